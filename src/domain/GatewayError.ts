@@ -1,0 +1,97 @@
+// Every failure a request can end in, as facts without HTTP.
+// It must not know statuses, error envelopes or header names of answers.
+import * as Schema from "effect/Schema"
+import { ProviderError } from "./ProviderError.ts"
+
+export class KeyMissing extends Schema.TaggedError<KeyMissing>()("KeyMissing", {}) {}
+export class KeyInvalid extends Schema.TaggedError<KeyInvalid>()("KeyInvalid", {}) {}
+/** The key may not use this provider or model; `message` names which. */
+export class ModelNotAllowed extends Schema.TaggedError<ModelNotAllowed>()("ModelNotAllowed", {
+  message: Schema.String
+}) {}
+/** No slug by prefix, header or single provider; `known` are the slugs this key could have named. */
+export class ProviderMissing extends Schema.TaggedError<ProviderMissing>()("ProviderMissing", {
+  known: Schema.Array(Schema.String)
+}) {}
+/** The slug is not in the catalog. `param` is `model` or the header that named it. */
+export class SlugUnknown extends Schema.TaggedError<SlugUnknown>()("SlugUnknown", {
+  slug: Schema.String,
+  param: Schema.String,
+  known: Schema.Array(Schema.String)
+}) {}
+/** A model, prompt or config id that does not exist here. */
+export class RecordUnknown extends Schema.TaggedError<RecordUnknown>()("RecordUnknown", {
+  kind: Schema.Literals(["model", "prompt", "config"]),
+  id: Schema.String
+}) {}
+/** Neither the request nor the slug holds a credential; `message` says which to send. */
+export class CredentialsMissing extends Schema.TaggedError<CredentialsMissing>()("CredentialsMissing", {
+  message: Schema.String
+}) {}
+/** The Authorization header of the request cannot be a provider credential. */
+export class CredentialsInvalid extends Schema.TaggedError<CredentialsInvalid>()("CredentialsInvalid", {
+  message: Schema.String
+}) {}
+export class ContentTypeUnsupported extends Schema.TaggedError<ContentTypeUnsupported>()("ContentTypeUnsupported", {
+  code: Schema.Literals(["unsupported_content_type", "unsupported_charset", "unsupported_content_encoding"]),
+  message: Schema.String
+}) {}
+/** The body, or a part of it, is over a limit in bytes. */
+export class BodyTooLarge extends Schema.TaggedError<BodyTooLarge>()("BodyTooLarge", {
+  limitBytes: Schema.Number,
+  param: Schema.NullOr(Schema.String)
+}) {}
+/** Something in the request is wrong: `param` is where, `code` a stable word, `message` what and how to mend it. */
+export class BodyInvalid extends Schema.TaggedError<BodyInvalid>()("BodyInvalid", {
+  code: Schema.String,
+  param: Schema.NullOr(Schema.String),
+  message: Schema.String
+}) {}
+/** A parameter without an equivalent, while the client asked for refusal instead of silence. */
+export class UnsupportedParameter extends Schema.TaggedError<UnsupportedParameter>()("UnsupportedParameter", {
+  param: Schema.String,
+  message: Schema.String
+}) {}
+/** The model's family or provider has no such operation. */
+export class UnsupportedOperation extends Schema.TaggedError<UnsupportedOperation>()("UnsupportedOperation", {
+  message: Schema.String
+}) {}
+export class RouteUnknown extends Schema.TaggedError<RouteUnknown>()("RouteUnknown", {
+  method: Schema.String,
+  path: Schema.String
+}) {}
+export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()("MethodNotAllowed", {
+  method: Schema.String,
+  allow: Schema.Array(Schema.String)
+}) {}
+/** Over the in-flight limit, or shutting down. */
+export class Busy extends Schema.TaggedError<Busy>()("Busy", {
+  code: Schema.Literals(["overloaded", "server_shutting_down"]),
+  retryAfterMillis: Schema.Number
+}) {}
+/** A defect of ours, met at the outermost boundary only. */
+export class Unexpected extends Schema.TaggedError<Unexpected>()("Unexpected", {}) {}
+
+/** What a pure translator may refuse a request with. */
+export type RequestFault = BodyInvalid | BodyTooLarge | UnsupportedParameter | UnsupportedOperation
+
+/** The whole union a handler can see. */
+export type GatewayError =
+  | KeyMissing
+  | KeyInvalid
+  | ModelNotAllowed
+  | ProviderMissing
+  | SlugUnknown
+  | RecordUnknown
+  | CredentialsMissing
+  | CredentialsInvalid
+  | ContentTypeUnsupported
+  | BodyTooLarge
+  | BodyInvalid
+  | UnsupportedParameter
+  | UnsupportedOperation
+  | RouteUnknown
+  | MethodNotAllowed
+  | Busy
+  | Unexpected
+  | ProviderError

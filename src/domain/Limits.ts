@@ -1,0 +1,80 @@
+// Every bound of the service, in one place; the operator may set them, a request never.
+// It must not know who enforces which bound.
+import * as Context from "effect/Context"
+
+/** Sizes in bytes, times in milliseconds, counts without unit. Defaults from the service's fault and threat table. */
+export interface LimitValues {
+  readonly bodyBytes: number
+  readonly bodiesInFlightBytes: number
+  readonly jsonDepth: number
+  readonly jsonValues: number
+  readonly jsonKeys: number
+  readonly headerBytes: number
+  readonly headerCount: number
+  readonly messages: number
+  readonly tools: number
+  readonly stopSequences: number
+  readonly schemaDepth: number
+  readonly eventBytes: number
+  readonly replyBytes: number
+  readonly errorBytes: number
+  readonly connectMillis: number
+  readonly firstByteMillis: number
+  readonly unaryFirstByteMillis: number
+  readonly idleMillis: number
+  readonly totalMillis: number
+  readonly inFlight: number
+  readonly signatureEntries: number
+  readonly signatureBytes: number
+  readonly signatureMillis: number
+  readonly tokenEntries: number
+  readonly streamWindowBytes: number
+  readonly excerptBytes: number
+  readonly drainMillis: number
+  readonly readyDelayMillis: number
+  readonly headersTimeoutMillis: number
+  readonly requestTimeoutMillis: number
+  readonly keepAliveMillis: number
+  readonly pingMillis: number
+}
+
+const MiB = 1024 * 1024
+
+export const defaultLimits: LimitValues = {
+  bodyBytes: 32 * MiB,
+  bodiesInFlightBytes: 128 * MiB,
+  jsonDepth: 128,
+  jsonValues: 500_000,
+  jsonKeys: 10_000,
+  headerBytes: 16 * 1024,
+  headerCount: 100,
+  messages: 10_000,
+  tools: 128,
+  stopSequences: 16,
+  schemaDepth: 64,
+  eventBytes: 24 * MiB,
+  replyBytes: 64 * MiB,
+  errorBytes: 256 * 1024,
+  connectMillis: 5_000,
+  firstByteMillis: 120_000,
+  unaryFirstByteMillis: 600_000,
+  idleMillis: 60_000,
+  totalMillis: 600_000,
+  inFlight: 10_000,
+  signatureEntries: 50_000,
+  signatureBytes: 64 * 1024,
+  signatureMillis: 24 * 3_600_000,
+  tokenEntries: 1_000,
+  streamWindowBytes: 64 * 1024,
+  excerptBytes: 2_048,
+  drainMillis: 600_000,
+  readyDelayMillis: 5_000,
+  headersTimeoutMillis: 10_000,
+  requestTimeoutMillis: 120_000,
+  keepAliveMillis: 65_000,
+  pingMillis: 15_000
+}
+
+export const Limits: Context.Reference<LimitValues> = Context.Reference<LimitValues>("gateway/domain/Limits", {
+  defaultValue: () => defaultLimits
+})

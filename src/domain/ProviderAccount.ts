@@ -1,0 +1,56 @@
+// An account: one slug of the catalog, its provider, where it lives and the credential stored with it.
+// It must not know how a credential is exchanged or sent.
+import type * as Redacted from "effect/Redacted"
+
+/** `vertex-ai` is Google Vertex AI, `google` the Gemini Developer API. */
+export type ProviderKind = "vertex-ai" | "google"
+
+/** A service-account key; the private key is PKCS#8 PEM. */
+export interface ServiceAccountKey {
+  readonly clientEmail: string
+  readonly privateKeyId: string
+  readonly privateKey: Redacted.Redacted<string>
+  readonly projectId: string | undefined
+}
+
+/** What proves who we are upstream. */
+export type Credentials =
+  | { readonly _tag: "ApiKey"; readonly key: Redacted.Redacted<string> }
+  | { readonly _tag: "AccessToken"; readonly token: Redacted.Redacted<string> }
+  | { readonly _tag: "ServiceAccount"; readonly key: ServiceAccountKey }
+  | { readonly _tag: "ApplicationDefault" }
+
+/** A self-deployed endpoint whose dialect, host or served model name must be told. */
+export interface EndpointFacts {
+  readonly dialect: "openai" | "gemini" | "predict"
+  readonly host: string | undefined
+  readonly model: string | undefined
+}
+
+export interface ProviderAccount {
+  readonly slug: string
+  readonly kind: ProviderKind
+  readonly projectId: string | undefined
+  readonly region: string | undefined
+  readonly credentials: Credentials | undefined
+  /** Who the credential belongs to; decides how a refusal is told. */
+  readonly origin: "caller" | "stored"
+  readonly endpoints: Readonly<Record<string, EndpointFacts>>
+  readonly models: ReadonlyArray<string> | undefined
+  readonly apiVersion: string | undefined
+  readonly quotaProject: string | undefined
+  /** Operator only: replaces scheme and host of the provider. */
+  readonly baseUrl: string | undefined
+  /** Operator only: replaces the token endpoint. */
+  readonly tokenUrl: string | undefined
+}
+
+/** Credentials that came with the request; they win over the stored ones. */
+export interface CarriedCredentials {
+  /** The value of `Authorization` without a `Bearer ` prefix, never the gateway key. */
+  readonly authorization: Redacted.Redacted<string> | undefined
+  readonly googApiKey: Redacted.Redacted<string> | undefined
+  readonly vertexProjectId: string | undefined
+  readonly vertexRegion: string | undefined
+  readonly vertexServiceAccountJson: Redacted.Redacted<string> | undefined
+}

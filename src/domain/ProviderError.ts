@@ -1,0 +1,124 @@
+// What can go wrong at an upstream: one error, a closed union of reasons.
+// It must not know HTTP statuses of our own answers or how a client dialect words an error.
+import * as Schema from "effect/Schema"
+
+const common = {
+  /** One or two sentences for the caller; upstream text is already cut and scrubbed. */
+  message: Schema.String,
+  /** A code word the upstream gave itself, kept when it is a string. */
+  upstreamCode: Schema.optionalKey(Schema.String)
+}
+const retryable = { ...common, retryAfterMillis: Schema.optionalKey(Schema.Number) }
+
+/** A request the upstream found invalid. `code` overrides the usual `upstream_invalid_argument`. */
+export const InvalidRequest = Schema.TaggedStruct("InvalidRequest", {
+  ...common,
+  param: Schema.optionalKey(Schema.String),
+  code: Schema.optionalKey(
+    Schema.Literals(["upstream_failed_precondition", "content_policy_violation", "unsupported_operation"])
+  )
+})
+/** Grounding and regular tools in one request, refused upstream. */
+export const ToolMixRejected = Schema.TaggedStruct("ToolMixRejected", common)
+/** A thought signature is missing, corrupted or of another issuer. */
+export const SignatureRejected = Schema.TaggedStruct("SignatureRejected", common)
+/** The prompt is longer than the model's context. */
+export const ContextTooLong = Schema.TaggedStruct("ContextTooLong", common)
+/** The upstream's own size limit. */
+export const PayloadTooLarge = Schema.TaggedStruct("PayloadTooLarge", common)
+/** The credential was refused; whose it was decides what the caller is told. */
+export const CredentialsRejected = Schema.TaggedStruct("CredentialsRejected", {
+  ...common,
+  origin: Schema.Literals(["caller", "stored"])
+})
+/** `permission` is set when the upstream named the missing one. */
+export const PermissionDenied = Schema.TaggedStruct("PermissionDenied", {
+  ...common,
+  permission: Schema.optionalKey(Schema.String)
+})
+/** The model or endpoint does not exist there. */
+export const ModelNotFound = Schema.TaggedStruct("ModelNotFound", common)
+/** Too many requests; the delay is the upstream's own, never invented. */
+export const RateLimited = Schema.TaggedStruct("RateLimited", retryable)
+/** A quota that a short wait does not cure. */
+export const QuotaExhausted = Schema.TaggedStruct("QuotaExhausted", {
+  ...retryable,
+  quotaId: Schema.optionalKey(Schema.String)
+})
+/** The upstream is up but has no capacity: 503 or 529. */
+export const Overloaded = Schema.TaggedStruct("Overloaded", {
+  ...retryable,
+  code: Schema.Literals(["upstream_unavailable", "upstream_overloaded"])
+})
+/** The upstream failed inside: 500, 502, 409, 499. */
+export const Internal = Schema.TaggedStruct("Internal", { ...retryable, status: Schema.Number })
+/** One of our four timers, or the upstream's own deadline. */
+export const Timeout = Schema.TaggedStruct("Timeout", {
+  ...common,
+  phase: Schema.Literals(["connect", "first_byte", "idle", "total", "upstream"])
+})
+/** No connection, or it broke before an answer. `permanent` marks certificate faults. */
+export const Transport = Schema.TaggedStruct("Transport", {
+  ...common,
+  kind: Schema.Literals(["refused", "reset", "dns", "tls", "other"])
+})
+/** A 2xx answer that cannot be used. `truncated` is a stream that ended without a finish. */
+export const BadReply = Schema.TaggedStruct("BadReply", {
+  ...common,
+  kind: Schema.Literals(["unreadable", "empty", "malformed_call", "no_content", "redirect", "too_large", "truncated"])
+})
+
+/** Every reason an upstream call can fail for. */
+export const Reason = Schema.Union([
+  InvalidRequest,
+  ToolMixRejected,
+  SignatureRejected,
+  ContextTooLong,
+  PayloadTooLarge,
+  CredentialsRejected,
+  PermissionDenied,
+  ModelNotFound,
+  RateLimited,
+  QuotaExhausted,
+  Overloaded,
+  Internal,
+  Timeout,
+  Transport,
+  BadReply
+])
+export type Reason = typeof Reason.Type
+
+/** A failed upstream call: why, at which slug, and what HTTP said. */
+export class ProviderError extends Schema.TaggedError<ProviderError>()("ProviderError", {
+  slug: Schema.String,
+  reason: Reason,
+  upstreamStatus: Schema.optionalKey(Schema.Number)
+}) {}
+
+/** Whether the same target may be tried again (`same`), only another one (`next`), or none (`never`). */
+export const retryOf = (reason: Reason): "same" | "next" | "never" => {
+  switch (reason._tag) {
+    case "RateLimited":
+    case "Overloaded":
+    case "Internal":
+      return "same"
+    case "Transport":
+      return reason.kind === "tls" ? "never" : "same"
+    case "Timeout":
+      return reason.phase === "connect" ? "same" : "next"
+    case "CredentialsRejected":
+      return reason.origin === "stored" ? "next" : "never"
+    case "BadReply":
+      return reason.kind === "too_large" || reason.kind === "redirect" ? "never" : "next"
+    case "ModelNotFound":
+    case "QuotaExhausted":
+      return "next"
+    case "InvalidRequest":
+    case "ToolMixRejected":
+    case "SignatureRejected":
+    case "ContextTooLong":
+    case "PayloadTooLarge":
+    case "PermissionDenied":
+      return "never"
+  }
+}

@@ -1,0 +1,26 @@
+// The facts of one client request, fixed once at the rim and never changed.
+// It must not know the body or any upstream.
+import type { CarriedCredentials } from "./ProviderAccount.ts"
+import type { GatewayKey } from "./GatewayKey.ts"
+
+export interface RequestContext {
+  readonly requestId: string
+  readonly traceId: string
+  readonly createdSeconds: number
+  readonly startedMillis: number
+  /** Wall-clock moment after which no work is done for this request; undefined without a client deadline. */
+  readonly deadlineMillis: number | undefined
+  readonly key: GatewayKey
+  /** Value of `x-gateway-provider` without `@`. */
+  readonly providerHeader: string | undefined
+  readonly carried: CarriedCredentials
+  readonly strict: boolean
+  readonly dryRun: boolean
+  readonly unsupported: "ignore" | "reject"
+  readonly metadata: Readonly<Record<string, string>>
+  readonly betas: ReadonlyArray<string>
+  /** Seed of the deterministic ids of this request. */
+  readonly idSeed: string
+  /** The prefix the client used, repeated on the answer. */
+  readonly headerPrefix: "x-gateway" | "x-portkey"
+}

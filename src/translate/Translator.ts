@@ -1,0 +1,135 @@
+// What a translator is: four pure functions and a fold, and how folds become machines.
+// It must not know any dialect.
+import type * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import type { RequestFault } from "../domain/GatewayError.ts"
+import type { Json } from "../domain/Json.ts"
+import type { ProviderKind } from "../domain/ProviderAccount.ts"
+import type { Reason } from "../domain/ProviderError.ts"
+import type { ModelFacts } from "./shared/modelFacts.ts"
+
+/** A thought signature with the backend that made it, e.g. `gemini/google`. */
+export interface KnownSignature {
+  readonly issuer: string
+  readonly signature: string
+}
+
+/** Everything a translation may depend on besides the body: values and pure functions only. */
+export interface TranslateContext {
+  /** `chatcmpl-<uuid>`, the same on every chunk. */
+  readonly id: string
+  readonly createdSeconds: number
+  /** The model as the client wrote it. */
+  readonly model: string
+  readonly target: {
+    readonly kind: ProviderKind
+    readonly family: "gemini" | "claude" | "openai" | "predict"
+    /** Without slug and prefix. */
+    readonly modelId: string
+    readonly facts: ModelFacts
+    /** `family/kind`, the issuer of signatures of this target. */
+    readonly issuer: string
+  }
+  readonly strict: boolean
+  readonly betas: ReadonlyArray<string>
+  /** `call-<uuid>` of the n-th call of this answer. */
+  readonly callId: (n: number) => string
+  /** What the signature memory knows of a call of the history. */
+  readonly signature: (callId: string) => KnownSignature | undefined
+}
+
+/** An error inside a 200 stream: data to the machine, a failure to the shell. Nothing follows it. */
+export interface StreamFailed {
+  readonly _tag: "StreamFailed"
+  readonly reason: Reason
+}
+export const streamFailed = (reason: Reason): StreamFailed => ({ _tag: "StreamFailed", reason })
+export const isStreamFailed = (value: unknown): value is StreamFailed =>
+  typeof value === "object" && value !== null && "_tag" in value && value._tag === "StreamFailed"
+
+/** The upstream body of a request, upstream headers the body implies, and the parameters that have no place in it. */
+export interface Translated<Body> {
+  readonly body: Body
+  readonly headers: Readonly<Record<string, string>>
+  readonly ignored: ReadonlyArray<string>
+}
+
+export interface Unary<Req, Body, Reply, Out> {
+  readonly name: string
+  readonly reply: Schema.Codec<Reply, Json>
+  readonly request: (request: Req, context: TranslateContext) => Result.Result<Translated<Body>, RequestFault>
+  readonly response: (reply: Reply, context: TranslateContext, request: Req) => Result.Result<Out, Reason>
+  /** Total: every status, any body. `body` is parsed JSON when it parses, else the text. */
+  readonly failure: (
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    body: Json | string,
+    origin: "caller" | "stored"
+  ) => Reason
+}
+
+export interface Translator<Req, Body, Reply, Event, Out, Chunk, State> extends Unary<Req, Body, Reply, Out> {
+  readonly event: Schema.Codec<Event, Json>
+  /** A fold over the parsed JSON of events; it decodes them itself with `event`. */
+  readonly stream: (context: TranslateContext, request: Req) => Fold<State, Json, Chunk | StreamFailed>
+}
+
+/** A pure left fold that answers outputs; `onHalt` gives what is owed when the input ends. */
+export interface Fold<State, In, Out> {
+  readonly initial: () => State
+  readonly step: (state: State, input: In) => readonly [State, ReadonlyArray<Out>]
+  readonly onHalt: (state: State) => ReadonlyArray<Out>
+}
+
+/** A fold with its state closed over. */
+export interface Machine<In, Out> {
+  readonly step: (input: In) => readonly [Machine<In, Out>, ReadonlyArray<Out>]
+  readonly halt: () => ReadonlyArray<Out>
+}
+
+export const machine = <State, In, Out>(fold: Fold<State, In, Out>): Machine<In, Out> => {
+  const at = (state: State): Machine<In, Out> => ({
+    step: (input) => {
+      const [next, out] = fold.step(state, input)
+      return [next === state ? at(state) : at(next), out]
+    },
+    halt: () => fold.onHalt(state)
+  })
+  return at(fold.initial())
+}
+
+/** Feeds every output of the first machine to the second; halting the first flushes into the second, then halts it. */
+export const compose = <A, B, C>(first: Machine<A, B>, second: Machine<B, C>): Machine<A, C> => ({
+  step: (input) => {
+    const [nextFirst, between] = first.step(input)
+    const [nextSecond, out] = feed(second, between)
+    return [compose(nextFirst, nextSecond), out]
+  },
+  halt: () => {
+    const [last, out] = feed(second, first.halt())
+    return [...out, ...last.halt()]
+  }
+})
+
+const feed = <B, C>(start: Machine<B, C>, inputs: ReadonlyArray<B>): readonly [Machine<B, C>, ReadonlyArray<C>] => {
+  let current = start
+  const out: Array<C> = []
+  for (const input of inputs) {
+    const [next, some] = current.step(input)
+    current = next
+    for (const one of some) out.push(one)
+  }
+  return [current, out]
+}
+
+/** Runs a machine over all inputs and halts it. */
+export const runMachine = <In, Out>(start: Machine<In, Out>, inputs: Iterable<In>): ReadonlyArray<Out> => {
+  const [last, out] = feed(start, [...inputs])
+  return [...out, ...last.halt()]
+}
+
+/** What a chat pair does with one known parameter of the request. */
+export type ParamRule =
+  | { readonly kind: "mapped"; readonly to: string }
+  | { readonly kind: "ignored"; readonly why: string }
+  | { readonly kind: "silent"; readonly why: string }
