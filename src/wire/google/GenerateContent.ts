@@ -1,0 +1,115 @@
+// generateContent of both Google products: the request we build and the reply we read.
+// It must not know OpenAI words. Field names verbatim from the public API descriptions.
+import * as Schema from "effect/Schema"
+import type { Json, JsonObject } from "../../domain/Json.ts"
+
+/** A request part; exactly one data field. Built by hand, checked in tests against the published schema. */
+export interface PartOut {
+  readonly text?: string
+  readonly thought?: boolean
+  readonly thoughtSignature?: string
+  readonly inlineData?: { readonly mimeType: string; readonly data: string }
+  readonly fileData?: { readonly mimeType?: string; readonly fileUri: string }
+  readonly videoMetadata?: JsonObject
+  readonly mediaResolution?: { readonly level: string }
+  readonly functionCall?: { readonly name: string; readonly args: JsonObject; readonly id?: string }
+  readonly functionResponse?: {
+    readonly name: string
+    readonly response: JsonObject
+    readonly id?: string
+    readonly parts?: ReadonlyArray<JsonObject>
+  }
+  /** A provider's own part, replayed unchanged. */
+  readonly [key: string]: unknown
+}
+export interface ContentOut {
+  readonly role?: "user" | "model"
+  readonly parts: ReadonlyArray<PartOut>
+}
+export interface GenerateContentRequest {
+  readonly contents: ReadonlyArray<ContentOut>
+  readonly systemInstruction?: ContentOut
+  readonly tools?: ReadonlyArray<JsonObject>
+  readonly toolConfig?: JsonObject
+  readonly safetySettings?: ReadonlyArray<JsonObject>
+  readonly generationConfig?: JsonObject
+  readonly cachedContent?: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly serviceTier?: string
+  readonly modelArmorConfig?: JsonObject
+}
+
+/** Present or not; null counts as absent. */
+const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+const JsonValue: Schema.Codec<Json> = Schema.Unknown as Schema.Codec<unknown> as Schema.Codec<Json>
+const open = [Schema.Record(Schema.String, JsonValue)] as const
+
+export const FunctionCall = Schema.StructWithRest(
+  Schema.Struct({
+    name: maybe(Schema.String),
+    args: maybe(JsonValue),
+    id: maybe(Schema.String),
+    willContinue: maybe(Schema.Boolean),
+    partialArgs: maybe(Schema.Array(JsonValue))
+  }),
+  open
+)
+export type FunctionCall = typeof FunctionCall.Type
+
+/** A reply part; kinds we do not know stay in the open rest. */
+export const Part = Schema.StructWithRest(
+  Schema.Struct({
+    text: maybe(Schema.String),
+    thought: maybe(Schema.Boolean),
+    thoughtSignature: maybe(Schema.String),
+    inlineData: maybe(Schema.Struct({ mimeType: maybe(Schema.String), data: maybe(Schema.String) })),
+    functionCall: maybe(FunctionCall)
+  }),
+  open
+)
+export type Part = typeof Part.Type
+
+export const Content = Schema.Struct({ parts: maybe(Schema.Array(Part)), role: maybe(Schema.String) })
+
+export const UsageMetadata = Schema.StructWithRest(
+  Schema.Struct({
+    promptTokenCount: maybe(Schema.Number),
+    candidatesTokenCount: maybe(Schema.Number),
+    thoughtsTokenCount: maybe(Schema.Number),
+    toolUsePromptTokenCount: maybe(Schema.Number),
+    cachedContentTokenCount: maybe(Schema.Number),
+    totalTokenCount: maybe(Schema.Number)
+  }),
+  open
+)
+export type UsageMetadata = typeof UsageMetadata.Type
+
+export const Candidate = Schema.Struct({
+  index: maybe(Schema.Number),
+  content: maybe(Content),
+  finishReason: maybe(Schema.String),
+  finishMessage: maybe(Schema.String),
+  safetyRatings: maybe(Schema.Array(JsonValue)),
+  citationMetadata: maybe(JsonValue),
+  groundingMetadata: maybe(JsonValue),
+  urlContextMetadata: maybe(JsonValue),
+  logprobsResult: maybe(JsonValue)
+})
+export type Candidate = typeof Candidate.Type
+
+/** The unary reply, and every streamed event. `error` stands in for everything else when the provider fails inside a 200. */
+export const GenerateContentReply = Schema.Struct({
+  candidates: maybe(Schema.Array(Candidate)),
+  promptFeedback: maybe(
+    Schema.Struct({
+      blockReason: maybe(Schema.String),
+      blockReasonMessage: maybe(Schema.String),
+      safetyRatings: maybe(Schema.Array(JsonValue))
+    })
+  ),
+  usageMetadata: maybe(UsageMetadata),
+  modelVersion: maybe(Schema.String),
+  responseId: maybe(Schema.String),
+  error: maybe(JsonValue)
+})
+export type GenerateContentReply = typeof GenerateContentReply.Type

@@ -1,0 +1,86 @@
+// The chat-completions request as clients write it, extensions included.
+// It must not know any upstream; unknown fields are kept.
+import * as Schema from "effect/Schema"
+
+/** An optional field; null means absent in every dialect. */
+const opt = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+const open = [Schema.Record(Schema.String, Schema.Unknown)] as const
+const AnyRecord = Schema.Record(Schema.String, Schema.Unknown)
+
+/** One call of an assistant turn; shape faults inside are found by `readMessages`, which can name them exactly. */
+export const ChatMessage = Schema.StructWithRest(
+  Schema.Struct({
+    role: Schema.Unknown.pipe(Schema.optionalKey),
+    content: Schema.Unknown.pipe(Schema.optionalKey),
+    name: Schema.Unknown.pipe(Schema.optionalKey),
+    tool_calls: Schema.Unknown.pipe(Schema.optionalKey),
+    tool_call_id: Schema.Unknown.pipe(Schema.optionalKey),
+    function_call: Schema.Unknown.pipe(Schema.optionalKey),
+    refusal: Schema.Unknown.pipe(Schema.optionalKey),
+    content_blocks: Schema.Unknown.pipe(Schema.optionalKey),
+    content_parts: Schema.Unknown.pipe(Schema.optionalKey),
+    reasoning_content: Schema.Unknown.pipe(Schema.optionalKey)
+  }),
+  open
+)
+export type ChatMessage = typeof ChatMessage.Type
+
+/** Every parameter the gateway knows; each pair must decide what becomes of each. */
+export const ChatParameters = Schema.Struct({
+  model: Schema.String,
+  messages: Schema.Array(ChatMessage),
+  stream: opt(Schema.Boolean),
+  stream_options: opt(AnyRecord),
+  max_tokens: opt(Schema.Number),
+  max_completion_tokens: opt(Schema.Number),
+  temperature: opt(Schema.Number),
+  top_p: opt(Schema.Number),
+  top_k: opt(Schema.Number),
+  n: opt(Schema.Number),
+  stop: opt(Schema.Unknown),
+  seed: opt(Schema.Number),
+  presence_penalty: opt(Schema.Number),
+  frequency_penalty: opt(Schema.Number),
+  logprobs: opt(Schema.Boolean),
+  top_logprobs: opt(Schema.Number),
+  logit_bias: opt(AnyRecord),
+  user: opt(Schema.String),
+  store: opt(Schema.Unknown),
+  metadata: opt(Schema.Unknown),
+  prediction: opt(Schema.Unknown),
+  verbosity: opt(Schema.Unknown),
+  moderation: opt(Schema.Unknown),
+  safety_identifier: opt(Schema.Unknown),
+  prompt_cache_key: opt(Schema.Unknown),
+  prompt_cache_options: opt(Schema.Unknown),
+  prompt_cache_retention: opt(Schema.Unknown),
+  service_tier: opt(Schema.String),
+  response_format: opt(AnyRecord),
+  tools: opt(Schema.Array(Schema.Unknown)),
+  tool_choice: opt(Schema.Unknown),
+  parallel_tool_calls: opt(Schema.Boolean),
+  functions: opt(Schema.Array(Schema.Unknown)),
+  function_call: opt(Schema.Unknown),
+  web_search_options: opt(AnyRecord),
+  reasoning_effort: opt(Schema.Unknown),
+  thinking: opt(AnyRecord),
+  modalities: opt(Schema.Unknown),
+  audio: opt(AnyRecord),
+  image_config: opt(AnyRecord),
+  media_resolution: opt(Schema.String),
+  safety_settings: opt(Schema.Unknown),
+  safetySettings: opt(Schema.Unknown),
+  labels: opt(Schema.Unknown),
+  cached_content: opt(Schema.String),
+  model_armor_config: opt(AnyRecord),
+  anthropic_beta: opt(Schema.Unknown),
+  extra_body: opt(AnyRecord),
+  google: opt(AnyRecord)
+})
+
+/** The body of POST /v1/chat/completions. */
+export const ChatRequest = Schema.StructWithRest(ChatParameters, open)
+export type ChatRequest = typeof ChatRequest.Type
+
+/** The known parameters, without the open rest. */
+export type KnownParam = keyof typeof ChatParameters.fields

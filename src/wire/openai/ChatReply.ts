@@ -1,0 +1,179 @@
+// Chat completions and chunks in FULL form: OpenAI's published fields plus every extension of ours.
+// It must not know upstreams; `strictly` takes the extensions away again.
+import * as Schema from "effect/Schema"
+import { Citation, ContentBlock, ContentBlockDelta, ContentPart, ExtraContent } from "./Extensions.ts"
+
+const opt = Schema.optionalKey
+
+export const FinishReason = Schema.Literals(["stop", "length", "tool_calls", "content_filter", "function_call"])
+export type FinishReason = typeof FinishReason.Type
+
+export const ToolCall = Schema.Struct({
+  id: Schema.String,
+  type: Schema.Literal("function"),
+  function: Schema.Struct({
+    name: Schema.String,
+    arguments: Schema.String,
+    thought_signature: opt(Schema.String)
+  }),
+  extra_content: opt(ExtraContent)
+})
+export type ToolCall = typeof ToolCall.Type
+
+export const Annotation = Schema.Struct({
+  type: Schema.Literal("url_citation"),
+  url_citation: Schema.Struct({
+    start_index: Schema.Number,
+    end_index: Schema.Number,
+    url: Schema.String,
+    title: Schema.String
+  })
+})
+export type Annotation = typeof Annotation.Type
+
+export const LogprobToken = Schema.Struct({
+  token: Schema.String,
+  logprob: Schema.Number,
+  bytes: Schema.NullOr(Schema.Array(Schema.Number)),
+  top_logprobs: Schema.Array(
+    Schema.Struct({
+      token: Schema.String,
+      logprob: Schema.Number,
+      bytes: Schema.NullOr(Schema.Array(Schema.Number))
+    })
+  )
+})
+export const Logprobs = Schema.Struct({
+  content: Schema.NullOr(Schema.Array(LogprobToken)),
+  refusal: Schema.NullOr(Schema.Array(LogprobToken))
+})
+export type Logprobs = typeof Logprobs.Type
+
+export const Audio = Schema.Struct({
+  id: Schema.String,
+  data: Schema.String,
+  expires_at: Schema.Number,
+  transcript: Schema.String
+})
+
+export const Message = Schema.Struct({
+  role: Schema.Literal("assistant"),
+  content: Schema.NullOr(Schema.String),
+  refusal: Schema.NullOr(Schema.String),
+  tool_calls: opt(Schema.Array(ToolCall)),
+  function_call: opt(Schema.Struct({ name: Schema.String, arguments: Schema.String })),
+  annotations: opt(Schema.Array(Annotation)),
+  audio: opt(Audio),
+  reasoning_content: opt(Schema.String),
+  content_blocks: opt(Schema.Array(ContentBlock)),
+  content_parts: opt(Schema.Array(ContentPart))
+})
+export type Message = typeof Message.Type
+
+/** What a choice and a chunk's choice may carry beside the published fields. */
+const choiceExtensions = {
+  native_finish_reason: opt(Schema.String),
+  safetyRatings: opt(Schema.Unknown),
+  groundingMetadata: opt(Schema.Unknown),
+  citations: opt(Schema.Array(Citation))
+}
+
+export const Choice = Schema.Struct({
+  index: Schema.Number,
+  message: Message,
+  logprobs: Schema.NullOr(Logprobs),
+  finish_reason: FinishReason,
+  ...choiceExtensions
+})
+export type Choice = typeof Choice.Type
+
+/** Inclusive counts: prompt holds cached tokens, completion holds thoughts; total is their sum. */
+export const Usage = Schema.Struct({
+  prompt_tokens: Schema.Number,
+  completion_tokens: Schema.Number,
+  total_tokens: Schema.Number,
+  prompt_tokens_details: opt(
+    Schema.Struct({
+      cached_tokens: opt(Schema.Number),
+      cache_write_tokens: opt(Schema.Number),
+      audio_tokens: opt(Schema.Number),
+      image_tokens: opt(Schema.Number),
+      text_tokens: opt(Schema.Number)
+    })
+  ),
+  completion_tokens_details: opt(
+    Schema.Struct({
+      reasoning_tokens: opt(Schema.Number),
+      audio_tokens: opt(Schema.Number),
+      image_tokens: opt(Schema.Number),
+      text_tokens: opt(Schema.Number)
+    })
+  ),
+  /** The provider's own usage object, unchanged (extension). */
+  upstream: opt(Schema.Unknown),
+  /** The tier that served the request (extension). */
+  service_tier: opt(Schema.String)
+})
+export type Usage = typeof Usage.Type
+
+/** The unary answer, full form. */
+export const ChatCompletion = Schema.Struct({
+  id: Schema.String,
+  object: Schema.Literal("chat.completion"),
+  created: Schema.Number,
+  model: Schema.String,
+  choices: Schema.Array(Choice),
+  usage: Usage,
+  provider: opt(Schema.String)
+})
+export type ChatCompletion = typeof ChatCompletion.Type
+
+export const ToolCallDelta = Schema.Struct({
+  index: Schema.Number,
+  id: opt(Schema.String),
+  type: opt(Schema.Literal("function")),
+  function: Schema.Struct({
+    name: opt(Schema.String),
+    arguments: opt(Schema.String),
+    thought_signature: opt(Schema.String)
+  }),
+  extra_content: opt(ExtraContent)
+})
+export type ToolCallDelta = typeof ToolCallDelta.Type
+
+export const Delta = Schema.Struct({
+  role: opt(Schema.Literal("assistant")),
+  content: opt(Schema.NullOr(Schema.String)),
+  refusal: opt(Schema.NullOr(Schema.String)),
+  tool_calls: opt(Schema.Array(ToolCallDelta)),
+  function_call: opt(Schema.Struct({ name: Schema.String, arguments: Schema.String })),
+  reasoning_content: opt(Schema.String),
+  annotations: opt(Schema.Array(Annotation)),
+  content_blocks: opt(Schema.Array(ContentBlockDelta)),
+  content_parts: opt(Schema.Array(ContentPart))
+})
+export type Delta = typeof Delta.Type
+
+export const ChunkChoice = Schema.Struct({
+  index: Schema.Number,
+  delta: Delta,
+  logprobs: opt(Schema.NullOr(Logprobs)),
+  finish_reason: Schema.NullOr(FinishReason),
+  ...choiceExtensions
+})
+export type ChunkChoice = typeof ChunkChoice.Type
+
+/**
+ * One streamed chunk, full form. The translator always ends with one usage chunk (`choices: []`);
+ * the shell shows it only to clients that asked with `stream_options.include_usage`.
+ */
+export const ChatChunk = Schema.Struct({
+  id: Schema.String,
+  object: Schema.Literal("chat.completion.chunk"),
+  created: Schema.Number,
+  model: Schema.String,
+  choices: Schema.Array(ChunkChoice),
+  usage: opt(Schema.NullOr(Usage)),
+  provider: opt(Schema.String)
+})
+export type ChatChunk = typeof ChatChunk.Type
