@@ -1,7 +1,7 @@
 // An upstream call made ready: URL, headers, body, and how to read the answer. No credential, no I/O.
 // It must not know the client's HTTP or any account secret.
 import type * as Result from "effect/Result"
-import type { Json } from "../domain/Json.ts"
+import type { Json } from "../domain/json.ts"
 import type { ProviderKind } from "../domain/ProviderAccount.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
 import type { Machine, StreamFailed } from "../translate/Translator.ts"

@@ -1,0 +1,46 @@
+// What a provider is: a pure route per operation, and one effect that authorises.
+// It must not know configs, retries or HTTP of our own side.
+import type * as Effect from "effect/Effect"
+import type * as Result from "effect/Result"
+import type { GatewayError } from "../domain/GatewayError.ts"
+import type { ProviderAccount, ProviderKind } from "../domain/ProviderAccount.ts"
+import type { ProviderError } from "../domain/ProviderError.ts"
+import type { RequestContext } from "../domain/RequestContext.ts"
+import type { KnownSignature } from "../translate/Translator.ts"
+import type { Prepared } from "../upstream/Prepared.ts"
+import type { AuthHeaders } from "../upstream/Upstream.ts"
+import type { ChatChunk, ChatCompletion } from "../wire/openai/ChatReply.ts"
+import type { ChatRequest } from "../wire/openai/Chat.ts"
+
+/** Request, unary answer and chunk of every operation. A new operation is one more row. */
+export interface Operations {
+  readonly chat: { readonly request: ChatRequest; readonly out: ChatCompletion; readonly chunk: ChatChunk }
+}
+
+/** What one attempt knows besides the request: the account, the model there, and what memory recalled. */
+export interface AttemptContext {
+  readonly request: RequestContext
+  readonly account: ProviderAccount
+  /** The model as the client wrote it. */
+  readonly model: string
+  /** The model without its slug. */
+  readonly modelId: string
+  readonly stream: boolean
+  readonly optionIndex: number
+  readonly callId: (n: number) => string
+  readonly signature: (callId: string) => KnownSignature | undefined
+}
+
+export type Prepare<Op extends keyof Operations> = (
+  request: Operations[Op]["request"],
+  context: AttemptContext
+) => Result.Result<Prepared<Operations[Op]["out"], Operations[Op]["chunk"]>, GatewayError>
+
+export interface Provider {
+  readonly kind: ProviderKind
+  /** A missing operation is a missing key. */
+  readonly prepare: { readonly [Op in keyof Operations]?: Prepare<Op> }
+  readonly authorize: (account: ProviderAccount) => Effect.Effect<AuthHeaders, ProviderError>
+  /** Drops a cached token that the upstream refused; true when a new one can be tried. */
+  readonly refresh: (account: ProviderAccount) => Effect.Effect<boolean>
+}
