@@ -1,0 +1,76 @@
+// What the model field says: which slug, which family, which id there.
+// It must not know accounts or URLs. Prefixes are read here and nowhere else.
+import * as Result from "effect/Result"
+import { BodyInvalid } from "./GatewayError.ts"
+
+/** `endpoint` is a self-deployed endpoint, whose dialect its account tells. */
+export type ModelFamily = "gemini" | "claude" | "openai" | "endpoint"
+
+export interface ModelRef {
+  /** From the `@slug/` prefix; undefined when the field had none. */
+  readonly slug: string | undefined
+  /** The field without its slug. */
+  readonly rest: string
+}
+
+export interface FamilyRef {
+  readonly family: ModelFamily
+  /** The id as the provider spells it, without any family prefix. */
+  readonly modelId: string
+}
+
+const slugGrammar = /^[a-z0-9][a-z0-9-]{0,62}$/
+const endpointGrammar = /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/
+/** Publishers, dots and one `@version`; no `..`, no empty segment, nothing a URL would read as its own. */
+const modelGrammar = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}(@[A-Za-z0-9._-]{1,64})?$/
+
+const invalid = (message: string, code = "invalid_model") => Result.fail(new BodyInvalid({ code, param: "model", message }))
+
+/** True for text that may name a catalog slug. */
+export const isSlug = (text: string): boolean => slugGrammar.test(text)
+
+/** Splits `@slug/model` at the first `/`; the rest may hold `/` and `@`. */
+export const parseModelRef = (model: string): Result.Result<ModelRef, BodyInvalid> => {
+  if (!model.startsWith("@")) return Result.succeed({ slug: undefined, rest: model })
+  const slash = model.indexOf("/")
+  if (slash < 0) return invalid("model names a provider but no model; write \"@slug/model\".")
+  const slug = model.slice(1, slash)
+  const rest = model.slice(slash + 1)
+  if (!isSlug(slug)) return invalid("The provider slug before \"/\" is not valid: lower-case letters, digits and \"-\", at most 63.")
+  return rest === "" ? invalid("model names a provider but no model; write \"@slug/model\".") : Result.succeed({ slug, rest })
+}
+
+const families: ReadonlyArray<readonly [prefix: string, family: ModelFamily, keep: string]> = [
+  ["publishers/google/models/", "gemini", ""],
+  ["publishers/anthropic/models/", "claude", ""],
+  ["anthropic.", "claude", ""],
+  ["anthropic/", "claude", ""],
+  ["endpoints.", "endpoint", ""],
+  ["meta.", "openai", "meta/"],
+  ["meta/", "openai", "meta/"],
+  ["models/", "gemini", ""],
+  ["google/", "gemini", ""]
+]
+
+/** Reads the family prefix of a model without slug and checks the id against a closed grammar. */
+export const parseFamily = (rest: string): Result.Result<FamilyRef, BodyInvalid> => {
+  if (rest.startsWith("projects/")) {
+    return invalid("Full resource names are not taken: project and location come from the credential, endpoints are written \"endpoints.<id>\".")
+  }
+  const found = families.find(([prefix]) => rest.startsWith(prefix))
+  const id = found === undefined ? rest : rest.slice(found[0].length)
+  if (found?.[1] === "endpoint") {
+    return endpointGrammar.test(id)
+      ? Result.succeed({ family: "endpoint", modelId: id })
+      : invalid("After \"endpoints.\" comes one endpoint id: letters, digits and \"-\", at most 63.", "invalid_endpoint")
+  }
+  if (!modelGrammar.test(id) || id.includes("..") || id.includes("//") || id.endsWith("/")) {
+    return invalid(`"${printable(rest)}" is not a model id: letters, digits, ".", "_", "-", "/" and one "@version" are allowed.`)
+  }
+  if (found !== undefined) return Result.succeed({ family: found[1], modelId: found[2] + id })
+  if (id.includes("/")) return Result.succeed({ family: "openai", modelId: id })
+  return Result.succeed({ family: id.startsWith("claude-") ? "claude" : "gemini", modelId: id })
+}
+
+/** Client text made fit for one line of a message. */
+const printable = (text: string): string => text.slice(0, 80).replace(/[^\x20-\x7e]/g, "?")
