@@ -1,15 +1,27 @@
-// The face of the router: one request in, one answer or one stream out.
+// The router: one request in, one answer or one stream out, from the account the plan chose.
 // It must not know HTTP or any dialect's bodies.
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import type * as Stream from "effect/Stream"
-import type { GatewayError } from "../domain/GatewayError.ts"
+import * as Stream from "effect/Stream"
+import { requireCredentials, withCarried } from "../auth/carried.ts"
+import { Catalog } from "../catalog/Catalog.ts"
+import { type GatewayError, UnsupportedOperation, UnsupportedParameter } from "../domain/GatewayError.ts"
 import type { Json } from "../domain/json.ts"
-import type { ProviderKind } from "../domain/ProviderAccount.ts"
-import type { ProviderError } from "../domain/ProviderError.ts"
+import { Limits, type LimitValues } from "../domain/Limits.ts"
+import type { ProviderAccount, ProviderKind } from "../domain/ProviderAccount.ts"
+import { ProviderError } from "../domain/ProviderError.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"
-import type { Operations } from "../provider/Provider.ts"
+import { SignatureMemory } from "../memory/SignatureMemory.ts"
+import { Providers } from "../provider/Providers.ts"
+import type { Operations, Provider } from "../provider/Provider.ts"
+import { unsignedCalls } from "../translate/shared/signatures.ts"
+import type { Prepared } from "../upstream/Prepared.ts"
+import { type AttemptTimes, type AuthHeaders, Upstream } from "../upstream/Upstream.ts"
+import { callIds } from "./callIds.ts"
+import { chunkSignatures, replySignatures, type SignedCall } from "./learned.ts"
+import { plan } from "./plan.ts"
 
 /** Who served a request; becomes response headers. */
 export interface Served {
@@ -34,24 +46,174 @@ export interface Explained {
   readonly ignored_params: ReadonlyArray<string>
 }
 
+type Out<Op extends keyof Operations> = Operations[Op]["out"]
+type Chunk<Op extends keyof Operations> = Operations[Op]["chunk"]
+
+/** One target made ready, with the provider that will authorise it. */
+interface Attempt<Op extends keyof Operations> {
+  readonly account: ProviderAccount
+  readonly provider: Provider
+  readonly prepared: Prepared<Out<Op>, Chunk<Op>>
+}
+
 export class ProviderRouter extends Context.Service<ProviderRouter, {
+  /** One complete answer. */
   readonly run: <Op extends keyof Operations>(
     operation: Op,
     request: Operations[Op]["request"],
     context: RequestContext
-  ) => Effect.Effect<{ readonly value: Operations[Op]["out"]; readonly served: Served }, GatewayError>
+  ) => Effect.Effect<{ readonly value: Out<Op>; readonly served: Served }, GatewayError>
+  /** A stream, once its first chunk exists; until then every failure is an ordinary error. */
   readonly open: <Op extends keyof Operations>(
     operation: Op,
     request: Operations[Op]["request"],
     context: RequestContext
   ) => Effect.Effect<
-    { readonly chunks: Stream.Stream<Operations[Op]["chunk"], ProviderError>; readonly served: Served },
+    { readonly chunks: Stream.Stream<Chunk<Op>, ProviderError>; readonly served: Served },
     GatewayError,
     Scope.Scope
   >
+  /** What would be sent; needs no credential and sends nothing. */
   readonly explain: <Op extends keyof Operations>(
     operation: Op,
     request: Operations[Op]["request"],
     context: RequestContext
   ) => Effect.Effect<Explained, GatewayError>
-}>()("gateway/router/ProviderRouter") {}
+}>()("gateway/router/ProviderRouter") {
+  static readonly layer: Layer.Layer<ProviderRouter, never, Catalog | Providers | Upstream | SignatureMemory> = Layer.effect(
+    ProviderRouter,
+    Effect.gen(function*() {
+      const catalog = yield* Catalog
+      const providers = yield* Providers
+      const upstream = yield* Upstream
+      const memory = yield* SignatureMemory
+      const limits = yield* Limits
+
+      const prepareAttempt = Effect.fnUntraced(function*<Op extends keyof Operations>(
+        operation: Op,
+        request: Operations[Op]["request"],
+        context: RequestContext,
+        stream: boolean
+      ): Effect.fn.Return<Attempt<Op>, GatewayError> {
+        const planned = yield* Effect.fromResult(plan(request.model, context.providerHeader, catalog, context.key))
+        const account = yield* Effect.fromResult(withCarried(planned.account, context.carried))
+        const provider = providers[account.kind]
+        const prepare = provider.prepare[operation]
+        if (prepare === undefined) {
+          return yield* new UnsupportedOperation({ message: `The provider "${account.slug}" has no operation "${operation}".` })
+        }
+        const unsigned = unsignedCalls(request)
+        const known = unsigned.length === 0 ? undefined : yield* memory.recall(context.key.id, unsigned)
+        const prepared = yield* Effect.fromResult(prepare(request, {
+          request: context,
+          account,
+          model: request.model,
+          modelId: planned.modelId,
+          stream,
+          optionIndex: 0,
+          callId: callIds(context.idSeed),
+          signature: (callId) => known?.get(callId)
+        }))
+        const refused = prepared.ignored[0]
+        if (refused !== undefined && context.unsupported === "reject") {
+          return yield* new UnsupportedParameter({ param: refused, message: `"${refused}" has no equivalent at this model, and the request asked for refusal of such parameters.` })
+        }
+        return { account, provider, prepared }
+      })
+
+      /** Authorises and calls; a token of ours that the upstream refuses is renewed once. */
+      const call = <Op extends keyof Operations, A, R>(
+        attempt: Attempt<Op>,
+        send: (auth: AuthHeaders) => Effect.Effect<A, ProviderError, R>
+      ): Effect.Effect<A, GatewayError, R> =>
+        Effect.flatMap(Effect.fromResult(requireCredentials(attempt.account)), () =>
+          Effect.catch(Effect.flatMap(attempt.provider.authorize(attempt.account), send), (error) =>
+            error.reason._tag !== "CredentialsRejected" || error.upstreamStatus !== 401
+              ? Effect.fail(error)
+              : Effect.flatMap(attempt.provider.refresh(attempt.account), (renewed) =>
+                renewed
+                  ? Effect.flatMap(attempt.provider.authorize(attempt.account), send)
+                  : Effect.fail(error))))
+
+      const learn = (context: RequestContext, attempt: Attempt<keyof Operations>, calls: ReadonlyArray<SignedCall>) =>
+        memory.remember(context.key.id, `gemini/${attempt.account.kind}`, calls)
+
+      return {
+        run: Effect.fnUntraced(function*(operation, request, context) {
+          const attempt = yield* prepareAttempt(operation, request, context, false)
+          const times = yield* timesOf(attempt.account, context, limits, false)
+          const value = yield* call(attempt, (auth) => upstream.once(attempt.prepared, auth, times))
+          const calls = replySignatures(value)
+          if (calls.length > 0) yield* learn(context, attempt, calls)
+          return { value, served: servedBy(attempt.prepared) }
+        }),
+        open: Effect.fnUntraced(function*(operation, request, context) {
+          const attempt = yield* prepareAttempt(operation, request, context, true)
+          const times = yield* timesOf(attempt.account, context, limits, true)
+          const chunks = yield* call(attempt, (auth) => upstream.open(attempt.prepared, auth, times))
+          const learned = Stream.mapArrayEffect(chunks, (some) => {
+            const calls = some.flatMap(chunkSignatures)
+            return calls.length === 0 ? Effect.succeed(some) : Effect.as(learn(context, attempt, calls), some)
+          })
+          return { chunks: learned, served: servedBy(attempt.prepared) }
+        }),
+        explain: Effect.fnUntraced(function*(operation, request, context) {
+          const attempt = yield* prepareAttempt(operation, request, context, "stream" in request && request.stream === true)
+          return explained(attempt.account, attempt.prepared)
+        })
+      }
+    })
+  )
+}
+
+/** The timers of one attempt: the operator's limits, shortened by the deadline of the client. */
+const timesOf = (
+  account: ProviderAccount,
+  context: RequestContext,
+  limits: LimitValues,
+  stream: boolean
+): Effect.Effect<AttemptTimes, ProviderError> =>
+  Effect.clockWith((clock) => {
+    const left = context.deadlineMillis === undefined
+      ? limits.totalMillis
+      : Math.min(limits.totalMillis, context.deadlineMillis - clock.currentTimeMillisUnsafe())
+    return left > 0
+      ? Effect.succeed({
+        connectMillis: limits.connectMillis,
+        firstByteMillis: stream ? limits.firstByteMillis : limits.unaryFirstByteMillis,
+        idleMillis: limits.idleMillis,
+        totalMillis: left
+      })
+      : Effect.fail(new ProviderError({
+        slug: account.slug,
+        reason: { _tag: "Timeout", phase: "total", message: "The deadline of the request had passed before the upstream was called." }
+      }))
+  })
+
+const servedBy = (prepared: Prepared<unknown, unknown>): Served => ({
+  slug: prepared.target.slug,
+  kind: prepared.target.kind,
+  modelId: prepared.target.modelId,
+  optionIndex: prepared.target.optionIndex,
+  retryCount: 0,
+  cache: "DISABLED",
+  ignored: prepared.ignored
+})
+
+const explained = (account: ProviderAccount, prepared: Prepared<unknown, unknown>): Explained => ({
+  object: "dry_run",
+  provider: account.slug,
+  target_index: prepared.target.optionIndex,
+  method: prepared.method,
+  url: prepared.url,
+  headers: { ...prepared.headers, ...redactedAuth(account) },
+  body: prepared.body,
+  ignored_params: prepared.ignored
+})
+
+const redactedAuth = (account: ProviderAccount): Readonly<Record<string, string>> => {
+  if (account.credentials === undefined) return {}
+  return account.credentials._tag === "ApiKey"
+    ? { "x-goog-api-key": "<redacted>" }
+    : { authorization: "Bearer <redacted>" }
+}

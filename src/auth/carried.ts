@@ -1,0 +1,54 @@
+// Lays the credential and place a request carries over the account of the catalog.
+// It must not know how a credential is exchanged or sent.
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import { BodyInvalid, CredentialsMissing } from "../domain/GatewayError.ts"
+import { parseJsonText } from "../domain/json.ts"
+import type { CarriedCredentials, Credentials, ProviderAccount } from "../domain/ProviderAccount.ts"
+import { parseServiceAccount } from "./serviceAccountKey.ts"
+
+/** The credential the request carries for this kind of provider; one kind's credential is never another's. */
+const carriedFor = (
+  account: ProviderAccount,
+  carried: CarriedCredentials
+): Result.Result<Credentials | undefined, BodyInvalid> => {
+  if (account.kind === "google") {
+    const key = carried.authorization ?? carried.googApiKey
+    return Result.succeed(key === undefined ? undefined : { _tag: "ApiKey", key })
+  }
+  if (carried.vertexServiceAccountJson !== undefined) {
+    const read = Result.flatMap(parseJsonText(Redacted.value(carried.vertexServiceAccountJson)), parseServiceAccount)
+    return Result.isSuccess(read)
+      ? Result.succeed({ _tag: "ServiceAccount", key: read.success })
+      : Result.fail(new BodyInvalid({
+        code: "invalid_service_account",
+        param: "x-gateway-vertex-service-account-json",
+        message: "x-gateway-vertex-service-account-json is not a usable service-account key: it must be the JSON file of a service account with an RSA key in PKCS#8."
+      }))
+  }
+  return Result.succeed(carried.authorization === undefined ? undefined : { _tag: "AccessToken", token: carried.authorization })
+}
+
+/** The account as this request uses it: what it carries wins over what the slug stores. */
+export const withCarried = (
+  account: ProviderAccount,
+  carried: CarriedCredentials
+): Result.Result<ProviderAccount, BodyInvalid> =>
+  Result.map(carriedFor(account, carried), (credentials) => {
+    const placed = {
+      ...account,
+      projectId: carried.vertexProjectId ?? account.projectId,
+      region: carried.vertexRegion ?? account.region
+    }
+    return credentials === undefined ? placed : { ...placed, credentials, origin: "caller" as const }
+  })
+
+/** Refuses an account that has nothing to send, and says what would do. */
+export const requireCredentials = (account: ProviderAccount): Result.Result<ProviderAccount, CredentialsMissing> =>
+  account.credentials !== undefined
+    ? Result.succeed(account)
+    : Result.fail(new CredentialsMissing({
+      message: account.kind === "google"
+        ? `No API key for "${account.slug}": store one on the provider, or send it as "Authorization: <API_KEY>" beside x-gateway-api-key.`
+        : `No credential for "${account.slug}": store a service account on the provider, or send "Authorization: Bearer <ACCESS_TOKEN>" beside x-gateway-api-key.`
+    }))

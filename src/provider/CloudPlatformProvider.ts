@@ -1,0 +1,28 @@
+// Vertex AI as a provider: its operations, and its bearer tokens.
+// It must not know the router or our HTTP.
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { TokenProvider } from "../auth/TokenProvider.ts"
+import { Limits } from "../domain/Limits.ts"
+import { cloudChatRoute } from "./cloudRoute.ts"
+import { geminiChat } from "./geminiChat.ts"
+import type { Provider } from "./Provider.ts"
+
+export class CloudPlatformProvider extends Context.Service<CloudPlatformProvider, Provider>()(
+  "gateway/provider/CloudPlatformProvider"
+) {
+  static readonly layer: Layer.Layer<CloudPlatformProvider, never, TokenProvider> = Layer.effect(
+    CloudPlatformProvider,
+    Effect.gen(function*() {
+      const tokens = yield* TokenProvider
+      const limits = yield* Limits
+      return {
+        kind: "vertex-ai" as const,
+        prepare: { chat: geminiChat(cloudChatRoute, limits) },
+        authorize: tokens.authorization,
+        refresh: tokens.refresh
+      }
+    })
+  )
+}

@@ -1,0 +1,28 @@
+// The Gemini Developer API as a provider: its operations, and its API keys.
+// It must not know the router or our HTTP.
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { TokenProvider } from "../auth/TokenProvider.ts"
+import { Limits } from "../domain/Limits.ts"
+import { makerChatRoute } from "./makerRoute.ts"
+import { geminiChat } from "./geminiChat.ts"
+import type { Provider } from "./Provider.ts"
+
+export class ModelMakerProvider extends Context.Service<ModelMakerProvider, Provider>()(
+  "gateway/provider/ModelMakerProvider"
+) {
+  static readonly layer: Layer.Layer<ModelMakerProvider, never, TokenProvider> = Layer.effect(
+    ModelMakerProvider,
+    Effect.gen(function*() {
+      const tokens = yield* TokenProvider
+      const limits = yield* Limits
+      return {
+        kind: "google" as const,
+        prepare: { chat: geminiChat(makerChatRoute, limits) },
+        authorize: tokens.authorization,
+        refresh: tokens.refresh
+      }
+    })
+  )
+}
