@@ -1,0 +1,40 @@
+import * as Result from "effect/Result"
+import { describe, expect, it } from "vitest"
+import { parseFamily, parseModelRef } from "../../src/domain/ModelRef.ts"
+
+const ok = <A, E>(result: Result.Result<A, E>) => Result.isSuccess(result) ? result.success : result.failure
+
+describe("parseModelRef", () => {
+  it("T2101 splits at the first slash; the rest may hold / and @", () => {
+    expect(ok(parseModelRef("@vertex-ai/publishers/google/models/gemini-2.5-pro"))).toEqual({ slug: "vertex-ai", rest: "publishers/google/models/gemini-2.5-pro" })
+    expect(ok(parseModelRef("@v/imagegeneration@006"))).toEqual({ slug: "v", rest: "imagegeneration@006" })
+    expect(ok(parseModelRef("gemini-2.5-pro"))).toEqual({ slug: undefined, rest: "gemini-2.5-pro" })
+  })
+  it.each(["@", "@/x", "@slug/", "@slug", "@Slug/x", "@sl ug/x"])("B34 refuses %j", (model) => {
+    expect(ok(parseModelRef(model))).toMatchObject({ _tag: "BodyInvalid", code: "invalid_model", param: "model" })
+  })
+})
+
+describe("parseFamily", () => {
+  it.each([
+    ["gemini-2.5-pro", "gemini", "gemini-2.5-pro"],
+    ["models/gemini-2.5-pro", "gemini", "gemini-2.5-pro"],
+    ["google/gemini-2.5-pro", "gemini", "gemini-2.5-pro"],
+    ["publishers/google/models/gemini-2.5-pro", "gemini", "gemini-2.5-pro"],
+    ["anthropic.claude-sonnet-4-5@20250929", "claude", "claude-sonnet-4-5@20250929"],
+    ["publishers/anthropic/models/claude-x", "claude", "claude-x"],
+    ["claude-3-5-haiku", "claude", "claude-3-5-haiku"],
+    ["meta.llama-4-maverick", "openai", "meta/llama-4-maverick"],
+    ["deepseek-ai/deepseek-r1", "openai", "deepseek-ai/deepseek-r1"],
+    ["endpoints.my-llm", "endpoint", "my-llm"]
+  ])("T2102 reads %s", (rest, family, modelId) => {
+    expect(ok(parseFamily(rest))).toEqual({ family, modelId })
+  })
+  it.each(["", "../x", "a..b", "a//b", "a/", "a\\b", "a?b", "a#b", "a%2eb", "a b", "a:generateContent", "projects/p/locations/l", "x\u2028", "anthropic.", "meta."])(
+    "B39, B41 refuses %j",
+    (rest) => expect(ok(parseFamily(rest))).toMatchObject({ _tag: "BodyInvalid", code: "invalid_model", param: "model" })
+  )
+  it.each(["endpoints.", "endpoints.a/b", "endpoints.a:x", "endpoints..", "endpoints.a?x"])("B40 refuses %j", (rest) => {
+    expect(ok(parseFamily(rest))).toMatchObject({ _tag: "BodyInvalid", code: "invalid_endpoint", param: "model" })
+  })
+})

@@ -1,0 +1,121 @@
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { parseFamily } from "../../src/domain/ModelRef.ts"
+import type { ProviderAccount } from "../../src/domain/ProviderAccount.ts"
+import { cloudChatRoute } from "../../src/provider/cloudRoute.ts"
+import { vertexHost } from "../../src/provider/hosts.ts"
+import { makerChatRoute } from "../../src/provider/makerRoute.ts"
+import { googleAccount, vertexAccount } from "../support/account.ts"
+
+const url = (account: ProviderAccount, model: string, stream = false) => {
+  const route = account.kind === "google" ? makerChatRoute : cloudChatRoute
+  const result = Result.flatMap(parseFamily(model), (ref) => route(account, ref, stream))
+  return Result.isSuccess(result) ? result.success.url : result.failure
+}
+
+describe("hosts and URLs (table 10)", () => {
+  it.each([
+    ["global", "aiplatform.googleapis.com"],
+    ["us", "aiplatform.us.rep.googleapis.com"],
+    ["eu", "aiplatform.eu.rep.googleapis.com"],
+    ["us-central1", "us-central1-aiplatform.googleapis.com"],
+    ["northamerica-northeast1", "northamerica-northeast1-aiplatform.googleapis.com"]
+  ])("T2103 location %s", (region, host) => {
+    expect(vertexHost(region)).toBe(host)
+    expect(url({ ...vertexAccount, region }, "gemini-2.5-pro")).toBe(
+      `https://${host}/v1/projects/test-project/locations/${region}/publishers/google/models/gemini-2.5-pro:generateContent`
+    )
+  })
+  it("T1301 asks for server-sent events", () => {
+    expect(url(vertexAccount, "gemini-2.5-pro", true)).toBe(
+      "https://us-central1-aiplatform.googleapis.com/v1/projects/test-project/locations/us-central1/publishers/google/models/gemini-2.5-pro:streamGenerateContent?alt=sse"
+    )
+    expect(url(googleAccount, "gemini-2.5-pro", true)).toBe(
+      "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse"
+    )
+  })
+  it("T2106 takes the version of the catalog entry", () => {
+    expect(url({ ...googleAccount, apiVersion: "v1alpha" }, "gemini-2.5-pro")).toBe(
+      "https://generativelanguage.googleapis.com/v1alpha/models/gemini-2.5-pro:generateContent"
+    )
+  })
+  it("T2105 base_url replaces scheme and host only", () => {
+    expect(url({ ...googleAccount, baseUrl: "http://127.0.0.1:9101" }, "gemini-2.5-pro")).toBe(
+      "http://127.0.0.1:9101/v1beta/models/gemini-2.5-pro:generateContent"
+    )
+    expect(url({ ...googleAccount, baseUrl: "http://127.0.0.1:9101/proxy/" }, "gemini-2.5-pro")).toBe(
+      "http://127.0.0.1:9101/proxy/v1beta/models/gemini-2.5-pro:generateContent"
+    )
+  })
+  it("T2107 project falls back to the service account's", () => {
+    const account: ProviderAccount = {
+      ...vertexAccount,
+      projectId: undefined,
+      credentials: {
+        _tag: "ServiceAccount",
+        key: { clientEmail: "a@b", privateKeyId: "1", privateKey: Redacted.make("k"), projectId: "sa-project" }
+      }
+    }
+    expect(url(account, "gemini-2.5-pro")).toBe(
+      "https://us-central1-aiplatform.googleapis.com/v1/projects/sa-project/locations/us-central1/publishers/google/models/gemini-2.5-pro:generateContent"
+    )
+  })
+  it("T2107 says which header to send when project or region is missing", () => {
+    expect(url({ ...vertexAccount, region: undefined }, "gemini-2.5-pro")).toMatchObject({ code: "missing_required_parameter", param: "x-gateway-vertex-region" })
+    expect(url({ ...vertexAccount, projectId: undefined }, "gemini-2.5-pro")).toMatchObject({ code: "missing_required_parameter", param: "x-gateway-vertex-project-id" })
+  })
+  it("T2108 express mode has neither project nor location", () => {
+    const account: ProviderAccount = { ...vertexAccount, projectId: undefined, region: undefined, credentials: { _tag: "ApiKey", key: Redacted.make("k") } }
+    expect(url(account, "gemini-2.5-pro")).toBe("https://aiplatform.googleapis.com/v1/publishers/google/models/gemini-2.5-pro:generateContent")
+    expect(url(account, "endpoints.my-llm")).toMatchObject({ _tag: "UnsupportedOperation" })
+  })
+  it("T2010, T2011 a tuned Gemini endpoint, on its own host when told", () => {
+    const endpoints = { "1234": { dialect: "gemini" as const, host: undefined, model: undefined } }
+    expect(url({ ...vertexAccount, endpoints }, "endpoints.1234")).toBe(
+      "https://us-central1-aiplatform.googleapis.com/v1/projects/test-project/locations/us-central1/endpoints/1234:generateContent"
+    )
+    const dedicated = { "1234": { dialect: "gemini" as const, host: "1234.us-central1-99.prediction.vertexai.goog", model: undefined } }
+    expect(url({ ...vertexAccount, endpoints: dedicated }, "endpoints.1234")).toBe(
+      "https://1234.us-central1-99.prediction.vertexai.goog/v1/projects/test-project/locations/us-central1/endpoints/1234:generateContent"
+    )
+  })
+  it.each(["anthropic.claude-sonnet-4-5", "meta.llama-4", "endpoints.my-llm"])("B43 %s does not live on google", (model) => {
+    expect(url(googleAccount, model)).toMatchObject({ _tag: "UnsupportedOperation" })
+  })
+})
+
+describe("P4, L25 nothing but the closed set of hosts and paths", () => {
+  const anything = fc.oneof(
+    fc.string({ maxLength: 60 }),
+    fc.stringMatching(/^[a-z0-9.@/#?%\\:-]{0,40}$/),
+    fc.constantFrom("us#-aiplatform", "us\\", "us\t", "%2e%2e", "..", "a/../../b", "us-central1.evil.example", "@evil.example", "a:b@c")
+  )
+  it("for any region, project and model", () => {
+    fc.assert(
+      fc.property(anything, anything, anything, fc.boolean(), (region, projectId, model, stream) => {
+        const result = url({ ...vertexAccount, region, projectId }, model, stream)
+        if (typeof result !== "string") return
+        const parsed = new URL(result)
+        expect(parsed.host).toBe(vertexHost(region))
+        expect(parsed.pathname.startsWith(`/v1/projects/${projectId}/locations/${region}/publishers/google/models/`)).toBe(true)
+        expect(parsed.pathname.split("/")).toHaveLength(9)
+        expect(parsed.search).toBe(stream ? "?alt=sse" : "")
+      }),
+      { numRuns: 2_000, seed: 7 }
+    )
+  })
+  it("for any model on google", () => {
+    fc.assert(
+      fc.property(anything, (model) => {
+        const result = url(googleAccount, model)
+        if (typeof result !== "string") return
+        const parsed = new URL(result)
+        expect(parsed.host).toBe("generativelanguage.googleapis.com")
+        expect(parsed.pathname.split("/")).toHaveLength(4)
+      }),
+      { numRuns: 2_000, seed: 7 }
+    )
+  })
+})

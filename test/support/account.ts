@@ -1,0 +1,52 @@
+// Accounts and request contexts as tests need them.
+import * as Redacted from "effect/Redacted"
+import type { ProviderAccount } from "../../src/domain/ProviderAccount.ts"
+import type { RequestContext } from "../../src/domain/RequestContext.ts"
+
+export const googleAccount: ProviderAccount = {
+  slug: "google",
+  kind: "google",
+  projectId: undefined,
+  region: undefined,
+  credentials: { _tag: "ApiKey", key: Redacted.make("test-api-key") },
+  origin: "stored",
+  endpoints: {},
+  models: undefined,
+  apiVersion: undefined,
+  quotaProject: undefined,
+  baseUrl: undefined,
+  tokenUrl: undefined
+}
+
+export const vertexAccount: ProviderAccount = {
+  ...googleAccount,
+  slug: "vertex-ai",
+  kind: "vertex-ai",
+  projectId: "test-project",
+  region: "us-central1",
+  credentials: { _tag: "AccessToken", token: Redacted.make("test-token") }
+}
+
+export const requestContext: RequestContext = {
+  requestId: "request-1",
+  traceId: "0123456789abcdef0123456789abcdef",
+  createdSeconds: 1_700_000_000,
+  startedMillis: 1_700_000_000_000,
+  deadlineMillis: undefined,
+  key: { id: "key-1", name: "test", providers: undefined, models: undefined },
+  providerHeader: undefined,
+  carried: {
+    authorization: undefined,
+    googApiKey: undefined,
+    vertexProjectId: undefined,
+    vertexRegion: undefined,
+    vertexServiceAccountJson: undefined
+  },
+  strict: true,
+  dryRun: false,
+  unsupported: "ignore",
+  metadata: {},
+  betas: [],
+  idSeed: "00000000-0000-7000-8000-000000000000",
+  headerPrefix: "x-gateway"
+}
