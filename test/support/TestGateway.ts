@@ -1,0 +1,94 @@
+// The whole gateway over a real socket, in front of the simulated Google services.
+import { generateKeyPairSync } from "node:crypto"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Scope from "effect/Scope"
+import * as Context from "effect/Context"
+import * as HttpServer from "effect/http/HttpServer"
+import { makeSimulator, type Simulator, type SimulatorOptions } from "../../src/demo/google/Simulator.ts"
+import { defaultLimits, type LimitValues } from "../../src/domain/Limits.ts"
+import type { ProviderAccount } from "../../src/domain/ProviderAccount.ts"
+import type { Settings } from "../../src/domain/Settings.ts"
+import { Gateway } from "../../src/Gateway.ts"
+import { googleAccount, vertexAccount } from "./account.ts"
+
+export const gatewayKey = "mgk_test0000000000000000000000000000"
+export const geminiKey = "AIzaSimulatedKeyForTests000000000000000"
+
+/** A service account made for this process, and the public half the simulator checks with. */
+const keyPair = generateKeyPairSync("rsa", {
+  modulusLength: 2048,
+  privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  publicKeyEncoding: { type: "spki", format: "pem" }
+})
+export const serviceAccount = {
+  clientEmail: "gateway@test-project.iam.gserviceaccount.com",
+  privateKeyId: "test-key-1",
+  privateKeyPem: keyPair.privateKey,
+  publicKeyPem: keyPair.publicKey,
+  projectId: "test-project"
+}
+
+export interface TestGateway {
+  readonly url: string
+  readonly simulator: Simulator
+  readonly close: () => Promise<void>
+}
+
+/** Settings with both providers pointing at one base URL. */
+export const settingsFor = (
+  baseUrl: string,
+  more: { readonly limits?: Partial<LimitValues>; readonly accounts?: ReadonlyArray<ProviderAccount> } = {}
+): Settings => ({
+  server: { host: "127.0.0.1", port: 0 },
+  accounts: more.accounts ?? [
+    { ...googleAccount, credentials: { _tag: "ApiKey", key: Redacted.make(geminiKey) }, baseUrl },
+    {
+      ...vertexAccount,
+      baseUrl,
+      tokenUrl: `${baseUrl}/token`,
+      credentials: {
+        _tag: "ServiceAccount",
+        key: {
+          clientEmail: serviceAccount.clientEmail,
+          privateKeyId: serviceAccount.privateKeyId,
+          privateKey: Redacted.make(serviceAccount.privateKeyPem),
+          projectId: serviceAccount.projectId
+        }
+      }
+    }
+  ],
+  keys: [{ name: "test", key: Redacted.make(gatewayKey), providers: undefined, models: undefined }],
+  limits: { ...defaultLimits, readyDelayMillis: 0, ...more.limits }
+})
+
+/** Starts a gateway with these settings on a free port. */
+export const startGateway = async (settings: Settings): Promise<{ url: string; close: () => Promise<void> }> => {
+  const scope = await Effect.runPromise(Scope.make())
+  const context = await Effect.runPromise(Layer.buildWithScope(Gateway.layer(settings), scope))
+  const address = Context.get(context, HttpServer.HttpServer).address
+  const port = address._tag === "TcpAddress" ? address.port : 0
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: () => Effect.runPromise(Scope.close(scope, Exit.void))
+  }
+}
+
+/** A gateway in front of a fresh simulator. */
+export const startTestGateway = async (
+  more: { readonly limits?: Partial<LimitValues>; readonly simulator?: Partial<SimulatorOptions> } = {}
+): Promise<TestGateway> => {
+  const simulator = makeSimulator({ geminiApiKeys: [geminiKey], serviceAccounts: [serviceAccount], ...more.simulator })
+  const upstream = await simulator.listen()
+  const gateway = await startGateway(settingsFor(upstream.url, more.limits === undefined ? {} : { limits: more.limits }))
+  return {
+    url: gateway.url,
+    simulator,
+    close: async () => {
+      await gateway.close()
+      await upstream.close()
+    }
+  }
+}
