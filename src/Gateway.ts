@@ -1,0 +1,52 @@
+// The composition: the only file that provides one service to another.
+// It must not know how any of them works.
+import * as Layer from "effect/Layer"
+import type * as HttpServer from "effect/http/HttpServer"
+import type * as HttpServerError from "effect/http/HttpServerError"
+import { TokenProvider } from "./auth/TokenProvider.ts"
+import { Catalog } from "./catalog/Catalog.ts"
+import { Limits } from "./domain/Limits.ts"
+import type { Settings } from "./domain/Settings.ts"
+import { HttpApi } from "./http/HttpApi.ts"
+import { Server } from "./http/Server.ts"
+import { GatewayKeys } from "./keys/GatewayKeys.ts"
+import { SignatureMemory } from "./memory/SignatureMemory.ts"
+import { CloudPlatformProvider } from "./provider/CloudPlatformProvider.ts"
+import { ModelMakerProvider } from "./provider/ModelMakerProvider.ts"
+import { Providers } from "./provider/Providers.ts"
+import { ProviderRouter } from "./router/ProviderRouter.ts"
+import { Transport } from "./upstream/Transport.ts"
+import { Upstream } from "./upstream/Upstream.ts"
+
+/** What the HTTP face needs, and what another Effect application mounts under a router of its own. */
+export type GatewayServices = ProviderRouter | Catalog | GatewayKeys
+
+/** Every service but the network: give it a Transport, a real one or a scripted one. */
+const layerNoDeps = (settings: Settings): Layer.Layer<GatewayServices, never, Transport> => {
+  const limits = Layer.succeed(Limits, settings.limits)
+  const providers = Providers.layer.pipe(
+    Layer.provide([CloudPlatformProvider.layer, ModelMakerProvider.layer]),
+    Layer.provide(TokenProvider.layer)
+  )
+  const catalog = Catalog.layerMemory(settings.accounts)
+  const router = ProviderRouter.layer.pipe(
+    Layer.provide([providers, Upstream.layer, SignatureMemory.layerMemory, catalog])
+  )
+  return Layer.mergeAll(router, catalog, GatewayKeys.layerStatic(settings.keys)).pipe(Layer.provide(limits))
+}
+
+/** The services over the real network, without HTTP of our own. */
+const layerServices = (settings: Settings): Layer.Layer<GatewayServices> =>
+  layerNoDeps(settings).pipe(
+    Layer.provide(Transport.layer.pipe(Layer.provide(Layer.succeed(Limits, settings.limits))))
+  )
+
+/** The whole service: listens until the layer's scope closes, then drains. */
+const layer = (settings: Settings): Layer.Layer<HttpServer.HttpServer, HttpServerError.ServeError> =>
+  HttpApi.layer.pipe(
+    Layer.provideMerge(Server.layer(settings.server)),
+    Layer.provide(layerServices(settings)),
+    Layer.provide(Layer.succeed(Limits, settings.limits))
+  )
+
+export const Gateway = { layer, layerServices, layerNoDeps }
