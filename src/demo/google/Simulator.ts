@@ -1,0 +1,193 @@
+// The simulated Google services: one loopback HTTP handler that speaks the wire formats of the Gemini API, Vertex AI and the token endpoint.
+// It must not know the gateway: nothing of ours is imported, so a wrong idea of ours is not confirmed by itself.
+
+import { createServer } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { errorAnswer, textAnswer } from "./answers.ts"
+import type { Answer } from "./answers.ts"
+import { refusedAccess } from "./credentials.ts"
+import type { Access } from "./credentials.ts"
+import { badRequest, googleError, notFoundPage } from "./errors.ts"
+import { findOperation } from "./operations.ts"
+import { parseRoute } from "./routes.ts"
+import type { Route } from "./routes.ts"
+import { scriptedAnswer } from "./script.ts"
+import type { ScriptedAnswer } from "./script.ts"
+import { exchangeToken } from "./tokenEndpoint.ts"
+import type { IssuedTokens, ServiceAccount } from "./tokenEndpoint.ts"
+import { performAnswer } from "./Wire.ts"
+
+export type { ScriptedAnswer } from "./script.ts"
+
+export interface SimulatorOptions {
+  /** Accepted `x-goog-api-key` values, also as Vertex express keys. */
+  readonly geminiApiKeys: ReadonlyArray<string>
+  /** Bearer tokens accepted besides those the token endpoint issued. */
+  readonly accessTokens?: ReadonlyArray<string>
+  readonly serviceAccounts?: ReadonlyArray<ServiceAccount>
+  /** Accepted project ids; absent: any. */
+  readonly projects?: ReadonlyArray<string>
+  /** Stream pacing; 0 (default) is no delay. */
+  readonly tokensPerSecond?: number
+  /** Default true; false skips the check of generateContent bodies. */
+  readonly checkRequests?: boolean
+  /** Default false; true lets signatures through that this simulator did not issue, to replay recorded conversations. */
+  readonly acceptForeignSignatures?: boolean
+  /** Epoch millis. */
+  readonly now?: () => number
+}
+
+export interface SimulatedCall {
+  readonly method: string
+  readonly url: string
+  readonly headers: Record<string, string>
+  readonly body: unknown
+  readonly status: number
+}
+
+export interface Simulator {
+  readonly handler: (req: IncomingMessage, res: ServerResponse) => void
+  /** The last 1000 calls, oldest first. */
+  readonly calls: ReadonlyArray<SimulatedCall>
+  readonly counters: { requests: number; tokenExchanges: number; openStreams: number; abortedStreams: number; lastAbortMillis: number }
+  /** The next calls answer these instead, in order. */
+  readonly script: (answers: ReadonlyArray<ScriptedAnswer>) => void
+  readonly listen: (port?: number, host?: string) => Promise<{ url: string; close: () => Promise<void> }>
+}
+
+const keptCalls = 1000
+const mostBytes = 100 * 1024 * 1024
+
+const readBody = (request: IncomingMessage, whole: (body: Buffer | "too large") => void): void => {
+  const chunks: Array<Buffer> = []
+  let size = 0
+  request.on("data", (chunk: Buffer) => {
+    size += chunk.length
+    if (size <= mostBytes) chunks.push(chunk)
+    else chunks.length = 0
+  })
+  request.on("end", () => whole(size > mostBytes ? "too large" : Buffer.concat(chunks)))
+}
+
+const plainHeaders = (request: IncomingMessage): Record<string, string> =>
+  Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value ?? ""]))
+
+const parseBody = (text: string, contentType: string): unknown => {
+  if (contentType.startsWith("application/x-www-form-urlencoded")) return Object.fromEntries(new URLSearchParams(text))
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+const isInArray = (route: Route): boolean => route.operation === "streamGenerateContent" && !route.sse
+
+interface Received {
+  readonly method: string
+  readonly url: string
+  readonly headers: Record<string, string>
+  readonly text: string
+  readonly body: unknown
+}
+
+const listenOn = (handler: Simulator["handler"], port: number, host: string): ReturnType<Simulator["listen"]> => {
+  const server = createServer({ keepAliveTimeout: 60_000 }, handler)
+  const close = () =>
+    new Promise<void>((closed) => {
+      server.close(() => closed())
+      server.closeAllConnections()
+    })
+  return new Promise((listening, failed) => {
+    server.once("error", failed)
+    server.listen(port, host, () => {
+      const address = server.address()
+      const bound = typeof address === "object" && address !== null ? address.port : port
+      listening({ url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`, close })
+    })
+  })
+}
+
+/** The state of one simulator: issued tokens, counters, scripted answers. */
+const makeAnswerer = (options: SimulatorOptions, counters: Simulator["counters"], now: () => number) => {
+  const tokens: IssuedTokens = new Map((options.accessTokens ?? []).map((token) => [token, Number.POSITIVE_INFINITY]))
+  const access: Access = {
+    apiKeys: new Set(options.geminiApiKeys),
+    isToken: (token) => (tokens.get(token) ?? 0) > now(),
+    projects: options.projects === undefined ? undefined : new Set(options.projects)
+  }
+  const perModel = new Map<string, number>()
+  const numberOf = (route: Route): number => {
+    const next = (perModel.get(route.target.id) ?? 0) + 1
+    // Ids come from the caller, so the table is bounded.
+    if (perModel.size >= keptCalls) perModel.clear()
+    perModel.set(route.target.id, next)
+    return next
+  }
+  return ({ method, url, headers, text, body }: Received): Answer => {
+    const path = url.split("?")[0] ?? ""
+    if (path === "/token" && method === "POST") {
+      counters.tokenExchanges += 1
+      return exchangeToken(new URLSearchParams(text), options.serviceAccounts ?? [], tokens, now())
+    }
+    const route = method === "POST" ? parseRoute(url) : undefined
+    const operation = route === undefined ? undefined : findOperation(route)
+    if (route === undefined || operation === undefined) return textAnswer(404, "text/html; charset=UTF-8", notFoundPage(path))
+    const refused = refusedAccess(route, headers, access)
+    if (refused !== undefined) return errorAnswer(refused, isInArray(route))
+    if (typeof body === "string") {
+      return errorAnswer(badRequest([{ field: "", description: "Invalid JSON payload received. Unexpected token." }]), isInArray(route))
+    }
+    return operation.answer({
+      route,
+      headers,
+      body,
+      callNumber: numberOf(route),
+      serial: counters.requests,
+      now: now(),
+      checkRequests: options.checkRequests ?? true,
+      acceptForeignSignatures: options.acceptForeignSignatures ?? false,
+      tokensPerSecond: options.tokensPerSecond ?? 0
+    })
+  }
+}
+
+/** A simulator with its own keys, tokens, counters and script. */
+export const makeSimulator = (options: SimulatorOptions): Simulator => {
+  const now = options.now ?? Date.now
+  const calls: Array<SimulatedCall> = []
+  const counters = { requests: 0, tokenExchanges: 0, openStreams: 0, abortedStreams: 0, lastAbortMillis: 0 }
+  const scripted: Array<ScriptedAnswer> = []
+  const answerTo = makeAnswerer(options, counters, now)
+
+  const takeScripted = (url: string): ScriptedAnswer | undefined => {
+    const kind = url.split("?")[0] === "/token" ? "token" : "model"
+    const index = scripted.findIndex((answer) => answer.for === undefined || answer.for === kind)
+    return index < 0 ? undefined : scripted.splice(index, 1)[0]
+  }
+  const handler = (request: IncomingMessage, response: ServerResponse): void => {
+    readBody(request, (bytes) => {
+      counters.requests += 1
+      const { method = "GET", url = "/" } = request
+      const headers = plainHeaders(request)
+      const text = bytes === "too large" ? "" : bytes.toString("utf8")
+      const body = parseBody(text, headers["content-type"] ?? "")
+      const script = takeScripted(url)
+      const answer = script !== undefined
+        ? scriptedAnswer(script)
+        : bytes === "too large"
+        ? errorAnswer(googleError("INVALID_ARGUMENT", `Request payload size exceeds the limit: ${mostBytes} bytes.`), false)
+        : answerTo({ method, url, headers, text, body })
+      calls.push({ method, url, headers, body, status: answer.status })
+      if (calls.length > keptCalls) calls.shift()
+      performAnswer(answer, response, counters, now)
+    })
+  }
+  return {
+    handler,
+    calls,
+    counters,
+    script: (answers) => void scripted.push(...answers),
+    listen: (port = 0, host = "127.0.0.1") => listenOn(handler, port, host)
+  }
+}

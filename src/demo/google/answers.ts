@@ -1,0 +1,72 @@
+// An HTTP answer as data: status, headers, and the steps its body takes on the wire (bytes, pauses, the way it ends).
+// It must not know sockets; the wire performs it.
+
+import type { GoogleError } from "./errors.ts"
+
+export type Step =
+  | { readonly write: string | Uint8Array }
+  | { readonly pauseMillis: number }
+  /** `close` ends the connection without ending the body, `reset` resets it, `hang` keeps it open and silent until the caller leaves. */
+  | { readonly end: "close" | "reset" | "hang" }
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly steps: Iterable<Step>
+  /** Counts as an open stream while it is being written. */
+  readonly streaming: boolean
+}
+
+const jsonHeaders = { "content-type": "application/json; charset=UTF-8" }
+
+/** Pretty-printed JSON, as both services write unary answers. */
+export const jsonAnswer = (status: number, body: unknown): Answer => ({
+  status,
+  headers: jsonHeaders,
+  steps: [{ write: `${JSON.stringify(body, null, 2)}\n` }],
+  streaming: false
+})
+
+/** An error; a stream without `alt=sse` gets it inside an array (recorded). */
+export const errorAnswer = (error: GoogleError, inArray: boolean): Answer =>
+  jsonAnswer(error.code, inArray ? [{ error }] : { error })
+
+export const textAnswer = (status: number, contentType: string, text: string): Answer => ({
+  status,
+  headers: { "content-type": contentType },
+  steps: [{ write: text }],
+  streaming: false
+})
+
+/** One server-sent event with Google's CRLF line ends. */
+export const sseEvent = (value: unknown): string => `data: ${JSON.stringify(value)}\r\n\r\n`
+
+export interface PacedValue {
+  readonly value: unknown
+  readonly pauseMillis: number
+}
+
+function* sseSteps(values: Iterable<PacedValue>): Generator<Step> {
+  for (const { value, pauseMillis } of values) {
+    if (pauseMillis > 0) yield { pauseMillis }
+    yield { write: sseEvent(value) }
+  }
+}
+
+function* arraySteps(values: Iterable<PacedValue>): Generator<Step> {
+  let before = "["
+  for (const { value, pauseMillis } of values) {
+    if (pauseMillis > 0) yield { pauseMillis }
+    yield { write: before + JSON.stringify(value, null, 2) }
+    before = ",\r\n"
+  }
+  yield { write: before === "[" ? "[]" : "\n]" }
+}
+
+/** A stream: server-sent events, or one pretty-printed JSON array when the query did not ask for events. */
+export const streamAnswer = (values: Iterable<PacedValue>, sse: boolean): Answer => ({
+  status: 200,
+  headers: sse ? { "content-type": "text/event-stream" } : jsonHeaders,
+  steps: sse ? sseSteps(values) : arraySteps(values),
+  streaming: true
+})

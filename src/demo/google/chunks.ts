@@ -1,0 +1,130 @@
+// A reply as the JSON values the services write: one for a unary answer, a sequence for a stream.
+// It must not know sockets nor SSE; what differs between the two services is taken from recordings.
+
+import type { Backend, Part } from "./request.ts"
+import type { Candidate, Reply } from "./replies.ts"
+import { textTokens, totalOf } from "./usage.ts"
+
+export interface Identity {
+  readonly backend: Backend
+  readonly model: string
+  readonly responseId: string
+  /** ISO time of the answer; only Vertex tells it. */
+  readonly createTime: string
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+const identityFields = (identity: Identity): Json => ({
+  modelVersion: identity.model,
+  ...(identity.backend === "vertex" ? { createTime: identity.createTime } : {}),
+  responseId: identity.responseId
+})
+
+/** Usage after `seen` answer tokens; `undefined` is the end of the answer. */
+const usageFields = (reply: Reply, identity: Identity, seen: number | undefined): Json => {
+  const { prompt, candidates, thoughts, toolUse, cached } = reply.usage
+  const promptCount = totalOf(prompt) + cached
+  const answered = seen ?? totalOf(candidates)
+  const whole = seen === undefined
+  const details = cached === 0 ? prompt : prompt.map((count) => (count.modality === "TEXT" ? { ...count, tokenCount: count.tokenCount + cached } : count))
+  return {
+    promptTokenCount: promptCount,
+    ...(answered > 0 ? { candidatesTokenCount: answered } : {}),
+    totalTokenCount: promptCount + answered + thoughts + toolUse,
+    ...(cached > 0 ? { cachedContentTokenCount: cached, cacheTokensDetails: [{ modality: "TEXT", tokenCount: cached }] } : {}),
+    promptTokensDetails: details,
+    ...(whole && candidates.length > 0 && (identity.backend === "vertex" || candidates.some((count) => count.modality !== "TEXT"))
+      ? { candidatesTokensDetails: candidates }
+      : {}),
+    ...(thoughts > 0 ? { thoughtsTokenCount: thoughts } : {}),
+    ...(toolUse > 0 ? { toolUsePromptTokenCount: toolUse, toolUsePromptTokensDetails: [{ modality: "TEXT", tokenCount: toolUse }] } : {}),
+    ...(identity.backend === "vertex" ? { trafficType: "ON_DEMAND" } : { serviceTier: "standard" })
+  }
+}
+
+const endFields = (candidate: Candidate): Json => ({
+  finishReason: candidate.finishReason,
+  ...(candidate.safetyRatings === undefined ? {} : { safetyRatings: candidate.safetyRatings }),
+  ...(candidate.groundingMetadata === undefined ? {} : { groundingMetadata: candidate.groundingMetadata }),
+  ...(candidate.logprobs ?? {})
+})
+
+const contentField = (parts: ReadonlyArray<Part>): Json =>
+  parts.length === 0 ? { content: { role: "model" } } : { content: { parts, role: "model" } }
+
+const indexField = (identity: Identity, index: number): Json => (identity.backend === "google" ? { index } : {})
+
+const signedParts = (candidate: Candidate): ReadonlyArray<Part> => {
+  const { textSignature, parts } = candidate
+  if (textSignature === undefined) return parts
+  const last = parts.findLastIndex((part) => part.text !== undefined && !part.thought)
+  return parts.map((part, index) => (index === last ? { ...part, thoughtSignature: textSignature } : part))
+}
+
+/** The one JSON value of a unary answer. */
+export const unaryBody = (reply: Reply, identity: Identity): Json => {
+  const usageMetadata = usageFields(reply, identity, undefined)
+  if (reply.promptFeedback !== undefined) return { promptFeedback: reply.promptFeedback, usageMetadata, ...identityFields(identity) }
+  const candidates = reply.candidates.map((candidate, index) => ({
+    ...contentField(signedParts(candidate)),
+    ...endFields(candidate),
+    ...indexField(identity, index)
+  }))
+  return { candidates, usageMetadata, ...identityFields(identity) }
+}
+
+const charactersPerChunk = 24
+
+/** Cuts text behind white space into pieces of about six tokens; never inside a surrogate pair. */
+export const textPieces = (text: string): ReadonlyArray<string> => {
+  const pieces: Array<string> = []
+  let piece = ""
+  for (const word of text.match(/\S*\s*/gu) ?? []) {
+    if (piece !== "" && piece.length + word.length > charactersPerChunk) {
+      pieces.push(piece)
+      piece = ""
+    }
+    piece += word
+  }
+  return piece === "" ? pieces : [...pieces, piece]
+}
+
+const isPlainText = (part: Part): boolean => part.text !== undefined && !part.thought && part.thoughtSignature === undefined
+
+/** The parts of each event: text in pieces, every other kind whole; a text signature comes last, in an empty part. */
+const streamedParts = (candidate: Candidate): ReadonlyArray<ReadonlyArray<Part>> => {
+  const events = candidate.parts.flatMap((part) =>
+    isPlainText(part) ? textPieces(part.text ?? "").map((text): ReadonlyArray<Part> => [{ text }]) : [[part]]
+  )
+  if (candidate.textSignature !== undefined) return [...events, [{ text: "", thoughtSignature: candidate.textSignature }]]
+  // A call is followed by an empty text part that carries the end (recorded on both services).
+  return candidate.parts.at(-1)?.functionCall === undefined ? events : [...events, [{ text: "" }]]
+}
+
+export interface StreamChunk {
+  readonly value: Json
+  /** Answer tokens this event adds: what pacing is counted in. */
+  readonly tokens: number
+}
+
+/** The events of a streamed answer. */
+export const streamChunks = (reply: Reply, identity: Identity): ReadonlyArray<StreamChunk> => {
+  if (reply.promptFeedback !== undefined) return [{ value: unaryBody(reply, identity), tokens: 0 }]
+  const plans = reply.candidates.flatMap((candidate, index) => {
+    const events = streamedParts(candidate)
+    return (events.length === 0 ? [[]] : events).map((parts, at) => ({ candidate, index, parts, ends: at >= events.length - 1 }))
+  })
+  let seen = 0
+  return plans.map(({ candidate, index, parts, ends }, at) => {
+    const text = parts.map((part) => part.text ?? "").join("")
+    const tokens = text === "" ? 1 : textTokens(text)
+    if (parts.some((part) => !part.thought && part.text !== "")) seen = Math.min(seen + tokens, totalOf(reply.usage.candidates))
+    const last = at === plans.length - 1
+    const usageMetadata = last || identity.backend === "google"
+      ? usageFields(reply, identity, last ? undefined : seen)
+      : { trafficType: "ON_DEMAND" }
+    const candidates = [{ ...contentField(parts), ...(ends ? endFields(candidate) : {}), ...indexField(identity, index) }]
+    return { value: { candidates, usageMetadata, ...identityFields(identity) }, tokens }
+  })
+}

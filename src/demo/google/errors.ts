@@ -1,0 +1,49 @@
+// Google's error bodies: `{error:{code,message,status,details}}` and the HTTP status that belongs to each canonical code.
+// It must not know who raises them; provider facts: google.rpc.Status and recorded refusals.
+
+export interface GoogleError {
+  readonly code: number
+  readonly message: string
+  readonly status: string
+  readonly details?: ReadonlyArray<Readonly<Record<string, unknown>>>
+}
+
+const httpStatus = {
+  INVALID_ARGUMENT: 400,
+  FAILED_PRECONDITION: 400,
+  UNAUTHENTICATED: 401,
+  PERMISSION_DENIED: 403,
+  NOT_FOUND: 404,
+  RESOURCE_EXHAUSTED: 429,
+  INTERNAL: 500,
+  UNIMPLEMENTED: 501,
+  UNAVAILABLE: 503
+}
+
+export const googleError = (
+  status: keyof typeof httpStatus,
+  message: string,
+  details?: ReadonlyArray<Readonly<Record<string, unknown>>>
+): GoogleError => ({ code: httpStatus[status], message, status, ...(details === undefined ? {} : { details }) })
+
+/** The detail a client reads to learn the machine-readable reason. */
+export const errorInfo = (reason: string, metadata: Readonly<Record<string, string>>) => ({
+  "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+  reason,
+  domain: "googleapis.com",
+  metadata
+})
+
+export const retryInfo = (retryDelay: string) => ({ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay })
+
+/** 400 with the violated fields, as Google's JSON reader answers. */
+export const badRequest = (violations: ReadonlyArray<{ readonly field: string; readonly description: string }>): GoogleError =>
+  googleError("INVALID_ARGUMENT", violations.map((violation) => violation.description).join("\n"), [
+    { "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations: violations }
+  ])
+
+/** The text Google's front end gives for a path nobody serves. */
+export const notFoundPage = (path: string): string =>
+  `<!DOCTYPE html>\n<html lang=en>\n  <meta charset=utf-8>\n  <title>Error 404 (Not Found)!!1</title>\n` +
+  `  <p><b>404.</b> <ins>That’s an error.</ins>\n` +
+  `  <p>The requested URL <code>${path.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</code> was not found on this server.\n`

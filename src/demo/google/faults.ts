@@ -1,0 +1,100 @@
+// What goes wrong on purpose, chosen by model id: overload, silence, death mid-stream, garbage, gzip, endless streams.
+// It must not know sockets; a fault turns a good answer into a bad one, step by step.
+
+import { gzipSync } from "node:zlib"
+import { errorAnswer, jsonAnswer, sseEvent, textAnswer } from "./answers.ts"
+import type { Answer, PacedValue, Step } from "./answers.ts"
+import { googleError, retryInfo } from "./errors.ts"
+
+export interface FaultContext {
+  /** 1 for the first call of this model id. */
+  readonly callNumber: number
+  readonly streaming: boolean
+  readonly sse: boolean
+}
+
+type Fault = (good: Answer, context: FaultContext) => Answer
+
+const internal = googleError("INTERNAL", "An internal error has occurred. Please retry or report it.")
+const overloaded = googleError("UNAVAILABLE", "The model is overloaded. Please try again later.")
+
+const writesOf = (answer: Answer): ReadonlyArray<string | Uint8Array> =>
+  [...answer.steps].flatMap((step) => ("write" in step ? [step.write] : []))
+
+const half = (write: string | Uint8Array): string => {
+  const text = Buffer.from(write).toString("utf8")
+  return text.slice(0, Math.floor(text.length / 2))
+}
+
+/** The first events of a stream, or the first half of a unary body. */
+const beginning = (good: Answer, streaming: boolean): ReadonlyArray<Step> => {
+  const writes = writesOf(good)
+  if (streaming) return writes.slice(0, Math.min(2, Math.max(1, writes.length - 1))).map((write) => ({ write }))
+  return writes.slice(0, 1).map((write) => ({ write: half(write) }))
+}
+
+const withSteps = (good: Answer, steps: Iterable<Step>): Answer => ({ ...good, steps })
+
+function* slowly(steps: Iterable<Step>): Generator<Step> {
+  yield { pauseMillis: 2000 }
+  for (const step of steps) {
+    if (!("write" in step)) continue
+    yield step
+    yield { pauseMillis: 500 }
+  }
+}
+
+function* endless(): Generator<PacedValue> {
+  for (let line = 1; ; line++) {
+    const parts = [{ text: `Line ${line} of an answer without an end. ${"More words follow. ".repeat(20)}\n` }]
+    yield { value: { candidates: [{ content: { parts, role: "model" }, index: 0 }] }, pauseMillis: 0 }
+  }
+}
+
+function* endlessSteps(sse: boolean): Generator<Step> {
+  for (const { value } of endless()) yield { write: sse ? sseEvent(value) : `${JSON.stringify(value, null, 2)},\r\n` }
+}
+
+const errorEvent = (sse: boolean): string => (sse ? sseEvent({ error: internal }) : `${JSON.stringify([{ error: internal }], null, 2)}\n`)
+
+const faults: Readonly<Record<string, Fault>> = {
+  "demo-slow": (good) => withSteps(good, slowly(good.steps)),
+  "demo-flaky-429": (good, { callNumber, streaming, sse }) =>
+    callNumber % 2 === 0
+      ? good
+      : errorAnswer(
+        googleError("RESOURCE_EXHAUSTED", "You exceeded your current quota, please check your plan.", [
+          {
+            "@type": "type.googleapis.com/google.rpc.QuotaFailure",
+            violations: [{ quotaId: "GenerateRequestsPerMinutePerProjectPerModel-FreeTier" }]
+          },
+          retryInfo("0.2s")
+        ]),
+        streaming && !sse
+      ),
+  "demo-503": (_good, { streaming, sse }) => errorAnswer(overloaded, streaming && !sse),
+  "demo-html-502": () =>
+    textAnswer(502, "text/html; charset=UTF-8", "<!DOCTYPE html>\n<html><title>Error 502 (Server Error)!!1</title><p><b>502.</b> That’s an error.</html>\n"),
+  "demo-hangs": (good) => withSteps(good, [{ end: "hang" }]),
+  "demo-dies-midstream": (good, { streaming }) => withSteps(good, [...beginning(good, streaming), { end: "close" }]),
+  "demo-error-first-event": (good, { streaming, sse }) =>
+    streaming ? withSteps(good, [{ write: errorEvent(sse) }]) : jsonAnswer(200, { error: internal }),
+  "demo-error-midstream": (good, { streaming, sse }) =>
+    streaming ? withSteps(good, [...beginning(good, true), { write: errorEvent(sse) }]) : errorAnswer(internal, false),
+  "demo-truncated": (good, { streaming }) =>
+    withSteps(good, streaming ? writesOf(good).slice(0, -1).map((write) => ({ write })) : beginning(good, false)),
+  "demo-garbage": (good, { streaming, sse }) =>
+    withSteps(good, streaming && sse ? [{ write: "data: {\"candidates\": [{\"content\"\r\n\r\n" }] : [{ write: "}{ this is not JSON" }]),
+  "demo-endless": (good, { streaming, sse }) => (streaming ? withSteps(good, endlessSteps(sse)) : good),
+  "demo-gzip": (good) => ({
+    ...good,
+    headers: { ...good.headers, "content-encoding": "gzip" },
+    steps: [{ write: gzipSync(Buffer.concat(writesOf(good).map((write) => Buffer.from(write)))) }]
+  })
+}
+
+/** The answer a model id of fault gives instead of `good`; other ids give `good` unchanged. */
+export const applyFault = (model: string, good: Answer, context: FaultContext): Answer => {
+  const fault = Object.hasOwn(faults, model) ? faults[model] : undefined
+  return fault === undefined ? good : fault(good, context)
+}

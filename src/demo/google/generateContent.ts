@@ -1,0 +1,63 @@
+// The operations generateContent and streamGenerateContent, on both services and on tuned endpoints.
+// It must not know sockets or credentials.
+
+import { createHash } from "node:crypto"
+import { errorAnswer, jsonAnswer, streamAnswer } from "./answers.ts"
+import type { Answer } from "./answers.ts"
+import { streamChunks, unaryBody } from "./chunks.ts"
+import type { Identity } from "./chunks.ts"
+import { badRequest } from "./errors.ts"
+import { applyFault } from "./faults.ts"
+import { isGeminiTarget, serviceOf, unknownModel } from "./gemini.ts"
+import type { Call, Operation } from "./operations.ts"
+import { replyTo } from "./replies.ts"
+import type { GenerateRequest } from "./request.ts"
+import { validateGenerate } from "./validate.ts"
+import type { Verdict } from "./validate.ts"
+
+/** Without checks a body is taken as it is, as long as the reply can be made from it. */
+const unchecked = (body: unknown): Verdict<GenerateRequest> => {
+  const usable = typeof body === "object" && body !== null && "contents" in body && Array.isArray(body.contents)
+  if (usable) return { accepted: true, request: body as GenerateRequest }
+  return { accepted: false, error: badRequest([{ field: "contents", description: "contents: required field is not set" }]) }
+}
+
+const identityOf = (call: Call): Identity => {
+  const { route } = call
+  const serial = createHash("sha256").update(`response ${call.serial} ${call.now}`).digest("base64url")
+  return {
+    backend: serviceOf(route).backend,
+    model: route.target.id,
+    responseId: serial.slice(0, 22),
+    createTime: new Date(call.now).toISOString().replace("Z", "000Z")
+  }
+}
+
+const answer = (call: Call): Answer => {
+  const { route } = call
+  const model = route.target.id
+  const streaming = route.operation === "streamGenerateContent"
+  const inArray = streaming && !route.sse
+  const missing = unknownModel(route)
+  if (missing !== undefined) return errorAnswer(missing, inArray)
+  const service = serviceOf(route)
+  const verdict = call.checkRequests
+    ? validateGenerate(call.body, { service, model, acceptForeignSignatures: call.acceptForeignSignatures })
+    : unchecked(call.body)
+  if (!verdict.accepted) return errorAnswer(verdict.error, inArray)
+  const reply = replyTo(verdict.request, { backend: service.backend, model })
+  const identity = identityOf(call)
+  const rate = call.tokensPerSecond
+  const good = streaming
+    ? streamAnswer(
+      streamChunks(reply, identity).map(({ value, tokens }) => ({ value, pauseMillis: rate > 0 ? (tokens * 1000) / rate : 0 })),
+      route.sse
+    )
+    : jsonAnswer(200, unaryBody(reply, identity))
+  return applyFault(model, good, { callNumber: call.callNumber, streaming, sse: route.sse })
+}
+
+export const generateContent: Operation = {
+  matches: (route) => isGeminiTarget(route) && /^(generateContent|streamGenerateContent)$/.test(route.operation),
+  answer
+}

@@ -1,0 +1,60 @@
+// What the simulated service knows about a model id: generation, thinking range, whether it signs, whether it draws.
+// It must not know requests or routes; provider facts: Google's model and thinking pages, recorded refusals.
+
+export interface ModelFacts {
+  readonly generation: "gemma" | "1" | "2.0" | "2.5" | "3"
+  /** `none`: thinkingConfig with a positive budget is refused; `budget` and `level` name the accepted knob. */
+  readonly thinking: "none" | "budget" | "level" | "both"
+  readonly budget: { readonly least: number; readonly most: number; readonly stoppable: boolean }
+  readonly levels: ReadonlyArray<string>
+  /** A first function call of a step in the current turn must carry its signature. */
+  readonly needsSignature: boolean
+  readonly drawsImages: boolean
+  /** Thoughts are given as ordinary text parts before the answer. */
+  readonly thinksAloud: boolean
+}
+
+const anyLevel = ["MINIMAL", "LOW", "MEDIUM", "HIGH"]
+const flashBudget = { least: 0, most: 24576, stoppable: true }
+
+const plain = (generation: ModelFacts["generation"], facts: Partial<ModelFacts> = {}): ModelFacts => ({
+  generation,
+  thinking: "none",
+  budget: flashBudget,
+  levels: [],
+  needsSignature: false,
+  drawsImages: false,
+  thinksAloud: false,
+  ...facts
+})
+
+const third = (levels: ReadonlyArray<string>, facts: Partial<ModelFacts> = {}): ModelFacts =>
+  plain("3", { thinking: "level", levels, needsSignature: true, budget: { least: 0, most: 65536, stoppable: false }, ...facts })
+
+const rows: ReadonlyArray<readonly [pattern: RegExp, facts: ModelFacts]> = [
+  [/^gemma-/, plain("gemma")],
+  [/^[0-9]+$/, plain("2.5", { thinking: "budget" })],
+  [/thinking-exp/, plain("2.0", { thinksAloud: true })],
+  [/^(gemini-1[.-]|gemini-pro($|-vision))/, plain("1")],
+  [/^gemini-2\.0-.*image/, plain("2.0", { drawsImages: true })],
+  [/^(gemini-2\.0-|gemini-exp-|learnlm-)/, plain("2.0")],
+  [/^gemini-2\.5-.*image/, plain("2.5", { drawsImages: true })],
+  [/^gemini-2\.5-.*(tts|audio)/, plain("2.5")],
+  [/^gemini-2\.5-pro/, plain("2.5", { thinking: "budget", budget: { least: 128, most: 32768, stoppable: false } })],
+  [/^gemini-2\.5-flash-lite/, plain("2.5", { thinking: "budget", budget: { least: 512, most: 24576, stoppable: true } })],
+  [/^gemini-2\.5-/, plain("2.5", { thinking: "budget" })],
+  [/^gemini-3.*image/, third(anyLevel, { thinking: "both", needsSignature: false, drawsImages: true })],
+  [/^gemini-3-pro/, third(["LOW", "HIGH"])],
+  [/^gemini-3\.1-pro|^gemini-3\.7-flash/, third(["LOW", "MEDIUM", "HIGH"])],
+  [/^demo-/, third(anyLevel, { thinking: "both", drawsImages: true })],
+  [/./, third(anyLevel)]
+]
+
+/** The first matching row; an unknown id is of the newest generation. */
+export const modelFacts = (model: string): ModelFacts => {
+  const row = rows.find(([pattern]) => pattern.test(model))
+  return row === undefined ? third(anyLevel) : row[1]
+}
+
+/** Ids the simulated services serve; all others answer 404. */
+export const isServedModel = (model: string): boolean => /^(gemini|gemma|learnlm|demo)-[a-z0-9.@-]+$/.test(model)

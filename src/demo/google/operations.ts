@@ -1,0 +1,31 @@
+// The table of operations the simulated services know; a further one (rawPredict, predict, embeddings) is one file and one line here.
+// It must not know sockets or credentials.
+
+import type { Answer } from "./answers.ts"
+import { countTokens } from "./countTokens.ts"
+import { generateContent } from "./generateContent.ts"
+import type { Route } from "./routes.ts"
+
+export interface Call {
+  readonly route: Route
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: unknown
+  /** How many calls this model or endpoint has had, this one included. */
+  readonly callNumber: number
+  /** Unique in the life of the simulator; response ids are made from it. */
+  readonly serial: number
+  readonly now: number
+  readonly checkRequests: boolean
+  readonly acceptForeignSignatures: boolean
+  readonly tokensPerSecond: number
+}
+
+export interface Operation {
+  readonly matches: (route: Route) => boolean
+  /** Pure: the same call gets the same answer. */
+  readonly answer: (call: Call) => Answer
+}
+
+const operations: ReadonlyArray<Operation> = [generateContent, countTokens]
+
+export const findOperation = (route: Route): Operation | undefined => operations.find((operation) => operation.matches(route))

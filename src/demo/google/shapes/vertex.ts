@@ -1,0 +1,139 @@
+// The request messages of Gemini on Vertex AI (v1, and what v1beta1 adds), closed as the service is.
+// It must not know the Gemini Developer API nor our own wire schemas; provider facts: the public description of aiplatform.
+
+import { commonEnums, commonGenerationConfig, commonMessages, partData, prefixed, schemaShape } from "./common.ts"
+import { retrievalEnums, retrievalMessages, retrievalMessagesBeta } from "./vertexRetrieval.ts"
+import { compileShapes } from "./shape.ts"
+import type { MessageShape, Shapes } from "./shape.ts"
+
+const generationConfig = {
+  ...commonGenerationConfig,
+  topK: "number",
+  audioTimestamp: "bool",
+  responseFormat: "[ResponseFormat]",
+  routingConfig: "RoutingConfig"
+}
+
+const messages: Readonly<Record<string, MessageShape>> = {
+  ...commonMessages,
+  ...retrievalMessages,
+  GenerateContentRequest: {
+    contents: "[Content]!",
+    systemInstruction: "Content",
+    tools: "[Tool]",
+    toolConfig: "ToolConfig",
+    safetySettings: "[SafetySetting]",
+    generationConfig: "GenerationConfig",
+    cachedContent: "string",
+    labels: "{string}",
+    modelArmorConfig: "ModelArmorConfig"
+  },
+  CountTokensRequest: {
+    contents: "[Content]",
+    systemInstruction: "Content",
+    tools: "[Tool]",
+    generationConfig: "GenerationConfig",
+    instances: "[any]",
+    model: "string"
+  },
+  ModelArmorConfig: { promptTemplateName: "string", responseTemplateName: "string" },
+  Schema: { ...schemaShape, additionalProperties: "any", defs: "{Schema}", ref: "string" },
+  Part: {
+    "oneof data": partData,
+    thought: "bool",
+    thoughtSignature: "bytes",
+    videoMetadata: "VideoMetadata",
+    mediaResolution: "MediaResolution",
+    audioTranscription: "AudioTranscription"
+  },
+  AudioTranscription: { text: "string!", speakerLabel: "string", words: "[TranscribedWord]" },
+  TranscribedWord: { word: "string!", startOffset: "duration", endOffset: "duration" },
+  Blob: { mimeType: "string!", data: "bytes!", displayName: "string" },
+  FileData: { mimeType: "string!", fileUri: "string!", displayName: "string" },
+  FunctionCall: { id: "string", name: "string", args: "struct", partialArgs: "[PartialArg]", willContinue: "bool" },
+  PartialArg: {
+    jsonPath: "string!",
+    "oneof delta": { nullValue: "NullValue", numberValue: "number", stringValue: "string", boolValue: "bool" },
+    willContinue: "bool"
+  },
+  FunctionResponse: { id: "string", name: "string!", response: "struct!", parts: "[FunctionResponsePart]", scheduling: "Scheduling" },
+  FunctionResponsePart: { "oneof data": { inlineData: "Blob", fileData: "FileData" } },
+  Tool: {
+    "oneof tool_type": {
+      functionDeclarations: "[FunctionDeclaration]",
+      googleSearch: "GoogleSearch",
+      googleSearchRetrieval: "GoogleSearchRetrieval",
+      enterpriseWebSearch: "EnterpriseWebSearch",
+      codeExecution: "Nothing",
+      urlContext: "Nothing",
+      computerUse: "ComputerUse",
+      googleMaps: "GoogleMaps",
+      retrieval: "Retrieval",
+      parallelAiSearch: "ParallelAiSearch",
+      exaAiSearch: "ExaAiSearch"
+    }
+  },
+  GoogleSearch: { excludeDomains: "[string]", blockingConfidence: "PhishThreshold", searchTypes: "SearchTypes" },
+  EnterpriseWebSearch: { excludeDomains: "[string]", blockingConfidence: "PhishThreshold" },
+  ParallelAiSearch: { apiKey: "string", customConfigs: "struct", enableDataRetention: "bool", enableZeroDataRetention: "bool" },
+  ExaAiSearch: { apiKey: "string!", customConfigs: "struct" },
+  GoogleMaps: { enableWidget: "bool", groundingTypes: "MapsGrounding" },
+  MapsGrounding: { places: "Nothing", routing: "Nothing" },
+  ComputerUse: { environment: "Environment!", excludedPredefinedFunctions: "[string]", enablePromptInjectionDetection: "bool" },
+  ToolConfig: { functionCallingConfig: "CallingConfig", retrievalConfig: "RetrievalConfig" },
+  CallingConfig: { mode: "CallingMode", allowedFunctionNames: "[string]", streamFunctionCallArguments: "bool" },
+  SafetySetting: { category: "HarmCategory!", threshold: "Threshold!", method: "HarmMethod" },
+  GenerationConfig: generationConfig,
+  ResponseFormat: { text: "TextFormat", image: "ImageFormat", audio: "AudioFormat", video: "VideoFormat" },
+  VideoFormat: { delivery: "Delivery", duration: "duration", gcsUri: "string", resolution: "string", aspectRatio: "VideoRatio" },
+  RoutingConfig: { "oneof routing_config": { autoMode: "AutoRouting", manualMode: "ManualRouting" } },
+  AutoRouting: { modelRoutingPreference: "RoutingPreference" },
+  ManualRouting: { modelName: "string" },
+  ImageConfig: {
+    aspectRatio: "string",
+    imageSize: "string",
+    imageOutputOptions: "ImageOutput",
+    personGeneration: "PersonGeneration",
+    prominentPeople: "ProminentPeople"
+  },
+  ImageOutput: { mimeType: "string", compressionQuality: "int32" },
+  VoiceConfig: { "oneof voice_config": { prebuiltVoiceConfig: "PrebuiltVoice", replicatedVoiceConfig: "ReplicatedVoice" } },
+  ReplicatedVoice: { mimeType: "string", voiceSampleAudio: "bytes" }
+}
+
+const enums: Readonly<Record<string, string>> = {
+  ...commonEnums,
+  ...retrievalEnums,
+  NullValue: "NULL_VALUE",
+  PhishThreshold: "PHISH_BLOCK_THRESHOLD_UNSPECIFIED BLOCK_LOW_AND_ABOVE BLOCK_MEDIUM_AND_ABOVE BLOCK_HIGH_AND_ABOVE " +
+    "BLOCK_HIGHER_AND_ABOVE BLOCK_VERY_HIGH_AND_ABOVE BLOCK_ONLY_EXTREMELY_HIGH",
+  HarmMethod: "HARM_BLOCK_METHOD_UNSPECIFIED SEVERITY PROBABILITY",
+  HarmCategory: prefixed(
+    "HARM_CATEGORY_",
+    "UNSPECIFIED HATE_SPEECH DANGEROUS_CONTENT HARASSMENT SEXUALLY_EXPLICIT CIVIC_INTEGRITY IMAGE_HATE IMAGE_DANGEROUS_CONTENT " +
+      "IMAGE_HARASSMENT IMAGE_SEXUALLY_EXPLICIT JAILBREAK"
+  ),
+  VideoRatio: prefixed("ASPECT_RATIO_", "UNSPECIFIED SIXTEEN_BY_NINE NINE_BY_SIXTEEN"),
+  RoutingPreference: "UNKNOWN PRIORITIZE_QUALITY BALANCED PRIORITIZE_COST",
+  FeaturePreference: "FEATURE_SELECTION_PREFERENCE_UNSPECIFIED PRIORITIZE_QUALITY BALANCED PRIORITIZE_COST",
+  PersonGeneration: "PERSON_GENERATION_UNSPECIFIED ALLOW_ALL ALLOW_ADULT ALLOW_NONE",
+  ProminentPeople: "PROMINENT_PEOPLE_UNSPECIFIED ALLOW_PROMINENT_PEOPLE BLOCK_PROMINENT_PEOPLE"
+}
+
+const v1: Shapes = { notEmpty: ["Part"], messages, enums }
+
+const v1beta1: Shapes = {
+  ...v1,
+  messages: {
+    ...messages,
+    ...retrievalMessagesBeta,
+    GenerationConfig: { ...generationConfig, modelConfig: "ModelConfig" },
+    ModelConfig: { featureSelectionPreference: "FeaturePreference!" }
+  }
+}
+
+/** Reads a request body of Gemini on Vertex AI v1; entries `GenerateContentRequest` and `CountTokensRequest`. */
+export const readVertex = compileShapes(v1)
+
+/** The same for v1beta1. */
+export const readVertexBeta = compileShapes(v1beta1)

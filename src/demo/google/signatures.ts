@@ -1,0 +1,30 @@
+// Thought signatures of the simulated models: opaque base64 that can be verified and belongs to one of the two services.
+// It must not know requests or replies; provider fact: a signature of one service is "corrupted" on the other.
+
+import { createHash, createHmac, timingSafeEqual } from "node:crypto"
+import type { Backend } from "./request.ts"
+
+const magic = Buffer.from([0x12, 0x9a, 0x5e, 0x51])
+const key = "simulated Google services"
+const length = magic.length + 1 + 11 + 16
+
+const seal = (head: Buffer): Buffer => createHmac("sha256", key).update(head).digest().subarray(0, 16)
+
+/** The literal that makes the service skip the check. Source: Google's thought signature page. */
+export const skipSignature = "skip_thought_signature_validator"
+
+/** A signature for `seed`; the same seed gives the same signature. */
+export const issueSignature = (backend: Backend, seed: string): string => {
+  const nonce = createHash("sha256").update(seed).digest().subarray(0, 11)
+  const head = Buffer.concat([magic, Buffer.from([backend === "google" ? 1 : 2]), nonce])
+  return Buffer.concat([head, seal(head)]).toString("base64")
+}
+
+/** Whose signature this is: a service of the simulator, or foreign (also when altered). */
+export const signatureOwner = (signature: string): Backend | "foreign" => {
+  const bytes = Buffer.from(signature, "base64")
+  if (bytes.length !== length || !bytes.subarray(0, magic.length).equals(magic)) return "foreign"
+  const head = bytes.subarray(0, length - 16)
+  if (!timingSafeEqual(seal(head), bytes.subarray(length - 16))) return "foreign"
+  return head[magic.length] === 1 ? "google" : "vertex"
+}
