@@ -1,0 +1,54 @@
+// Small builders for tests of the chat translators: a context for a model, call ids one can read, frozen input.
+// It must not know what a translator does.
+import { normaliseModelId, modelFacts } from "../../src/translate/shared/modelFacts.ts"
+import type { KnownSignature, TranslateContext } from "../../src/translate/Translator.ts"
+import type { ProviderKind } from "../../src/domain/ProviderAccount.ts"
+import type { ChatRequest } from "../../src/wire/openai/Chat.ts"
+
+/** Of the form the gateway gives, with n readable at the end. */
+export const callId = (n: number): string => `call-00000000-0000-4000-8000-${String(n).padStart(12, "0")}`
+
+export interface ContextOptions {
+  readonly kind?: ProviderKind
+  readonly strict?: boolean
+  /** What the signature memory knows, by call id. */
+  readonly known?: Readonly<Record<string, KnownSignature>>
+  /** The id is the number of a tuned endpoint. */
+  readonly tuned?: boolean
+  readonly betas?: ReadonlyArray<string>
+}
+
+/** A context as the router would build it, with fixed id and time; not strict unless said. */
+export const chatContext = (model = "gemini-2.5-flash", options: ContextOptions = {}): TranslateContext => {
+  const kind = options.kind ?? "google"
+  const modelId = normaliseModelId(model)
+  return {
+    id: "chatcmpl-00000000-0000-4000-8000-000000000000",
+    createdSeconds: 1_700_000_000,
+    model,
+    target: {
+      kind,
+      family: "gemini",
+      modelId,
+      facts: modelFacts(modelId, { tuned: options.tuned ?? false }),
+      issuer: `gemini/${kind}`
+    },
+    strict: options.strict ?? false,
+    betas: options.betas ?? [],
+    callId,
+    signature: (id) => (options.known !== undefined && Object.hasOwn(options.known, id) ? options.known[id] : undefined)
+  }
+}
+
+/** A request of these messages, deeply frozen. */
+export const chatRequest = (messages: ChatRequest["messages"], rest: Omit<Partial<ChatRequest>, "messages"> = {}): ChatRequest =>
+  deepFreeze({ model: "gemini-2.5-flash", ...rest, messages })
+
+/** Freezes a value all the way down and gives it back: writing to it throws. */
+export const deepFreeze = <A>(value: A): A => {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    for (const inner of Object.values(value)) deepFreeze(inner)
+  }
+  return value
+}
