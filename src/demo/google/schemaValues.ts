@@ -35,6 +35,7 @@ interface Walk {
 const resolve = (schema: JsonSchema, root: JsonSchema): JsonSchema => {
   const pointer = schema.$ref ?? schema.ref
   if (pointer === undefined) return schema
+  if (pointer === "#") return root
   const key = pointer.split("/").at(-1) ?? ""
   return root.$defs?.[key] ?? root.definitions?.[key] ?? root.defs?.[key] ?? {}
 }
