@@ -1,6 +1,8 @@
-// Text to JSON and back, within bounds.
+// Text and bytes to JSON, within bounds.
 // It must not know HTTP or any dialect.
 import * as Result from "effect/Result"
+import { BodyInvalid } from "./GatewayError.ts"
+import type { LimitValues } from "./Limits.ts"
 
 /** Any value that JSON text can hold. */
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | JsonObject
@@ -23,3 +25,182 @@ export const parseJsonText = (text: string): Result.Result<Json, string> => {
     return Result.fail(error instanceof Error ? error.message : String(error))
   }
 }
+
+/** Why a body is not a JSON object we take: codes `empty_body`, `invalid_utf8`, `invalid_json`, `json_too_deep`, ... */
+export type BodyFault = BodyInvalid
+export type JsonLimits = Pick<LimitValues, "jsonDepth" | "jsonValues" | "jsonKeys">
+
+const fault = (code: string, message: string, param: string | null = null) =>
+  Result.fail(new BodyInvalid({ code, param, message }))
+
+/** Fatal: a byte that is no UTF-8 throws instead of becoming U+FFFD. A byte order mark is dropped. */
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * A request body as a JSON object: bounds are checked by one pass over the bytes before anything is built,
+ * because deep or wide text blocks JSON.parse for seconds. Own `__proto__` keys stay plain data.
+ */
+export const parseBody = (bytes: Uint8Array, limits: JsonLimits): Result.Result<JsonObject, BodyFault> => {
+  if (bytes.length === 0) return fault("empty_body", "The request body is empty; send a JSON object.")
+  const scanned = scan(bytes, limits)
+  if (scanned._tag === "Refused") return fault(scanned.code, scanned.message)
+  const text = decodeUtf8(bytes)
+  if (text === undefined) return fault("invalid_utf8", "The request body is not valid UTF-8.")
+  const parsed = parseJsonText(text)
+  if (Result.isFailure(parsed)) {
+    return text.trim() === ""
+      ? fault("empty_body", "The request body is empty; send a JSON object.")
+      : fault("invalid_json", `The request body is not valid JSON${whereOf(parsed.failure)}.`)
+  }
+  const value = parsed.success
+  if (!isJsonObject(value)) return fault("body_not_object", "The request body must be a JSON object.")
+  if (Object.keys(value).length !== scanned.topKeys) {
+    const twice = printable(duplicateKey(bytes) ?? "")
+    return fault("duplicate_key", `The key "${twice}" stands in the body twice; send it once.`, twice)
+  }
+  const broken = text.includes("\\u") ? illFormed(value, []) : undefined
+  return broken === undefined
+    ? Result.succeed(value)
+    : fault("invalid_unicode", "A string holds half of a surrogate pair; send whole characters.", pathText(broken))
+}
+
+/** Where V8 stopped, without the excerpt of the content it quotes. */
+const whereOf = (message: string): string => {
+  const position = /at position (\d+)/.exec(message)?.[1]
+  return position === undefined ? "" : `: it breaks at character ${position}`
+}
+
+type Scan =
+  | { readonly _tag: "Scanned"; readonly topKeys: number }
+  | { readonly _tag: "Refused"; readonly code: string; readonly message: string }
+
+const quote = 0x22
+const backslash = 0x5c
+
+/** The index of the quote that ends the string opened at `start`, or the length when there is none. */
+const closingQuote = (bytes: Uint8Array, start: number): number => {
+  let end = bytes.indexOf(quote, start + 1)
+  while (end >= 0) {
+    let slashes = 0
+    while (bytes[end - 1 - slashes] === backslash) slashes++
+    if (slashes % 2 === 0) return end
+    end = bytes.indexOf(quote, end + 1)
+  }
+  return bytes.length
+}
+
+/** Counts depth, values and keys in one pass without looking at grammar; JSON.parse judges that. */
+const scan = (bytes: Uint8Array, limits: JsonLimits): Scan => {
+  const keys: Array<number> = [0]
+  let depth = 0
+  let values = 1
+  let opened = false
+  let topKeys = 0
+  for (let at = 0; at < bytes.length; at++) {
+    switch (bytes[at]) {
+      case quote:
+        at = closingQuote(bytes, at)
+        opened = false
+        break
+      case 0x7b: // {
+      case 0x5b: // [
+        if (++depth > limits.jsonDepth) return tooDeep(limits.jsonDepth)
+        keys[depth] = 0
+        opened = true
+        break
+      case 0x7d: // }
+      case 0x5d: // ]
+        if (!opened) values++
+        if (depth === 1) topKeys = keys[1] ?? 0
+        depth = depth === 0 ? 0 : depth - 1
+        opened = false
+        break
+      case 0x2c: // ,
+        if (++values > limits.jsonValues) return tooLarge(limits)
+        break
+      case 0x3a: { // :
+        const count = (keys[depth] ?? 0) + 1
+        if (count > limits.jsonKeys) return tooLarge(limits)
+        keys[depth] = count
+        break
+      }
+      case 0x20:
+      case 0x09:
+      case 0x0a:
+      case 0x0d:
+        break
+      default:
+        opened = false
+    }
+  }
+  return values > limits.jsonValues ? tooLarge(limits) : { _tag: "Scanned", topKeys }
+}
+
+const tooDeep = (depth: number): Scan => ({
+  _tag: "Refused",
+  code: "json_too_deep",
+  message: `The request body is nested deeper than ${depth} levels.`
+})
+const tooLarge = (limits: JsonLimits): Scan => ({
+  _tag: "Refused",
+  code: "json_too_large",
+  message: `The request body holds more than ${limits.jsonValues} values, or an object of more than ${limits.jsonKeys} keys.`
+})
+
+/** The first top-level key that comes twice, of bytes known to be a JSON object. */
+const duplicateKey = (bytes: Uint8Array): string | undefined => {
+  const seen = new Set<string>()
+  let depth = 0
+  let key = ""
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === quote) {
+      const end = closingQuote(bytes, at)
+      if (depth === 1) key = utf8.decode(bytes.subarray(at, end + 1))
+      at = end
+    } else if (byte === 0x7b || byte === 0x5b) {
+      depth++
+    } else if (byte === 0x7d || byte === 0x5d) {
+      depth--
+    } else if (byte === 0x3a && depth === 1) {
+      const name = String(Result.getOrElse(parseJsonText(key), () => key))
+      if (seen.has(name)) return name
+      seen.add(name)
+    }
+  }
+  return undefined
+}
+
+/** The path of the first string, or key, that is no well-formed UTF-16. */
+const illFormed = (value: Json | undefined, path: ReadonlyArray<string | number>): ReadonlyArray<string | number> | undefined => {
+  if (typeof value === "string") return value.isWellFormed() ? undefined : path
+  if (typeof value !== "object" || value === null) return undefined
+  const entries = isJsonObject(value) ? Object.entries(value) : value.entries()
+  for (const [key, inner] of entries) {
+    const here = [...path, key]
+    if (typeof key === "string" && !key.isWellFormed()) return here
+    const found = illFormed(inner, here)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** `messages[0].content`: a path as error answers spell it, cut and printable. */
+export const pathText = (path: ReadonlyArray<PropertyKey>): string => {
+  let text = ""
+  for (const step of path) {
+    text += typeof step === "number" ? `[${step}]` : `${text === "" ? "" : "."}${printable(String(step))}`
+  }
+  return text.slice(0, 256)
+}
+
+/** Client text made fit for one line of an answer. */
+const printable = (text: string): string => text.slice(0, 64).replace(/[^\x20-\x7e]|"/g, "?")

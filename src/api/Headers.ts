@@ -1,0 +1,54 @@
+// Names of the gateway's own headers and how they are read, `x-portkey-*` aliases included.
+// It must not know what the values mean beyond their grammar.
+
+/** Lower-case names to values; several lines of one name are joined by a comma. */
+export type HeaderRecord = Readonly<Record<string, string | undefined>>
+
+export type HeaderPrefix = "x-gateway" | "x-portkey"
+
+/** The value of `x-gateway-NAME`, else of its alias `x-portkey-NAME`. */
+export const gatewayHeader = (headers: HeaderRecord, name: string): string | undefined =>
+  headers[`x-gateway-${name}`] ?? headers[`x-portkey-${name}`]
+
+/** The prefix the client speaks: the alias only when it uses nothing else. */
+export const prefixOf = (headers: HeaderRecord): HeaderPrefix => {
+  let prefix: HeaderPrefix = "x-gateway"
+  for (const name in headers) {
+    if (name.startsWith("x-gateway-")) return "x-gateway"
+    if (name.startsWith("x-portkey-")) prefix = "x-portkey"
+  }
+  return prefix
+}
+
+/** The strict switch under both of its names; undefined when the client did not say. */
+export const strictHeader = (headers: HeaderRecord): { readonly name: string; readonly value: string } | undefined => {
+  for (const name of ["strict-schema-compliance", "strict-open-ai-compliance"]) {
+    const value = gatewayHeader(headers, name)
+    if (value !== undefined) return { name: `x-gateway-${name}`, value }
+  }
+  return undefined
+}
+
+/** True when the switch is not off; errors are rendered by it before it is checked. */
+export const isStrict = (headers: HeaderRecord): boolean => strictHeader(headers)?.value.toLowerCase() !== "false"
+
+/** The value of an `Authorization` header without its `Bearer` scheme. */
+export const withoutBearer = (authorization: string): string =>
+  authorization.slice(0, 7).toLowerCase() === "bearer " ? authorization.slice(7).trim() : authorization.trim()
+
+/** Values that start so are gateway keys wherever they stand, and never go upstream. */
+export const keyPrefix = "mgk_"
+
+/** The gateway key a request presents: its own header, else a `mgk_` value where stock SDKs put their keys. */
+export const presentedKey = (headers: HeaderRecord): string | undefined => {
+  const own = gatewayHeader(headers, "api-key")
+  if (own !== undefined && own.trim() !== "") return own.trim()
+  const authorization = headers["authorization"]
+  const places = [
+    authorization === undefined ? undefined : withoutBearer(authorization),
+    headers["x-api-key"],
+    headers["x-goog-api-key"],
+    headers["api-key"]
+  ]
+  return places.find((value) => value?.startsWith(keyPrefix))
+}

@@ -1,0 +1,271 @@
+// Status, type, code, text and headers of every error; the only table of its kind.
+// It must not know envelopes, requests or how an answer is written.
+import type { GatewayError } from "../domain/GatewayError.ts"
+import type { ProviderError, Reason } from "../domain/ProviderError.ts"
+
+/** OpenAI's words for kinds of errors. */
+export type ErrorType =
+  | "invalid_request_error"
+  | "authentication_error"
+  | "permission_error"
+  | "not_found_error"
+  | "rate_limit_error"
+  | "insufficient_quota"
+  | "api_error"
+
+/** What an error is in HTTP, before any client dialect words it. */
+export interface ErrorFacts {
+  readonly status: number
+  readonly type: ErrorType
+  readonly code: string
+  readonly param: string | null
+  readonly message: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Who failed and with what status, for bodies that are not strict. */
+  readonly upstream: { readonly provider: string; readonly status: number | undefined } | undefined
+}
+
+interface Draft {
+  readonly status: number
+  readonly type: ErrorType
+  readonly code: string
+  readonly message: string
+  readonly param?: string | null
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const noHeaders: Readonly<Record<string, string>> = {}
+const finished = (draft: Draft, upstream?: ErrorFacts["upstream"]): ErrorFacts => ({
+  status: draft.status,
+  type: draft.type,
+  code: draft.code,
+  param: draft.param ?? null,
+  message: draft.message,
+  headers: draft.headers ?? noHeaders,
+  upstream
+})
+
+const invalid = (code: string, message: string, param: string | null = null): Draft => ({
+  status: 400,
+  type: "invalid_request_error",
+  code,
+  message,
+  param
+})
+const api = (status: number, code: string, message: string, headers = noHeaders): Draft => ({
+  status,
+  type: "api_error",
+  code,
+  message,
+  headers
+})
+
+/** Tells SDKs that the same request will fail again. */
+const noRetry = { "x-should-retry": "false" }
+
+/** Both spellings of a delay: whole seconds rounded up, and milliseconds. */
+const retryAfter = (millis: number | undefined): Readonly<Record<string, string>> =>
+  millis === undefined
+    ? noHeaders
+    : { "retry-after": String(Math.ceil(millis / 1000)), "retry-after-ms": String(Math.ceil(millis)) }
+
+const slugs = (known: ReadonlyArray<string>): string =>
+  known.length === 0 ? "no provider is configured for this key" : `known here: ${known.slice(0, 20).join(", ")}`
+
+/** Facts of any error a request can end in. Total: a new error does not compile without a row here. */
+export const errorFacts = (error: GatewayError): ErrorFacts => {
+  switch (error._tag) {
+    case "ProviderError":
+      return providerFacts(error)
+    case "KeyMissing":
+      return finished({
+        status: 401,
+        type: "authentication_error",
+        code: "missing_gateway_key",
+        message: "No gateway key: send it as x-gateway-api-key, or as the API key of your SDK."
+      })
+    case "KeyInvalid":
+      return finished({
+        status: 401,
+        type: "authentication_error",
+        code: "invalid_gateway_key",
+        message: "The gateway key is not valid."
+      })
+    case "ModelNotAllowed":
+      return finished({
+        status: 403,
+        type: "permission_error",
+        code: "model_not_allowed",
+        message: error.message,
+        param: "model"
+      })
+    case "CredentialsMissing":
+      return finished({
+        status: 401,
+        type: "authentication_error",
+        code: "provider_credentials_missing",
+        message: error.message,
+        param: "authorization"
+      })
+    case "CredentialsInvalid":
+      return finished({
+        status: 401,
+        type: "authentication_error",
+        code: "provider_credentials_invalid",
+        message: error.message,
+        param: "authorization"
+      })
+    case "Busy":
+      return finished(api(
+        503,
+        error.code,
+        error.code === "overloaded"
+          ? "The gateway is at its limit of requests; try again shortly."
+          : "The gateway is shutting down; try again, another instance will answer.",
+        retryAfter(error.retryAfterMillis)
+      ))
+    case "Unexpected":
+      return finished(api(500, "internal_error", "The gateway failed unexpectedly; the request id names the log entry."))
+    case "ProviderMissing":
+    case "SlugUnknown":
+    case "RecordUnknown":
+    case "ContentTypeUnsupported":
+    case "BodyTooLarge":
+    case "BodyInvalid":
+    case "UnsupportedParameter":
+    case "UnsupportedOperation":
+    case "RouteUnknown":
+    case "MethodNotAllowed":
+      return finished(requestDraft(error))
+  }
+}
+
+type RequestSide = Exclude<GatewayError, {
+  readonly _tag:
+    | "ProviderError"
+    | "KeyMissing"
+    | "KeyInvalid"
+    | "ModelNotAllowed"
+    | "CredentialsMissing"
+    | "CredentialsInvalid"
+    | "Busy"
+    | "Unexpected"
+}>
+
+/** What is wrong with the request itself: its route, its provider, its body. */
+const requestDraft = (error: RequestSide): Draft => {
+  switch (error._tag) {
+    case "ProviderMissing":
+      return invalid(
+        "provider_missing",
+        `No provider chosen: write the model as "@slug/model" or send x-gateway-provider; ${slugs(error.known)}.`,
+        "model"
+      )
+    case "SlugUnknown":
+      return notFound("provider_not_found", `There is no provider "${error.slug}"; ${slugs(error.known)}.`, error.param)
+    case "RecordUnknown":
+      return notFound(
+        `${error.kind}_not_found`,
+        error.kind === "model"
+          ? "There is no such model for this key; GET /v1/models lists what it may call."
+          : `There is no such ${error.kind}.`,
+        error.kind === "config" ? "x-gateway-config" : error.kind === "prompt" ? "id" : "model"
+      )
+    case "ContentTypeUnsupported":
+      return { status: 415, type: "invalid_request_error", code: error.code, message: error.message }
+    case "BodyTooLarge":
+      return {
+        status: 413,
+        type: "invalid_request_error",
+        code: "request_too_large",
+        message: `The request is larger than ${error.limitBytes} bytes; send large media as a gs:// or Files API URL.`,
+        param: error.param
+      }
+    case "BodyInvalid":
+      return invalid(error.code, error.message, error.param)
+    case "UnsupportedParameter":
+      return invalid("unsupported_parameter", error.message, error.param)
+    case "UnsupportedOperation":
+      return invalid("unsupported_operation", error.message, "model")
+    case "RouteUnknown":
+      return notFound("unknown_url", "There is no such URL here; the API lives under /v1.", null)
+    case "MethodNotAllowed":
+      return {
+        status: 405,
+        type: "invalid_request_error",
+        code: "method_not_allowed",
+        message: `This URL takes ${error.allow.join(", ")} only.`,
+        headers: { allow: error.allow.join(", ") }
+      }
+  }
+}
+
+const notFound = (code: string, message: string, param: string | null): Draft => ({
+  status: 404,
+  type: "not_found_error",
+  code,
+  message,
+  param
+})
+
+/** Table 14 of the translation rules. */
+const providerFacts = (error: ProviderError): ErrorFacts =>
+  finished(reasonDraft(error.reason), { provider: error.slug, status: error.upstreamStatus })
+
+const reasonDraft = (reason: Reason): Draft => {
+  const message = reason.message
+  switch (reason._tag) {
+    case "InvalidRequest":
+      return invalid(reason.code ?? "upstream_invalid_argument", message, reason.param ?? null)
+    case "ToolMixRejected":
+      return invalid("tools_cannot_be_mixed", message, "tools")
+    case "SignatureRejected":
+      return invalid("thought_signature_invalid", message, "messages")
+    case "ContextTooLong":
+      return invalid("context_length_exceeded", message, "messages")
+    case "PayloadTooLarge":
+      return { status: 413, type: "invalid_request_error", code: "request_too_large", message }
+    case "CredentialsRejected":
+      return reason.origin === "caller"
+        ? { status: 401, type: "authentication_error", code: "provider_credentials_rejected", message }
+        : api(502, "upstream_credentials_rejected", message, noRetry)
+    case "PermissionDenied":
+      return {
+        status: 403,
+        type: "permission_error",
+        code: reason.permission?.endsWith("endpoints.predict") === true
+          ? "missing_permission_endpoints_predict"
+          : "upstream_permission_denied",
+        message
+      }
+    case "ModelNotFound":
+      return notFound("model_not_found", message, "model")
+    case "RateLimited":
+      return { ...limited(message, retryAfter(reason.retryAfterMillis)), type: "rate_limit_error", code: "rate_limit_exceeded" }
+    case "QuotaExhausted":
+      return limited(message, { ...retryAfter(reason.retryAfterMillis), ...noRetry })
+    case "Overloaded":
+      return api(503, reason.code, message, retryAfter(reason.retryAfterMillis))
+    case "Internal":
+      return api(502, "upstream_error", message, retryAfter(reason.retryAfterMillis))
+    case "Timeout":
+      return api(504, "upstream_timeout", message)
+    case "Transport":
+      return api(502, "upstream_unreachable", message, reason.kind === "tls" ? noRetry : noHeaders)
+    case "BadReply":
+      return api(
+        502,
+        reason.kind === "truncated" ? "upstream_truncated" : "upstream_bad_response",
+        message,
+        reason.kind === "too_large" || reason.kind === "redirect" ? noRetry : noHeaders
+      )
+  }
+}
+
+const limited = (message: string, headers: Readonly<Record<string, string>>): Draft => ({
+  status: 429,
+  type: "insufficient_quota",
+  code: "insufficient_quota",
+  message,
+  headers
+})

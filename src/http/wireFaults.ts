@@ -1,0 +1,51 @@
+// Requests that break HTTP itself, before or beside any route: what Node's parser refuses, and what it lets through.
+// It must not know sockets; it names faults.
+import type { ErrorFacts } from "./errorFacts.ts"
+
+const refusal = (status: number, code: string, message: string): ErrorFacts => ({
+  status,
+  type: "invalid_request_error",
+  code,
+  param: null,
+  message,
+  headers: { connection: "close" },
+  upstream: undefined
+})
+
+const malformed = refusal(400, "malformed_http", "The request is not well-formed HTTP/1.1.")
+const headersTooLarge = refusal(431, "headers_too_large", "The request has too many headers, or too long ones.")
+const timedOut = refusal(408, "request_timeout", "The request did not arrive in time.")
+const bodyTooLarge = refusal(413, "request_too_large", "The framing of the request is too large.")
+
+/** A value of `Expect` other than `100-continue`. */
+export const expectationFailed = refusal(417, "expectation_failed", "The only expectation taken is 100-continue.")
+
+/** What the parser's own error code means (`ERR_HTTP_REQUEST_TIMEOUT`, `HPE_*`). */
+export const parserFault = (code: string): ErrorFacts => {
+  switch (code) {
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return timedOut
+    case "HPE_HEADER_OVERFLOW":
+      return headersTooLarge
+    case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
+      return bodyTooLarge
+    default:
+      return malformed
+  }
+}
+
+/** Names and values by turns, as they came; refuses what the parser tolerates: two hosts, too many headers. */
+export const headerFault = (raw: ReadonlyArray<string>, maximum: number): ErrorFacts | undefined => {
+  if (raw.length > maximum * 2) return headersTooLarge
+  return countOf(raw, "host") > 1 ? malformed : undefined
+}
+
+/** How often a header came, before Node joined or dropped its repetitions. */
+export const countOf = (raw: ReadonlyArray<string>, name: string): number => {
+  let count = 0
+  for (let at = 0; at < raw.length; at += 2) {
+    const one = raw[at]
+    if (one !== undefined && one.length === name.length && one.toLowerCase() === name) count++
+  }
+  return count
+}

@@ -1,0 +1,47 @@
+// Finds the record of a presented gateway key without keeping any key's text.
+// It must not know headers or what a key is used for.
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { KeyInvalid } from "../domain/GatewayError.ts"
+import type { GatewayKey } from "../domain/GatewayKey.ts"
+
+/** A key as the operator declares it; without `providers` or `models` it may use all. */
+export interface KeyEntry {
+  readonly name: string
+  readonly key: Redacted.Redacted<string>
+  readonly providers?: ReadonlyArray<string>
+  readonly models?: ReadonlyArray<string>
+}
+
+/** Longer texts are no keys and are not worth a digest. */
+const longestKey = 256
+
+export class GatewayKeys extends Context.Service<GatewayKeys, {
+  /** The record of the presented key; unknown, malformed and overlong ones fail alike. */
+  readonly find: (presented: Redacted.Redacted<string>) => Effect.Effect<GatewayKey, KeyInvalid>
+}>()("gateway/keys/GatewayKeys") {
+  /** Declared keys, kept as HMAC-SHA-256 digests under a pepper of this process. */
+  static readonly layerStatic = (entries: ReadonlyArray<KeyEntry>): Layer.Layer<GatewayKeys> =>
+    Layer.sync(GatewayKeys, () => {
+      const pepper = randomBytes(32)
+      const digestOf = (text: string): Buffer => createHmac("sha256", pepper).update(text).digest()
+      const records = new Map(entries.map((entry) => {
+        const digest = digestOf(Redacted.value(entry.key))
+        const key: GatewayKey = { id: entry.name, name: entry.name, providers: entry.providers, models: entry.models }
+        return [digest.toString("base64"), { digest, key: Effect.succeed(key) }] as const
+      }))
+      const refused = Effect.fail(new KeyInvalid())
+      return {
+        find: (presented) => {
+          const text = Redacted.value(presented)
+          if (text.length === 0 || text.length > longestKey) return refused
+          const digest = digestOf(text)
+          const record = records.get(digest.toString("base64"))
+          return record !== undefined && timingSafeEqual(record.digest, digest) ? record.key : refused
+        }
+      }
+    })
+}
