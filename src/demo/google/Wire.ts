@@ -21,7 +21,8 @@ export const performAnswer = (answer: Answer, response: ServerResponse, counters
     if (!response.headersSent) response.writeHead(answer.status, answer.headers)
   }
   const advance = (): void => {
-    while (!done) {
+    for (;;) {
+      if (done) return
       const next = steps.next()
       if (next.done === true) {
         head()

@@ -47,7 +47,7 @@ const endFields = (candidate: Candidate): Json => ({
   finishReason: candidate.finishReason,
   ...(candidate.safetyRatings === undefined ? {} : { safetyRatings: candidate.safetyRatings }),
   ...(candidate.groundingMetadata === undefined ? {} : { groundingMetadata: candidate.groundingMetadata }),
-  ...(candidate.logprobs ?? {})
+  ...candidate.logprobs
 })
 
 const contentField = (parts: ReadonlyArray<Part>): Json =>

@@ -24,7 +24,7 @@ const placesOf = (value: unknown): ReadonlyArray<Place> => {
   if (Array.isArray(value)) return value.flatMap((item, key) => [{ holder: value, key }, ...placesOf(item)])
   if (typeof value !== "object" || value === null) return []
   const holder = value as Record<string, unknown>
-  return Object.entries(holder).flatMap(([key, item]) => [{ holder, key }, ...placesOf(item)])
+  return Object.entries(holder).flatMap(([key, item]) => [[{ holder, key }], placesOf(item)].flat())
 }
 
 const pick = <A>(random: Random, list: ReadonlyArray<A>): A | undefined => list[Math.floor(random() * list.length)]

@@ -138,7 +138,7 @@ describe("values for schemas", () => {
     ["a nullable type list", { type: ["null", "string"], maxLength: 3 }, "Ham"],
     ["an end to recursion", { type: "object", properties: { next: { $ref: "#" } } }, { next: { next: { next: { next: { next: {} } } } } }]
   ]
-  for (const [name, schema, value] of rows) it(name, () => expect(synthesise(schema, hints)).toEqual(value))
+  for (const [name, schema, value] of rows) it(`${name}`, () => expect(synthesise(schema, hints)).toEqual(value))
 
   it("reads places", () => {
     expect(placesIn("Compare the weather in New York, Paris and Tokyo")).toEqual(["New York", "Paris", "Tokyo"])

@@ -27,7 +27,7 @@ const verdict = (service: Service, model: string, body: unknown): string => {
 
 describe("verdicts of our own fixtures", () => {
   for (const { name, service, model = "gemini-2.5-flash", body, message } of fixtures) {
-    it(name, () => {
+    it(`${name}`, () => {
       expect(verdict(service === "google" ? google : vertex, model, body)).toBe(message ?? "accepted")
     })
   }
