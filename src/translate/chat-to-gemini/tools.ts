@@ -1,0 +1,203 @@
+// Tools and tool choice as Gemini takes them.
+// It must not know where in the request they stood; it gets them read.
+import * as Result from "effect/Result"
+import type { RequestFault } from "../../domain/GatewayError.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import { invalid } from "../shared/fault.ts"
+import type { AskedTool, BuiltInTool, FunctionTool, ToolChoice } from "../shared/readTools.ts"
+import type { ToolNames } from "../shared/toolNames.ts"
+import type { TranslateContext } from "../Translator.ts"
+import { lightSchema } from "./schemaLight.ts"
+import { subsetSchema } from "./schemaSubset.ts"
+
+export interface GeminiTools {
+  readonly tools?: ReadonlyArray<JsonObject>
+  readonly toolConfig?: JsonObject
+  /** True when the tool choice could not be obeyed and is left out. */
+  readonly choiceUnused: boolean
+}
+
+interface Calling {
+  readonly config: JsonObject | undefined
+  /** The declarations that are left when others are not allowed. */
+  readonly functions: ReadonlyArray<FunctionTool>
+  readonly unused: boolean
+}
+
+export const geminiTools = (
+  asked: ReadonlyArray<AskedTool>,
+  choice: ToolChoice | undefined,
+  names: ToolNames,
+  target: TranslateContext["target"],
+  limits: { readonly schemaDepth: number }
+): Result.Result<GeminiTools, RequestFault> =>
+  Result.gen(function* () {
+    const calling = yield* functionCalling(asked, choice, names, target)
+    const declarations: Array<JsonObject> = []
+    for (const tool of calling.functions) declarations.push(yield* declaration(tool, names, target, limits.schemaDepth))
+    const tools: Array<JsonObject> = []
+    let toolConfig: JsonObject = calling.config === undefined ? {} : { functionCallingConfig: calling.config }
+    for (const tool of asked) {
+      // All declarations stand in one Tool object, every other kind in its own: two kinds in one object are refused.
+      if (tool._tag !== "Function") tools.push(yield* builtIn(tool, target))
+      else if (tool === calling.functions[0]) tools.push({ functionDeclarations: declarations })
+      if (tool._tag === "Maps") toolConfig = { ...toolConfig, ...whereabouts(tool.config) }
+    }
+    const isServerSide = (tool: AskedTool): boolean => tool._tag !== "Function" && tool._tag !== "ComputerUse"
+    if (target.kind === "google" && isNewest(target) && declarations.length > 0 && asked.some(isServerSide)) {
+      toolConfig = { ...toolConfig, includeServerSideToolInvocations: true }
+    }
+    return {
+      ...(tools.length === 0 ? {} : { tools }),
+      ...(Object.keys(toolConfig).length === 0 ? {} : { toolConfig }),
+      choiceUnused: calling.unused
+    }
+  })
+
+const isNewest = (target: TranslateContext["target"]): boolean => target.facts.generation === "g3"
+
+const functionCalling = (
+  asked: ReadonlyArray<AskedTool>,
+  choice: ToolChoice | undefined,
+  names: ToolNames,
+  target: TranslateContext["target"]
+): Result.Result<Calling, RequestFault> => {
+  const functions = asked.filter((tool) => tool._tag === "Function")
+  if (choice?._tag === "Required" && asked.length === 0) {
+    return invalid("tool_choice", "invalid_value", "tool_choice asks for a tool call, but the request declares no tools.")
+  }
+  const wanted = choice?._tag === "Named" ? [choice] : choice?._tag === "Allowed" ? choice.names : []
+  for (const { name, path } of wanted) {
+    if (!asked.some((tool) => tool.name === name)) {
+      return invalid(path, "invalid_value", "tool_choice names a tool that the request does not declare.")
+    }
+  }
+  // A choice without declarations is refused upstream; "auto" and "none" are then what happens anyway.
+  const idle = (unused: boolean): Calling => ({ config: undefined, functions, unused })
+  if (functions.length === 0) return Result.succeed(idle(choice !== undefined && choice._tag !== "Auto" && choice._tag !== "None"))
+  const named = functions.filter((tool) => wanted.some(({ name }) => name === tool.name))
+  if (wanted.length > 0 && named.length === 0) return Result.succeed(idle(true))
+  const free = (left: ReadonlyArray<FunctionTool>, said: boolean): Calling => {
+    const validated = left.some((tool) => tool.strict) && (isNewest(target) || target.facts.generation === "g2.5")
+    const mode = validated ? "VALIDATED" : said ? "AUTO" : undefined
+    return { config: mode === undefined ? undefined : { mode }, functions: left, unused: false }
+  }
+  const forced = { mode: "ANY", allowedFunctionNames: named.map((tool) => names.mangle(tool.name)) }
+  switch (choice?._tag) {
+    case undefined:
+    case "Auto":
+      return Result.succeed(free(functions, choice !== undefined))
+    case "None":
+      return Result.succeed({ config: { mode: "NONE" }, functions, unused: false })
+    case "Required":
+      return Result.succeed({ config: { mode: "ANY" }, functions, unused: false })
+    case "Named":
+      return Result.succeed({ config: forced, functions, unused: false })
+    case "Allowed":
+      // Mode AUTO takes no names, so the others are not declared.
+      return Result.succeed(choice.required ? { config: forced, functions, unused: false } : free(named, true))
+  }
+}
+
+const declaration = (
+  tool: FunctionTool,
+  names: ToolNames,
+  target: TranslateContext["target"],
+  maxDepth: number
+): Result.Result<JsonObject, RequestFault> => {
+  const parameters = schemaField(tool.parameters, target, maxDepth, "parameters")
+  if (Result.isFailure(parameters)) return invalidSchema(`${tool.path}.parameters`, parameters.failure)
+  const response = schemaField(tool.response, target, maxDepth, "response")
+  if (Result.isFailure(response)) return invalidSchema(`${tool.path}.response_schema`, response.failure)
+  return Result.succeed({
+    name: names.mangle(tool.name),
+    description: tool.description,
+    ...parameters.success,
+    ...response.success
+  })
+}
+
+const invalidSchema = (path: string, fault: string): Result.Result<never, RequestFault> =>
+  invalid(path, "invalid_schema", `${path}: ${fault}.`)
+
+/** The schema under the field this model reads; none when it says nothing about the arguments. */
+const schemaField = (
+  schema: JsonObject | undefined,
+  target: TranslateContext["target"],
+  maxDepth: number,
+  field: "parameters" | "response"
+): Result.Result<JsonObject, string> => {
+  if (schema === undefined) return Result.succeed({})
+  const light = target.facts.toolSchema === "json"
+  const converted = light
+    ? lightSchema(schema, maxDepth)
+    : subsetSchema(schema, { kind: target.kind, maxDepth, ordered: false })
+  return Result.map(converted, (cleaned) => {
+    const isEmpty = field === "parameters" && saysNothing(cleaned)
+    return isEmpty ? {} : { [light ? `${field}JsonSchema` : field]: cleaned }
+  })
+}
+
+const saysNothing = (schema: JsonObject): boolean => {
+  const properties = schema["properties"]
+  const hasProperties = isJsonObject(properties) && Object.keys(properties).length > 0
+  return !hasProperties && schema["anyOf"] === undefined && schema["oneOf"] === undefined
+}
+
+const builtIn = (tool: BuiltInTool, target: TranslateContext["target"]): Result.Result<JsonObject, RequestFault> => {
+  const { config } = tool
+  switch (tool._tag) {
+    case "CodeExecution":
+      return Result.succeed({ codeExecution: {} })
+    case "Search":
+      return Result.succeed({ googleSearch: {} })
+    case "SearchRetrieval": {
+      const dynamic = either(config, "dynamic_retrieval_config", "dynamicRetrievalConfig")
+      const wanted = isJsonObject(dynamic)
+        ? { dynamicRetrievalConfig: picked(dynamic, [["mode"], ["dynamic_threshold", "dynamicThreshold"]]) }
+        : {}
+      return Result.succeed({ googleSearchRetrieval: wanted })
+    }
+    case "UrlContext":
+      return Result.succeed({ urlContext: {} })
+    case "Maps":
+      return Result.succeed({ googleMaps: picked(config, [["enable_widget", "enableWidget"]]) })
+    case "EnterpriseSearch":
+      return target.kind === "vertex-ai" ? Result.succeed({ enterpriseWebSearch: {} }) : unsupported(tool, "Vertex AI")
+    case "FileSearch": {
+      const fields = [["file_search_store_names", "fileSearchStoreNames"], ["metadata_filter", "metadataFilter"], ["top_k", "topK"]]
+      return target.kind === "google"
+        ? Result.succeed({ fileSearch: picked(config, fields) })
+        : unsupported(tool, "the Gemini Developer API")
+    }
+    case "ComputerUse":
+      return Result.succeed({
+        computerUse: {
+          environment: config["environment"] ?? "ENVIRONMENT_BROWSER",
+          ...picked(config, [["excluded_predefined_functions", "excludedPredefinedFunctions"]])
+        }
+      })
+  }
+}
+
+const unsupported = (tool: BuiltInTool, home: string): Result.Result<never, RequestFault> =>
+  invalid(tool.path, "unsupported_tool", `The tool ${tool.name} exists on ${home} only.`)
+
+/** A map tool may say where the user is. */
+const whereabouts = (config: JsonObject): JsonObject => {
+  const latLng = either(config, "lat_lng", "latLng")
+  return isJsonObject(latLng) ? { retrievalConfig: { latLng: picked(latLng, [["latitude"], ["longitude"]]) } } : {}
+}
+
+const either = (holder: JsonObject, snake: string, camel: string): Json | undefined =>
+  holder[snake] ?? holder[camel] ?? undefined
+
+/** Fields by their two spellings, written in the upstream's. */
+const picked = (holder: JsonObject, fields: ReadonlyArray<ReadonlyArray<string>>): JsonObject => {
+  const out: Record<string, Json> = {}
+  for (const [snake = "", camel = snake] of fields) {
+    const value = either(holder, snake, camel)
+    if (value !== undefined) out[camel] = value
+  }
+  return out
+}
