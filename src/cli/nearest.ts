@@ -1,0 +1,37 @@
+// The known name a mistyped one was meant to be.
+// It must not know what the names stand for.
+
+/** Edits (insert, delete, replace) that turn one word into the other. */
+export const editDistance = (from: string, to: string): number => {
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column)
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1)
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[to.length] ?? 0
+}
+
+/** Letters only, so that `apiKey` and `api-key` are as near to `api_key` as they look. */
+const plain = (word: string): string => word.toLowerCase().replace(/[^a-z0-9]/g, "")
+
+/** The nearest known name, when one is within a third of the word's length. */
+export const nearest = (word: string, known: ReadonlyArray<string>): string | undefined => {
+  const asked = plain(word.slice(0, 64))
+  let best: { name: string; distance: number } | undefined
+  for (const name of known) {
+    const distance = editDistance(asked, plain(name))
+    if (best === undefined || distance < best.distance) best = { name, distance }
+  }
+  return best !== undefined && best.distance <= Math.max(1, Math.floor(asked.length / 3)) ? best.name : undefined
+}
+
+/** `; did you mean X?`, or what is known when nothing is near, or nothing when nothing is known. */
+export const hint = (word: string, known: ReadonlyArray<string>): string => {
+  const near = nearest(word, known)
+  if (near !== undefined) return `; did you mean ${near}?`
+  return known.length === 0 ? "" : `; known: ${known.join(", ")}`
+}

@@ -1,0 +1,181 @@
+// From the parsed file, the environment and the flags to Settings, or to every fault at once.
+// It must not know where the file was found; a secret never enters a fault.
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { isJsonObject, type Json, type JsonObject } from "../domain/json.ts"
+import { defaultLimits } from "../domain/Limits.ts"
+import type { ProviderAccount } from "../domain/ProviderAccount.ts"
+import { defaultServer, type KeySetting, type Settings, type SettingsFile, settingsFile } from "../domain/Settings.ts"
+import { hint } from "./nearest.ts"
+import { type FileText, readAccounts } from "./readAccounts.ts"
+import { faultAt, faultsOfIssue, renderPath, type SettingsFault, type SettingsPath, shown } from "./settingsFaults.ts"
+import { type Environment, substitute } from "./substitute.ts"
+
+/** What the command line says about the configuration. */
+export interface Flags {
+  readonly host?: string
+  readonly port?: number
+}
+
+export interface SettingsInput {
+  /** The parsed file; null when there is none. */
+  readonly file: Json
+  readonly env: Environment
+  readonly flags: Flags
+  readonly fileText: FileText
+}
+
+/** `jsonDepth` is `GATEWAY_LIMITS_JSON_DEPTH`. */
+export const variableOf = (section: string, name: string): string =>
+  `GATEWAY_${section}_${name.replace(/[A-Z]/g, "_$&")}`.toUpperCase()
+
+interface Override {
+  readonly section: "server" | "limits"
+  readonly name: string
+  /** What a fault names: the variable or the flag. */
+  readonly origin: string
+  readonly value: Json
+}
+
+/** Values set outside the file, weakest first. */
+const overrides = (env: Environment, flags: Flags): ReadonlyArray<Override> => {
+  const found: Array<Override> = []
+  const variable = (section: Override["section"], name: string, origin: string) => {
+    const value = Object.hasOwn(env, origin) ? env[origin] : undefined
+    if (value !== undefined && value !== "") found.push({ section, name, origin, value })
+  }
+  variable("server", "port", "PORT")
+  variable("server", "host", variableOf("server", "host"))
+  variable("server", "port", variableOf("server", "port"))
+  for (const name of Object.keys(defaultLimits)) variable("limits", name, variableOf("limits", name))
+  if (flags.host !== undefined) found.push({ section: "server", name: "host", origin: "--host", value: flags.host })
+  if (flags.port !== undefined) found.push({ section: "server", name: "port", origin: "--port", value: flags.port })
+  return found
+}
+
+/** Digits out of a variable or a reference are numbers where only numbers stand. */
+const withNumbers = (section: JsonObject, isNumber: (name: string) => boolean): JsonObject =>
+  Object.fromEntries(Object.entries(section).map(([name, value]) =>
+    [name, isNumber(name) && typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value]))
+
+/** The file with overrides laid over it; an empty section (`keys:` and nothing below) counts as absent. */
+const layered = (file: JsonObject, over: ReadonlyArray<Override>): JsonObject => {
+  const out: Record<string, Json | undefined> = {}
+  for (const [name, section] of Object.entries(file)) {
+    if (section !== null) out[name] = section
+  }
+  for (const { name, section, value } of over) {
+    const below = out[section] ?? {}
+    if (isJsonObject(below)) out[section] = { ...below, [name]: value }
+  }
+  if (isJsonObject(out["server"])) out["server"] = withNumbers(out["server"], (name) => name === "port")
+  if (isJsonObject(out["limits"])) out["limits"] = withNumbers(out["limits"], () => true)
+  return out
+}
+
+const decode = Schema.decodeUnknownResult(settingsFile, { errors: "all", onExcessProperty: "error" })
+
+const hostGrammar = /^[A-Za-z0-9_.:-]{1,253}$/
+const keyGrammar = /^[\x21-\x7e]{8,256}$/
+const keyFault = "must be 8 to 256 printable characters without spaces"
+
+const keyFaults = (file: SettingsFile, accounts: ReadonlyArray<ProviderAccount>): ReadonlyArray<SettingsFault> => {
+  const keys = file.keys ?? []
+  const slugs = accounts.map((account) => account.slug)
+  return keys.flatMap((one, index) => {
+    const at: SettingsPath = ["keys", index]
+    const earlier = keys.slice(0, index)
+    return [
+      ...(earlier.some((other) => other.name === one.name) ? [faultAt([...at, "name"], `${shown(one.name)} is declared twice`)] : []),
+      ...(keyGrammar.test(one.key) ? [] : [faultAt([...at, "key"], keyFault)]),
+      ...(earlier.some((other) => other.key === one.key) ? [faultAt([...at, "key"], "is the key of another name as well")] : []),
+      ...(one.providers ?? []).flatMap((slug, place) =>
+        slug.endsWith("*") || slugs.includes(slug)
+          ? []
+          : [faultAt([...at, "providers", place], `${shown(slug)} is no provider of this configuration${hint(slug, slugs)}`)])
+    ]
+  })
+}
+
+const environmentKey = (env: Environment): { readonly keys: ReadonlyArray<KeySetting>; readonly faults: ReadonlyArray<SettingsFault> } => {
+  const key = env["GATEWAY_API_KEY"]
+  if (key === undefined || key === "") return { keys: [], faults: [] }
+  return keyGrammar.test(key)
+    ? { keys: [{ name: "environment", key: Redacted.make(key), providers: undefined, models: undefined }], faults: [] }
+    : { keys: [], faults: [{ path: "GATEWAY_API_KEY", message: keyFault, at: undefined }] }
+}
+
+/** One fault per place: the first says what to mend, those after it follow from it. */
+const firstPerPlace = (faults: ReadonlyArray<SettingsFault>): ReadonlyArray<SettingsFault> =>
+  faults.filter((fault, index) => faults.findIndex((other) => other.path === fault.path) === index)
+
+const originOf = (path: string, over: ReadonlyArray<Override>): string | undefined =>
+  over.findLast((one) => renderPath([one.section, one.name]) === path)?.origin
+
+/** A fault of a value that came from a variable or flag names that one. */
+const named = (fault: SettingsFault, over: ReadonlyArray<Override>): SettingsFault => {
+  const origin = originOf(fault.path, over)
+  return origin === undefined ? fault : { path: origin, message: fault.message, at: undefined }
+}
+
+/** The value without the fields that hold faults, so that the rest can be checked as well. */
+const pruned = (value: JsonObject, faults: ReadonlyArray<SettingsFault>): JsonObject => {
+  const drop = new Set(faults.map(({ at = [] }) => renderPath(at.slice(0, typeof at[1] === "number" ? 3 : 2))))
+  const without = (object: JsonObject, path: SettingsPath): JsonObject =>
+    Object.fromEntries(Object.entries(object).filter(([key]) => !drop.has(renderPath([...path, key]))).map(([key, member]) => [
+      key,
+      isJsonObject(member) && path.length < 2
+        ? without(member, [...path, key])
+        : Array.isArray(member) && path.length === 0
+          ? member.map((item: Json, index) => isJsonObject(item) ? without(item, [key, index]) : item)
+          : member
+    ]))
+  return without(value, [])
+}
+
+/** What the schema cannot say: grammars, credentials, names that must exist or be unique. */
+const checked = (file: SettingsFile, input: SettingsInput): { readonly settings: Settings; readonly faults: ReadonlyArray<SettingsFault> } => {
+  const server = { ...defaultServer, ...file.server }
+  const { accounts, faults } = readAccounts(file, input.env, input.fileText)
+  const ambient = environmentKey(input.env)
+  return {
+    settings: {
+      server,
+      accounts,
+      keys: [...(file.keys ?? []).map(keySetting), ...ambient.keys],
+      limits: { ...defaultLimits, ...file.limits }
+    },
+    faults: [
+      ...(hostGrammar.test(server.host) ? [] : [faultAt(["server", "host"], `${shown(server.host)} is not an address to listen on`)]),
+      ...faults,
+      ...keyFaults(file, accounts),
+      ...ambient.faults
+    ]
+  }
+}
+
+/**
+ * The configuration, or all its faults. Flags win over variables, these over the file, the file over defaults;
+ * variables without the prefix `GATEWAY_` only fill what the file leaves open on the two built-in slugs.
+ */
+export const readSettings = (input: SettingsInput): Result.Result<Settings, ReadonlyArray<SettingsFault>> => {
+  const file = input.file ?? {}
+  if (!isJsonObject(file)) return Result.fail([faultAt([], "the configuration must be a mapping of keys")])
+  const over = overrides(input.env, input.flags)
+  const substituted = substitute(file, input.env)
+  const value = layered(isJsonObject(substituted.value) ? substituted.value : {}, over)
+  const whole = decode(value)
+  const shapeFaults = Result.isFailure(whole) ? faultsOfIssue(whole.failure.issue, value) : []
+  const sound = Result.isFailure(whole) ? decode(pruned(value, shapeFaults)) : whole
+  const rest = Result.isSuccess(sound) ? checked(sound.success, input) : undefined
+  const faults = firstPerPlace([...substituted.faults, ...shapeFaults, ...(rest?.faults ?? [])]).map((fault) => named(fault, over))
+  return rest === undefined || faults.length > 0 ? Result.fail(faults) : Result.succeed(rest.settings)
+}
+
+const keySetting = (one: NonNullable<SettingsFile["keys"]>[number]): KeySetting => ({
+  name: one.name,
+  key: Redacted.make(one.key),
+  providers: one.providers,
+  models: one.models
+})

@@ -1,0 +1,107 @@
+// What is wrong with a configuration, and where: from schema issues to sentences.
+// It must not know files or credentials; a value is repeated only where it can be no secret.
+import * as Schema from "effect/Schema"
+import { hint } from "./nearest.ts"
+
+/** Keys and indices from the top of the file. */
+export type SettingsPath = ReadonlyArray<string | number>
+
+export interface SettingsFault {
+  /** `providers[0].region`, or the name of a variable or flag. */
+  readonly path: string
+  readonly message: string
+  /** The place in the file; undefined when the value came from elsewhere. */
+  readonly at: SettingsPath | undefined
+}
+
+/** `providers[0].region` of its keys and indices. */
+export const renderPath = (at: SettingsPath): string =>
+  at.map((part, index) => (typeof part === "number" ? `[${part}]` : index === 0 ? part : `.${part}`)).join("")
+
+/** A fault at a place in the file. */
+export const faultAt = (at: SettingsPath, message: string): SettingsFault => ({ path: renderPath(at), message, at })
+
+/** Text of the configuration made fit for one line of a message. */
+export const shown = (value: string): string => `"${value.slice(0, 80).replace(/[^\x20-\x7e]/g, "?")}"`
+
+type Issue = Schema.SchemaError["issue"]
+type Ast = Schema.Top["ast"]
+
+const nouns: Readonly<Record<string, string>> = {
+  String: "text",
+  Number: "a number",
+  Arrays: "a list",
+  Objects: "a mapping of keys",
+  Declaration: "a mapping of keys"
+}
+
+const messageOf = (annotations: Schema.Annotations.Annotations | undefined): string | undefined => {
+  const message = annotations?.["message"]
+  return typeof message === "string" ? message : undefined
+}
+
+const at = (value: unknown, key: PropertyKey): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined
+
+/** The literals of a union: its own, or those of its members' `type`. */
+const literalsOf = (ast: Ast): ReadonlyArray<string> => {
+  if (ast._tag === "Literal") return [String(ast.literal)]
+  if (ast._tag === "Union") return ast.types.flatMap(literalsOf)
+  if (ast._tag === "Objects") return ast.propertySignatures.filter((one) => one.name === "type").flatMap((one) => literalsOf(one.type))
+  return []
+}
+
+const isObjects = (ast: Ast): boolean => ast._tag === "Union" ? ast.types.some(isObjects) : ast._tag === "Objects"
+
+/** A value outside a closed set: of words, or of mappings told apart by `type`. */
+const choiceFault = (ast: Ast, value: unknown, path: SettingsPath): SettingsFault => {
+  const known = literalsOf(ast)
+  if (!isObjects(ast)) return wordFault(known, value, path)
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return faultAt(path, `expected a mapping with type: ${known.join(", ")}`)
+  }
+  const type = at(value, "type")
+  return type === undefined
+    ? faultAt(path, `type is missing; known: ${known.join(", ")}`)
+    : wordFault(known, type, [...path, "type"])
+}
+
+const wordFault = (known: ReadonlyArray<string>, value: unknown, path: SettingsPath): SettingsFault =>
+  typeof value === "string"
+    ? faultAt(path, `${shown(value)} is not known here${hint(value, known)}`)
+    : faultAt(path, `expected one of ${known.join(", ")}`)
+
+/** Every fault of a schema issue, in the order of the schema; `value` is what stands at `path`. */
+export const faultsOfIssue = (issue: Issue, value: unknown, path: SettingsPath = []): ReadonlyArray<SettingsFault> => {
+  switch (issue._tag) {
+    case "Pointer": {
+      const keys = issue.path.map((key) => (typeof key === "number" ? key : String(key)))
+      return faultsOfIssue(issue.issue, keys.reduce<unknown>(at, value), [...path, ...keys])
+    }
+    case "Composite":
+      return issue.issues.flatMap((one) => faultsOfIssue(one, value, path))
+    case "AnyOf":
+      return issue.issues.length === 0
+        ? [choiceFault(issue.ast, value, path)]
+        : issue.issues.flatMap((one) => faultsOfIssue(one, value, path))
+    case "UnexpectedKey": {
+      const known = issue.ast._tag === "Objects" ? issue.ast.propertySignatures.map((one) => String(one.name)) : []
+      return [faultAt(path, `unknown key${hint(String(path.at(-1)), known)}`)]
+    }
+    case "MissingKey":
+      return [faultAt(path, "is missing")]
+    case "Filter":
+      return [faultAt(path, filterMessage(issue))]
+    case "InvalidType":
+      return [faultAt(path, `expected ${nouns[issue.ast._tag] ?? "another kind of value"}`)]
+    default:
+      return [faultAt(path, "is not valid")]
+  }
+}
+
+/** The filter's own sentence when it made one, else that of its annotation. */
+const filterMessage = (issue: Extract<Issue, { readonly _tag: "Filter" }>): string => {
+  const inner = issue.issue
+  const own = inner._tag === "InvalidValue" ? messageOf(inner.annotations) : undefined
+  return own ?? messageOf(issue.filter.annotations) ?? "must not be empty"
+}

@@ -1,0 +1,41 @@
+// Replaces ${NAME} and ${NAME:-default} in the texts of a configuration.
+// It must not know the configuration's schema; a variable's value never enters a fault.
+import { isJsonObject, type Json } from "../domain/json.ts"
+import { faultAt, type SettingsFault, type SettingsPath } from "./settingsFaults.ts"
+
+/** Environment variables by name; an empty one counts as unset. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+const reference = /\$\{([^}:]*)(?::-([^}]*))?\}/g
+const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+const substituteText = (text: string, env: Environment, path: SettingsPath, faults: Array<SettingsFault>): string =>
+  text.replace(reference, (_, name: string, fallback: string | undefined) => {
+    const found = Object.hasOwn(env, name) ? env[name] : undefined
+    if (found !== undefined && found !== "") return found
+    if (fallback !== undefined) return fallback
+    faults.push(faultAt(path, variableName.test(name)
+      ? `the environment variable ${name} is not set; set it, or write \${${name}:-default}`
+      : "expected ${NAME} or ${NAME:-default}"))
+    return ""
+  })
+
+const walk = (value: Json, env: Environment, path: SettingsPath, faults: Array<SettingsFault>): Json => {
+  if (typeof value === "string") return substituteText(value, env, path, faults)
+  if (Array.isArray(value)) return value.map((item: Json, index) => walk(item, env, [...path, index], faults))
+  if (!isJsonObject(value)) return value
+  const out: Record<string, Json> = {}
+  for (const [key, member] of Object.entries(value)) {
+    if (member !== undefined) out[key] = walk(member, env, [...path, key], faults)
+  }
+  return out
+}
+
+/** The same value with every reference replaced, and a fault for each that could not be. */
+export const substitute = (
+  value: Json,
+  env: Environment
+): { readonly value: Json; readonly faults: ReadonlyArray<SettingsFault> } => {
+  const faults: Array<SettingsFault> = []
+  return { value: walk(value, env, [], faults), faults }
+}

@@ -1,0 +1,135 @@
+// The whole configuration: the schema of its file, and the checked value the service starts from.
+// It must not know files, environment variables or flags, nor how a credential is used.
+import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import type { LimitValues } from "./Limits.ts"
+import type { ProviderAccount } from "./ProviderAccount.ts"
+
+const text = Schema.NonEmptyString
+const texts = Schema.Array(text)
+
+const whole = (least: number, most: number) =>
+  Schema.Number.check(Schema.makeFilter((value: number) =>
+    Number.isInteger(value) && value >= least && value <= most
+      ? undefined
+      : `expected a whole number from ${least} to ${most}`
+  ))
+
+/** A longer timer would fire at once: Node counts milliseconds in 31 bits. */
+const most = 2 ** 31 - 1
+
+const server = Schema.Struct({
+  host: Schema.optionalKey(text.annotate({ description: "Address to listen on; 127.0.0.1 unless set." })),
+  port: Schema.optionalKey(whole(0, 65_535).annotate({ description: "Port to listen on; 8787 unless set, 0 for any free one." }))
+})
+
+const credentials = Schema.Union([
+  Schema.Struct({
+    type: Schema.Literal("service_account"),
+    file: Schema.optionalKey(text.annotate({ description: "Path of the key file, relative to the configuration file." })),
+    json: Schema.optionalKey(Schema.JsonObject.annotate({ description: "The key file's content itself." }))
+  }),
+  Schema.Struct({ type: Schema.Literal("access_token"), token: text }),
+  Schema.Struct({ type: Schema.Literal("application_default") }),
+  Schema.Struct({ type: Schema.Literal("api_key"), key: text })
+])
+
+const endpoint = Schema.Struct({
+  dialect: Schema.Literals(["openai", "gemini", "predict"]),
+  host: Schema.optionalKey(text.annotate({ description: "Host of a dedicated endpoint." })),
+  model: Schema.optionalKey(text.annotate({ description: "Name under which the endpoint serves its model." }))
+})
+
+const provider = Schema.Struct({
+  slug: text.annotate({ description: "Name of the account, written @slug/ before a model." }),
+  provider: Schema.Literals(["vertex-ai", "google"]),
+  api_key: Schema.optionalKey(text),
+  project_id: Schema.optionalKey(text),
+  region: Schema.optionalKey(text.annotate({ description: "A region, global, us or eu." })),
+  credentials: Schema.optionalKey(credentials),
+  endpoints: Schema.optionalKey(Schema.Record(Schema.String, endpoint)),
+  models: Schema.optionalKey(texts.annotate({ description: "Model ids on offer; a * at the end stands for any rest." })),
+  api_version: Schema.optionalKey(text),
+  quota_project: Schema.optionalKey(text),
+  base_url: Schema.optionalKey(text.annotate({ description: "Replaces scheme and host of the provider." })),
+  token_url: Schema.optionalKey(text.annotate({ description: "Replaces the token endpoint." }))
+})
+
+const key = Schema.Struct({
+  name: text,
+  key: text.annotate({ description: "The gateway key's text; write ${NAME} and keep it out of the file." }),
+  providers: Schema.optionalKey(texts.annotate({ description: "Slugs this key may use; all unless set." })),
+  models: Schema.optionalKey(texts.annotate({ description: "Model ids this key may use; all unless set." }))
+})
+
+const duration = Schema.optionalKey(whole(1, most).annotate({ description: "Milliseconds." }))
+const pause = Schema.optionalKey(whole(0, most).annotate({ description: "Milliseconds; 0 for none." }))
+const size = Schema.optionalKey(whole(1, most).annotate({ description: "Bytes." }))
+const count = Schema.optionalKey(whole(1, most))
+
+const limits = Schema.Struct({
+  bodyBytes: size,
+  bodiesInFlightBytes: size,
+  jsonDepth: count,
+  jsonValues: count,
+  jsonKeys: count,
+  headerBytes: size,
+  headerCount: count,
+  messages: count,
+  tools: count,
+  stopSequences: count,
+  schemaDepth: count,
+  eventBytes: size,
+  replyBytes: size,
+  errorBytes: size,
+  connectMillis: duration,
+  firstByteMillis: duration,
+  unaryFirstByteMillis: duration,
+  idleMillis: duration,
+  totalMillis: duration,
+  inFlight: count,
+  signatureEntries: count,
+  signatureBytes: size,
+  signatureMillis: duration,
+  tokenEntries: count,
+  streamWindowBytes: size,
+  excerptBytes: size,
+  drainMillis: pause,
+  readyDelayMillis: pause,
+  headersTimeoutMillis: duration,
+  requestTimeoutMillis: duration,
+  keepAliveMillis: duration,
+  pingMillis: duration
+} satisfies Record<keyof LimitValues, unknown>)
+
+/** The configuration file after `${NAME}` was replaced. An unknown key is a fault, so decode with `onExcessProperty: "error"`. */
+export const settingsFile = Schema.Struct({
+  server: Schema.optionalKey(server),
+  providers: Schema.optionalKey(Schema.Array(provider)),
+  keys: Schema.optionalKey(Schema.Array(key)),
+  limits: Schema.optionalKey(limits)
+})
+export type SettingsFile = typeof settingsFile.Type
+export type ProviderEntry = typeof provider.Type
+
+/** A gateway key as configured; its text lives here until it is hashed. */
+export interface KeySetting {
+  readonly name: string
+  readonly key: Redacted.Redacted<string>
+  /** Slugs this key may use; undefined: all. */
+  readonly providers: ReadonlyArray<string> | undefined
+  /** Model ids this key may use; undefined: all. */
+  readonly models: ReadonlyArray<string> | undefined
+}
+
+/** Everything the service is started with: complete, checked, defaults filled in. */
+export interface Settings {
+  readonly server: { readonly host: string; readonly port: number }
+  /** In the order of the file, the built-in slugs `vertex-ai` and `google` last unless declared. */
+  readonly accounts: ReadonlyArray<ProviderAccount>
+  readonly keys: ReadonlyArray<KeySetting>
+  readonly limits: LimitValues
+}
+
+export const defaultServer: Settings["server"] = { host: "127.0.0.1", port: 8787 }
+
