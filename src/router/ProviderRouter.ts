@@ -56,6 +56,12 @@ interface Attempt<Op extends keyof Operations> {
   readonly prepared: Prepared<Out<Op>, Chunk<Op>>
 }
 
+interface Needs {
+  readonly catalog: Catalog["Service"]
+  readonly providers: Providers["Service"]
+  readonly memory: SignatureMemory["Service"]
+}
+
 export class ProviderRouter extends Context.Service<ProviderRouter, {
   /** One complete answer. */
   readonly run: <Op extends keyof Operations>(
@@ -88,52 +94,7 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
       const upstream = yield* Upstream
       const memory = yield* SignatureMemory
       const limits = yield* Limits
-
-      const prepareAttempt = Effect.fnUntraced(function*<Op extends keyof Operations>(
-        operation: Op,
-        request: Operations[Op]["request"],
-        context: RequestContext,
-        stream: boolean
-      ): Effect.fn.Return<Attempt<Op>, GatewayError> {
-        const planned = yield* Effect.fromResult(plan(request.model, context.providerHeader, catalog, context.key))
-        const account = yield* Effect.fromResult(withCarried(planned.account, context.carried))
-        const provider = providers[account.kind]
-        const prepare = provider.prepare[operation]
-        if (prepare === undefined) {
-          return yield* new UnsupportedOperation({ message: `The provider "${account.slug}" has no operation "${operation}".` })
-        }
-        const unsigned = unsignedCalls(request)
-        const known = unsigned.length === 0 ? undefined : yield* memory.recall(context.key.id, unsigned)
-        const prepared = yield* Effect.fromResult(prepare(request, {
-          request: context,
-          account,
-          model: request.model,
-          modelId: planned.modelId,
-          stream,
-          optionIndex: 0,
-          callId: callIds(context.idSeed),
-          signature: (callId) => known?.get(callId)
-        }))
-        const refused = prepared.ignored[0]
-        if (refused !== undefined && context.unsupported === "reject") {
-          return yield* new UnsupportedParameter({ param: refused, message: `"${refused}" has no equivalent at this model, and the request asked for refusal of such parameters.` })
-        }
-        return { account, provider, prepared }
-      })
-
-      /** Authorises and calls; a token of ours that the upstream refuses is renewed once. */
-      const call = <Op extends keyof Operations, A, R>(
-        attempt: Attempt<Op>,
-        send: (auth: AuthHeaders) => Effect.Effect<A, ProviderError, R>
-      ): Effect.Effect<A, GatewayError, R> =>
-        Effect.flatMap(Effect.fromResult(requireCredentials(attempt.account)), () =>
-          Effect.catch(Effect.flatMap(attempt.provider.authorize(attempt.account), send), (error) =>
-            error.reason._tag !== "CredentialsRejected" || error.upstreamStatus !== 401
-              ? Effect.fail(error)
-              : Effect.flatMap(attempt.provider.refresh(attempt.account), (renewed) =>
-                renewed
-                  ? Effect.flatMap(attempt.provider.authorize(attempt.account), send)
-                  : Effect.fail(error))))
+      const prepareAttempt = preparing({ catalog, providers, memory })
 
       const learn = (context: RequestContext, attempt: Attempt<keyof Operations>, calls: ReadonlyArray<SignedCall>) =>
         memory.remember(context.key.id, `gemini/${attempt.account.kind}`, calls)
@@ -165,6 +126,53 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
     })
   )
 }
+
+/** Plans, lays credentials over the account, recalls signatures and prepares; sends nothing. */
+const preparing = ({ catalog, providers, memory }: Needs) => Effect.fnUntraced(function*<Op extends keyof Operations>(
+  operation: Op,
+  request: Operations[Op]["request"],
+  context: RequestContext,
+  stream: boolean
+): Effect.fn.Return<Attempt<Op>, GatewayError> {
+  const planned = yield* Effect.fromResult(plan(request.model, context.providerHeader, catalog, context.key))
+  const account = yield* Effect.fromResult(withCarried(planned.account, context.carried))
+  const provider = providers[account.kind]
+  const prepare = provider.prepare[operation]
+  if (prepare === undefined) {
+    return yield* new UnsupportedOperation({ message: `The provider "${account.slug}" has no operation "${operation}".` })
+  }
+  const unsigned = unsignedCalls(request)
+  const known = unsigned.length === 0 ? undefined : yield* memory.recall(context.key.id, unsigned)
+  const prepared = yield* Effect.fromResult(prepare(request, {
+    request: context,
+    account,
+    model: request.model,
+    modelId: planned.modelId,
+    stream,
+    optionIndex: 0,
+    callId: callIds(context.idSeed),
+    signature: (callId) => known?.get(callId)
+  }))
+  const refused = prepared.ignored[0]
+  if (refused !== undefined && context.unsupported === "reject") {
+    return yield* new UnsupportedParameter({ param: refused, message: `"${refused}" has no equivalent at this model, and the request asked for refusal of such parameters.` })
+  }
+  return { account, provider, prepared }
+})
+
+/** Authorises and calls; a token of ours that the upstream refuses is renewed once. */
+const call = <Op extends keyof Operations, A, R>(
+  attempt: Attempt<Op>,
+  send: (auth: AuthHeaders) => Effect.Effect<A, ProviderError, R>
+): Effect.Effect<A, GatewayError, R> =>
+  Effect.flatMap(Effect.fromResult(requireCredentials(attempt.account)), () =>
+    Effect.catch(Effect.flatMap(attempt.provider.authorize(attempt.account), send), (error) =>
+      error.reason._tag !== "CredentialsRejected" || error.upstreamStatus !== 401
+        ? Effect.fail(error)
+        : Effect.flatMap(attempt.provider.refresh(attempt.account), (renewed) =>
+          renewed
+            ? Effect.flatMap(attempt.provider.authorize(attempt.account), send)
+            : Effect.fail(error))))
 
 /** The timers of one attempt: the operator's limits, shortened by the deadline of the client. */
 const timesOf = (

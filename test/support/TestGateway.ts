@@ -69,7 +69,7 @@ export const startGateway = async (settings: Settings): Promise<{ url: string; c
   const scope = await Effect.runPromise(Scope.make())
   const context = await Effect.runPromise(Layer.buildWithScope(Gateway.layer(settings), scope))
   const address = Context.get(context, HttpServer.HttpServer).address
-  const port = address._tag === "TcpAddress" ? address.port : 0
+  const port = "port" in address ? address.port : 0
   return {
     url: `http://127.0.0.1:${port}`,
     close: () => Effect.runPromise(Scope.close(scope, Exit.void))

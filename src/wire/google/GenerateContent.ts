@@ -1,7 +1,7 @@
 // generateContent of both Google products: the request we build and the reply we read.
 // It must not know OpenAI words. Field names verbatim from the public API descriptions.
 import * as Schema from "effect/Schema"
-import type { Json, JsonObject } from "../../domain/json.ts"
+import type { Json, JsonObject } from "../json.ts"
 
 /** A request part; exactly one data field. Built by hand, checked in tests against the published schema. */
 export interface PartOut {
