@@ -204,3 +204,31 @@ export const pathText = (path: ReadonlyArray<PropertyKey>): string => {
 
 /** Client text made fit for one line of an answer. */
 const printable = (text: string): string => text.slice(0, 64).replace(/[^\x20-\x7e]|"/g, "?")
+
+declare global {
+  interface JSON {
+    /** A value that stringifies to the given JSON text (ES2026, in Node since 21). */
+    rawJSON(text: string): { readonly rawJSON: string }
+  }
+}
+
+const longRun = /\d{16}/
+const integer = /^-?\d+$/
+
+/** Like `parseJsonText`, but integers beyond 2^53 keep their digits when the value is stringified again. */
+export const parseExactJsonText = (text: string): Result.Result<Json, string> => {
+  if (!longRun.test(text)) return parseJsonText(text)
+  try {
+    const value: Json = JSON.parse(text, exactly)
+    return Result.succeed(value)
+  } catch (error) {
+    return Result.fail(error instanceof Error ? error.message : String(error))
+  }
+}
+
+const exactly = (_key: string, value: unknown, context?: { readonly source?: string }): unknown => {
+  const source = context?.source
+  return typeof value === "number" && source !== undefined && !Number.isSafeInteger(value) && integer.test(source)
+    ? JSON.rawJSON(source)
+    : value
+}
