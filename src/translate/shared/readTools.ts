@@ -202,7 +202,9 @@ const readAllowed = (choice: JsonObject): Result.Result<ToolChoice, RequestFault
     return invalid(`${path}.mode`, "invalid_value", `${path}.mode must be auto or required.`)
   }
   const tools = allowed["tools"]
-  if (!Array.isArray(tools)) return invalid(`${path}.tools`, "invalid_value", `${path}.tools must be an array.`)
+  if (!Array.isArray(tools) || tools.length === 0) {
+    return invalid(`${path}.tools`, "invalid_value", `${path}.tools must be an array of at least one function.`)
+  }
   const names: Array<{ name: string; path: string }> = []
   for (const [index, tool] of tools.entries()) {
     const name = isJsonObject(tool) ? nameIn(tool) : undefined

@@ -1,0 +1,206 @@
+// Request fields that only Google has: safety, labels, cached content, armor, service tier, and the `google` extras.
+// It must not know messages, tools or sampling.
+import * as Result from "effect/Result"
+import type { RequestFault } from "../../domain/GatewayError.ts"
+import { isJsonObject, type JsonObject } from "../../domain/json.ts"
+import type { GenerateContentRequest } from "../../wire/google/GenerateContent.ts"
+import type { ChatRequest } from "../../wire/openai/Chat.ts"
+import { invalid } from "../shared/fault.ts"
+import type { TranslateContext } from "../Translator.ts"
+
+export interface GoogleFields {
+  readonly body: Pick<
+    GenerateContentRequest,
+    "safetySettings" | "labels" | "cachedContent" | "modelArmorConfig" | "serviceTier"
+  >
+  readonly headers: Readonly<Record<string, string>>
+  readonly thinking: { readonly path: string; readonly value: JsonObject } | undefined
+  readonly unused: ReadonlyArray<string>
+}
+
+export const googleFields = (
+  request: ChatRequest,
+  target: TranslateContext["target"]
+): Result.Result<GoogleFields, RequestFault> =>
+  Result.gen(function* () {
+    const extras = yield* readExtras(request)
+    const safety = firstOf([
+      { path: "safety_settings", value: request.safety_settings ?? undefined },
+      { path: "safetySettings", value: request.safetySettings ?? undefined },
+      ...extras.found("safety_settings")
+    ])
+    const cached = firstOf([
+      { path: "cached_content", value: request.cached_content ?? undefined },
+      ...extras.found("cached_content")
+    ])
+    const thinking = firstOf(extras.found("thinking_config"))
+    if (thinking.value !== undefined && !isJsonObject(thinking.value)) {
+      return yield* invalid(thinking.path, "invalid_type", `${thinking.path} must be an object.`)
+    }
+    if (cached.value !== undefined && (typeof cached.value !== "string" || cached.value === "")) {
+      return yield* invalid(cached.path, "invalid_type", `${cached.path} must be the name of a cached content.`)
+    }
+    const safetySettings = yield* readSafety(safety, target)
+    const armor = yield* readArmor(request, target, safetySettings.length > 0)
+    const labels = yield* readLabels(request, target)
+    const tier = serviceTier(request.service_tier, target)
+    return {
+      body: {
+        ...(safetySettings.length === 0 ? {} : { safetySettings }),
+        ...(cached.value === undefined ? {} : { cachedContent: cached.value }),
+        ...armor.body,
+        ...labels.body,
+        ...tier.body
+      },
+      headers: tier.headers,
+      thinking: thinking.value === undefined ? undefined : { path: thinking.path, value: thinking.value },
+      unused: [
+        ...extras.unknown,
+        ...safety.losers,
+        ...cached.losers,
+        ...thinking.losers,
+        ...armor.unused,
+        ...labels.unused,
+        ...tier.unused
+      ]
+    }
+  })
+
+interface Found {
+  readonly path: string
+  readonly value: unknown
+}
+
+/** The first of several places that says something; the other places that do are losers. */
+const firstOf = (places: ReadonlyArray<Found>): Found & { readonly losers: ReadonlyArray<string> } => {
+  const [first, ...others] = places.filter((place) => place.value !== undefined)
+  return { path: first?.path ?? "", value: first?.value, losers: others.map((place) => place.path) }
+}
+
+const extraNames = ["thinking_config", "cached_content", "safety_settings"]
+
+interface Extras {
+  readonly found: (name: string) => ReadonlyArray<Found>
+  readonly unknown: ReadonlyArray<string>
+}
+
+/** `extra_body.google`, and `google` for clients that flatten `extra_body` themselves. */
+const readExtras = (request: ChatRequest): Result.Result<Extras, RequestFault> => {
+  const nested = request.extra_body?.["google"] ?? undefined
+  if (nested !== undefined && !isJsonObject(nested)) {
+    return invalid("extra_body.google", "invalid_type", "extra_body.google must be an object.")
+  }
+  const holders = [
+    { path: "extra_body.google", fields: nested ?? {} },
+    { path: "google", fields: request.google ?? {} }
+  ]
+  const foreign = Object.keys(request.extra_body ?? {}).filter((name) => name !== "google")
+  return Result.succeed({
+    found: (name) =>
+      holders.map(({ path, fields }) => ({ path: `${path}.${name}`, value: fields[name] ?? undefined })),
+    unknown: [
+      ...foreign.map((name) => `extra_body.${name}`),
+      ...holders.flatMap(({ path, fields }) =>
+        Object.keys(fields)
+          .filter((name) => !extraNames.includes(name))
+          .map((name) => `${path}.${name}`)
+      )
+    ]
+  })
+}
+
+/** Categories and thresholds are open lists; only their types are checked. */
+const readSafety = (
+  { path, value }: Found,
+  target: TranslateContext["target"]
+): Result.Result<ReadonlyArray<JsonObject>, RequestFault> => {
+  if (value === undefined) return Result.succeed([])
+  if (!Array.isArray(value)) return invalid(path, "invalid_type", `${path} must be an array.`)
+  const settings: Array<JsonObject> = []
+  for (const [index, setting] of value.entries()) {
+    const { category, threshold, method }: JsonObject = isJsonObject(setting) ? setting : {}
+    const wrong = typeof category !== "string" ? "category" : typeof threshold !== "string" ? "threshold" : undefined
+    if (wrong !== undefined) {
+      return invalid(`${path}[${index}].${wrong}`, "invalid_type", `${path}[${index}].${wrong} must be a string.`)
+    }
+    const how = typeof method === "string" && target.kind === "vertex-ai" ? { method } : {}
+    settings.push({ category, threshold, ...how })
+  }
+  return Result.succeed(settings)
+}
+
+interface Part {
+  readonly body: GoogleFields["body"]
+  readonly unused: ReadonlyArray<string>
+}
+const nothing: Part = { body: {}, unused: [] }
+
+const readArmor = (
+  request: ChatRequest,
+  target: TranslateContext["target"],
+  hasSafety: boolean
+): Result.Result<Part, RequestFault> => {
+  const asked = request.model_armor_config ?? undefined
+  if (asked === undefined) return Result.succeed(nothing)
+  if (target.kind !== "vertex-ai") return Result.succeed({ body: {}, unused: ["model_armor_config"] })
+  if (hasSafety) {
+    return invalid("model_armor_config", "invalid_value", "model_armor_config and safety_settings exclude each other.")
+  }
+  const names: Record<string, string> = {}
+  for (const [param, field] of [["prompt_template_name", "promptTemplateName"], ["response_template_name", "responseTemplateName"]]) {
+    const value = asked[param ?? ""] ?? undefined
+    if (value === undefined) continue
+    if (typeof value !== "string") {
+      return invalid(`model_armor_config.${param}`, "invalid_type", `model_armor_config.${param} must be a string.`)
+    }
+    names[field ?? ""] = value
+  }
+  return Result.succeed({ body: { modelArmorConfig: names }, unused: [] })
+}
+
+const labelKey = /^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u
+const labelValue = /^[^\p{Cc}]{0,63}$/u
+const mostLabels = 64
+
+const readLabels = (request: ChatRequest, target: TranslateContext["target"]): Result.Result<Part, RequestFault> => {
+  const asked = request.labels ?? undefined
+  if (asked === undefined) return Result.succeed(nothing)
+  if (target.kind !== "vertex-ai") return Result.succeed({ body: {}, unused: ["labels"] })
+  if (!isJsonObject(asked) || Object.keys(asked).length > mostLabels) {
+    return invalid("labels", "invalid_label", `labels must be an object of up to ${mostLabels} names and strings.`)
+  }
+  const labels: Array<readonly [string, string]> = []
+  for (const [key, value] of Object.entries(asked)) {
+    if (!labelKey.test(key) || typeof value !== "string" || !labelValue.test(value)) {
+      return invalid(
+        `labels.${key}`,
+        "invalid_label",
+        "A label key starts with a lower-case letter and goes on with letters, digits, _ and - up to 63 characters; its value has up to 63."
+      )
+    }
+    labels.push([key, value])
+  }
+  return Result.succeed(labels.length === 0 ? nothing : { body: { labels: Object.fromEntries(labels) }, unused: [] })
+}
+
+/** Vertex AI takes the tier as a header: cloud.google.com, "Flex PayGo" and "Priority PayGo". */
+const serviceTier = (
+  tier: ChatRequest["service_tier"],
+  target: TranslateContext["target"]
+): Part & { readonly headers: Readonly<Record<string, string>> } => {
+  switch (tier) {
+    case undefined:
+    case null:
+    case "auto":
+    case "default":
+    case "standard":
+      return { ...nothing, headers: {} }
+    case "flex":
+    case "priority":
+      return target.kind === "vertex-ai"
+        ? { ...nothing, headers: { "X-Vertex-AI-LLM-Shared-Request-Type": tier } }
+        : { body: { serviceTier: tier }, unused: [], headers: {} }
+    default:
+      return { body: {}, unused: ["service_tier"], headers: {} }
+  }
+}

@@ -1,0 +1,84 @@
+// Structured output: the response format as MIME type and schema.
+// It must not know messages; a model without a schema field gets the schema as text to add to them.
+import * as Result from "effect/Result"
+import type { RequestFault } from "../../domain/GatewayError.ts"
+import { isJsonObject, type JsonObject } from "../../domain/json.ts"
+import type { ChatRequest } from "../../wire/openai/Chat.ts"
+import { invalid } from "../shared/fault.ts"
+import type { TranslateContext } from "../Translator.ts"
+import { enumMembers, typeOfAll } from "./schema.ts"
+import { lightSchema } from "./schemaLight.ts"
+import { subsetSchema } from "./schemaSubset.ts"
+
+export interface ResponseFormat {
+  /** Fields of `generationConfig`. */
+  readonly fields: JsonObject
+  /** A text for the system instruction, where the model has no field for a schema. */
+  readonly systemText: string | undefined
+}
+
+export const responseFormat = (
+  format: ChatRequest["response_format"],
+  target: TranslateContext["target"],
+  maxDepth: number
+): Result.Result<ResponseFormat, RequestFault> => {
+  const type = format?.["type"]
+  if (format === undefined || format === null || type === "text") return done({})
+  if (type === "json_object") return done({ responseMimeType: "application/json" })
+  if (type !== "json_schema") {
+    return invalid("response_format.type", "invalid_value", "response_format.type must be text, json_object or json_schema.")
+  }
+  const named = format["json_schema"]
+  const schema = isJsonObject(named) ? named["schema"] : undefined
+  if (!isJsonObject(named) || !isJsonObject(schema)) {
+    return invalid(schemaPath, "invalid_value", `${schemaPath} must be a JSON schema, which is an object.`)
+  }
+  return bySchema(named, schema, target, maxDepth)
+}
+
+const schemaPath = "response_format.json_schema.schema"
+
+const done = (fields: JsonObject, systemText?: string): Result.Result<ResponseFormat, RequestFault> =>
+  Result.succeed({ fields, systemText })
+
+const bySchema = (
+  named: JsonObject,
+  schema: JsonObject,
+  target: TranslateContext["target"],
+  maxDepth: number
+): Result.Result<ResponseFormat, RequestFault> => {
+  const { generation, toolSchema } = target.facts
+  const isLight = toolSchema === "json"
+  const converted = isLight
+    ? lightSchema(schema, maxDepth)
+    : subsetSchema(schema, { kind: target.kind, maxDepth, ordered: true })
+  if (Result.isFailure(converted)) return invalid(schemaPath, "invalid_value", `${schemaPath}: ${converted.failure}.`)
+  if (generation === "g1" || generation === "gemma") {
+    const text = `Answer with JSON that follows this schema: ${JSON.stringify(schema)}`
+    return done(generation === "g1" ? { responseMimeType: "application/json" } : {}, text)
+  }
+  const words = plainEnum(converted.success)
+  if (words !== undefined) {
+    return done({ responseMimeType: "text/x.enum", responseSchema: { type: "STRING", enum: words } })
+  }
+  const isAloneAnyOf = !isLight && target.kind === "vertex-ai" && converted.success["anyOf"] !== undefined
+  const root = isAloneAnyOf ? converted.success : { ...labelled(named, converted.success), ...converted.success }
+  return done({ responseMimeType: "application/json", [isLight ? "responseJsonSchema" : "responseSchema"]: root })
+}
+
+/** The schema's name and description stand in for a title and description it lacks. */
+const labelled = (named: JsonObject, root: JsonObject): JsonObject => {
+  const { name, description } = named
+  return {
+    ...(typeof name === "string" && name !== "" && root["title"] === undefined ? { title: name } : {}),
+    ...(typeof description === "string" && description !== "" && root["description"] === undefined ? { description } : {})
+  }
+}
+
+/** A root that is one of some words: the model then answers the bare word. */
+const plainEnum = (root: JsonObject): ReadonlyArray<string> | undefined => {
+  const members = root["enum"]
+  if (!Array.isArray(members) || (root["type"] !== "string" && root["type"] !== "STRING")) return undefined
+  const words = enumMembers(members).filter((member) => typeof member === "string")
+  return words.length > 0 && typeOfAll(members) === "string" ? words : undefined
+}
