@@ -1,10 +1,23 @@
 // An upstream call made ready: URL, headers, body, and how to read the answer. No credential, no I/O.
 // It must not know the client's HTTP or any account secret.
-import type * as Result from "effect/Result"
-import type { Json } from "../domain/json.ts"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { RequestFault } from "../domain/GatewayError.ts"
+import { isJsonObject, type Json, parseExactJsonText } from "../domain/json.ts"
+import type { LimitValues } from "../domain/Limits.ts"
 import type { ProviderKind } from "../domain/ProviderAccount.ts"
-import type { ProviderError } from "../domain/ProviderError.ts"
-import type { Machine, StreamFailed } from "../translate/Translator.ts"
+import { ProviderError, Reason } from "../domain/ProviderError.ts"
+import { jsonEvents } from "../translate/jsonEvents.ts"
+import {
+  compose,
+  isStreamFailed,
+  type Machine,
+  machine,
+  type StreamFailed,
+  type TranslateContext,
+  type Translator,
+  type Unary
+} from "../translate/Translator.ts"
 
 /** The operations of the service. */
 export type OperationName = "chat" | "messages" | "embeddings" | "images" | "countTokens" | "messagesCountTokens"
@@ -33,4 +46,107 @@ export interface Prepared<Out, Chunk> {
   ) => Result.Result<Out, ProviderError>
   /** From network bytes of a 200 stream to chunks. */
   readonly chunks: (headers: Readonly<Record<string, string>>) => Machine<Uint8Array, Chunk | StreamFailed>
+}
+
+export interface PrepareInput<Req, Body, Reply, Event, Out, Chunk, State> {
+  readonly translator: Translator<Req, Body, Reply, Event, Out, Chunk, State>
+  readonly request: Req
+  readonly context: TranslateContext
+  readonly target: Target
+  readonly url: string
+  /** Fixed headers of the route; those the body implies are added. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Whose credential it is, for the wording of a refusal. */
+  readonly origin: "caller" | "stored"
+  readonly limits: Pick<LimitValues, "eventBytes">
+}
+
+/** Translates a request and closes over how its answer is read; the types of body and event end here. */
+export const prepare = <Req, Body, Reply, Event, Out, Chunk, State>(
+  input: PrepareInput<Req, Body, Reply, Event, Out, Chunk, State>
+): Result.Result<Prepared<Out, Chunk>, RequestFault> =>
+  Result.map(input.translator.request(input.request, input.context), ({ body, headers, ignored }) => ({
+    target: input.target,
+    method: "POST",
+    url: input.url,
+    headers: { "content-type": "application/json", ...input.headers, ...headers },
+    body: asJson(body),
+    ignored,
+    reply: (status, replyHeaders, bytes) => readReply(input, status, replyHeaders, bytes),
+    chunks: () =>
+      compose(
+        machine(jsonEvents(input.limits)),
+        throughFailure(machine(input.translator.stream(input.context, input.request)))
+      )
+  }))
+
+/** Translators build their bodies of JSON values only; their tests hold them to it. */
+const asJson = (body: unknown): Json => body as Json
+
+const isReason = Schema.is(Reason)
+
+/** A failure of the framing passes by the translator, and ends it. */
+const throughFailure = <Chunk>(inner: Machine<Json, Chunk | StreamFailed>): Machine<Json | StreamFailed, Chunk | StreamFailed> => ({
+  step: (input) => {
+    // The check of the reason keeps an event of the upstream that looks like a failure of ours apart.
+    if (isStreamFailed(input) && isReason(input.reason)) return [ended, [input]]
+    const [next, out] = inner.step(asJson(input))
+    return [throughFailure(next), out]
+  },
+  halt: inner.halt
+})
+
+const ended: Machine<unknown, never> = { step: () => [ended, []], halt: () => [] }
+
+const decoders = new WeakMap<object, (input: unknown) => Result.Result<unknown, unknown>>()
+
+/** One compiled decoder per translator. */
+const decoderOf = <Req, Body, Reply, Out>(
+  translator: Unary<Req, Body, Reply, Out>
+): ((input: unknown) => Result.Result<Reply, unknown>) => {
+  const known = decoders.get(translator)
+  const decode = known ?? Schema.decodeUnknownResult(translator.reply)
+  if (known === undefined) decoders.set(translator, decode)
+  return decode as (input: unknown) => Result.Result<Reply, unknown>
+}
+
+const readReply = <Req, Body, Reply, Event, Out, Chunk, State>(
+  { translator, request, context, target, origin }: PrepareInput<Req, Body, Reply, Event, Out, Chunk, State>,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  bytes: Uint8Array
+): Result.Result<Out, ProviderError> => {
+  const fail = (reason: Reason) => Result.fail(new ProviderError({ slug: target.slug, reason, upstreamStatus: status }))
+  if (status >= 300 && status < 400) return fail(badReply("redirect", "The upstream answered with a redirect, which is never followed."))
+  const text = decodeText(bytes)
+  const json = text === undefined ? undefined : parseExactJsonText(text)
+  const body = json !== undefined && Result.isSuccess(json) ? json.success : undefined
+  if (status < 200 || status >= 300) return fail(translator.failure(status, headers, body ?? text ?? "", origin))
+  if (bytes.length === 0) return fail(badReply("empty", "The upstream answered without a body."))
+  if (body === undefined) return fail(badReply("unreadable", "The upstream answered with something that is not JSON text."))
+  const hidden = hiddenStatus(body)
+  if (hidden !== undefined) return fail(translator.failure(hidden, headers, body, origin))
+  const reply = decoderOf(translator)(body)
+  if (Result.isFailure(reply)) return fail(badReply("unreadable", "The upstream answered with JSON of a shape that cannot be read."))
+  return Result.mapError(translator.response(reply.success, context, request), (reason) =>
+    new ProviderError({ slug: target.slug, reason, upstreamStatus: status }))
+}
+
+const badReply = (kind: "redirect" | "empty" | "unreadable", message: string): Reason => ({ _tag: "BadReply", kind, message })
+
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+const decodeText = (bytes: Uint8Array): string | undefined => {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** The status of an error that came as the body of a 2xx, by itself or as the only item of an array; undefined when there is none. */
+const hiddenStatus = (body: Json): number | undefined => {
+  const whole: unknown = Array.isArray(body) && body.length === 1 ? body[0] : body
+  if (!isJsonObject(whole) || !isJsonObject(whole["error"])) return undefined
+  const code = whole["error"]["code"]
+  return typeof code === "number" && code >= 400 && code < 600 ? code : 500
 }

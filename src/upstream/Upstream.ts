@@ -1,14 +1,22 @@
-// placeholder contract, see below
+// Calls a prepared request: one complete answer, or a stream of chunks in one stage per network read.
+// It must not know accounts, dialects or retries.
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
-import type * as Redacted from "effect/Redacted"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Pull from "effect/Pull"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
-import type * as Stream from "effect/Stream"
-import type { ProviderError } from "../domain/ProviderError.ts"
+import * as Stream from "effect/Stream"
+import { Limits } from "../domain/Limits.ts"
+import { ProviderError, type Reason } from "../domain/ProviderError.ts"
+import { isStreamFailed } from "../translate/Translator.ts"
 import type { Prepared } from "./Prepared.ts"
+import { retryAfterMillis } from "./retryAfter.ts"
+import { type AuthHeaders, Transport, type TransportFault, type TransportRequest, type TransportResponse } from "./Transport.ts"
+import { faultReason } from "./transportFault.ts"
 
-/** Header name -> secret value, written to the wire by the transport only. */
-export type AuthHeaders = Readonly<Record<string, Redacted.Redacted<string>>>
+export type { AuthHeaders } from "./Transport.ts"
 
 /** Timers of one attempt in milliseconds; `total` also covers connect and first byte. */
 export interface AttemptTimes {
@@ -31,4 +39,187 @@ export class Upstream extends Context.Service<Upstream, {
     auth: AuthHeaders,
     times: AttemptTimes
   ) => Effect.Effect<Stream.Stream<Chunk, ProviderError>, ProviderError, Scope.Scope>
-}>()("gateway/upstream/Upstream") {}
+}>()("gateway/upstream/Upstream") {
+  static readonly layer: Layer.Layer<Upstream, never, Transport> = Layer.effect(
+    Upstream,
+    Effect.gen(function*() {
+      const transport = yield* Transport
+      const { replyBytes, errorBytes } = yield* Limits
+      const bounds = { replyBytes, errorBytes }
+      return {
+        once: (prepared, auth, times) =>
+          Effect.matchEffect(transport.collect(requestOf(prepared, auth, times), bounds), {
+            onFailure: (fault) => Effect.fail(unanswered(prepared, fault)),
+            onSuccess: ({ status, headers, bytes }) => readAnswer(prepared, status, headers, bytes)
+          }),
+        open: (prepared, auth, times) =>
+          Effect.matchEffect(transport.open(requestOf(prepared, auth, times)), {
+            onFailure: (fault) => Effect.fail(unanswered(prepared, fault)),
+            onSuccess: (response) =>
+              Effect.onError(
+                response.status >= 200 && response.status < 300
+                  ? openChunks(prepared, response)
+                  : readFailure(prepared, response, errorBytes),
+                () => response.close
+              )
+          })
+      }
+    })
+  )
+}
+
+/** The one place where the upstream body becomes text. */
+const requestOf = (prepared: Prepared<unknown, unknown>, auth: AuthHeaders, times: AttemptTimes): TransportRequest => ({
+  method: prepared.method,
+  url: prepared.url,
+  headers: prepared.headers,
+  auth,
+  body: JSON.stringify(prepared.body),
+  connectMillis: times.connectMillis,
+  firstByteMillis: times.firstByteMillis,
+  idleMillis: times.idleMillis,
+  totalMillis: times.totalMillis
+})
+
+const unanswered = (prepared: Prepared<unknown, unknown>, fault: TransportFault): ProviderError =>
+  new ProviderError({ slug: prepared.target.slug, reason: faultReason(fault.kind, "The upstream") })
+
+const readAnswer = <Out>(
+  prepared: Prepared<Out, unknown>,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  bytes: Uint8Array
+): Effect.Effect<Out, ProviderError> => {
+  const result = prepared.reply(status, headers, bytes)
+  return Result.isSuccess(result) ? Effect.succeed(result.success) : failAdvised(result.failure, headers)
+}
+
+/** Fails with what the upstream's retry-after header advises, which wins over its body. */
+const failAdvised = (error: ProviderError, headers: Readonly<Record<string, string>>): Effect.Effect<never, ProviderError> =>
+  Effect.clockWith((clock) => {
+    const millis = retryAfterMillis(headers, clock.currentTimeMillisUnsafe())
+    const { slug, reason, upstreamStatus } = error
+    if (millis === undefined || !takesAdvice(reason)) return Effect.fail(error)
+    return Effect.fail(
+      new ProviderError({
+        slug,
+        reason: { ...reason, retryAfterMillis: millis },
+        ...(upstreamStatus === undefined ? {} : { upstreamStatus })
+      })
+    )
+  })
+
+const takesAdvice = (reason: Reason): reason is Extract<Reason, { readonly retryAfterMillis?: number }> =>
+  reason._tag === "RateLimited" || reason._tag === "QuotaExhausted" || reason._tag === "Overloaded" || reason._tag === "Internal"
+
+/** Reads the bounded body of a refused stream; a body that breaks off does not hide the status. */
+const readFailure = (
+  prepared: Prepared<unknown, unknown>,
+  { status, headers, body, close }: TransportResponse,
+  errorBytes: number
+): Effect.Effect<never, ProviderError> => {
+  const reads: Array<Uint8Array> = []
+  let size = 0
+  const collect: Effect.Effect<void> = Effect.matchEffect(body, {
+    onFailure: () => Effect.void,
+    onSuccess: (some) => {
+      for (const bytes of some) {
+        reads.push(bytes.subarray(0, errorBytes - size))
+        size += Math.min(bytes.length, errorBytes - size)
+      }
+      return size < errorBytes ? collect : close
+    }
+  })
+  return Effect.flatMap(Effect.suspend(() => collect), () => {
+    const result = prepared.reply(status, headers, Buffer.concat(reads))
+    return failAdvised(Result.isFailure(result) ? result.failure : unexpected(prepared, status), headers)
+  })
+}
+
+const unexpected = (prepared: Prepared<unknown, unknown>, upstreamStatus: number): ProviderError =>
+  new ProviderError({
+    slug: prepared.target.slug,
+    upstreamStatus,
+    reason: { _tag: "BadReply", kind: "unreadable", message: "The upstream answered with a status that means nothing here." }
+  })
+
+type Chunks<Chunk> = readonly [Chunk, ...Array<Chunk>]
+
+/** Pulls until the first chunk exists, then is the stream that begins with it. */
+const openChunks = <Chunk>(
+  prepared: Prepared<unknown, Chunk>,
+  response: TransportResponse
+): Effect.Effect<Stream.Stream<Chunk, ProviderError>, ProviderError> => {
+  const next = chunkPull(prepared, response)
+  return Effect.matchEffect(next, {
+    onFailure: (error): Effect.Effect<never, ProviderError> =>
+      Cause.isDone(error)
+        ? Effect.fail(badStream(prepared, "empty", "The upstream's stream ended before it began."))
+        : failAdvised(error, response.headers),
+    onSuccess: (chunks) => {
+      let first: Chunks<Chunk> | undefined = chunks
+      const pull = Effect.suspend(() => {
+        if (first === undefined) return next
+        const taken = Effect.succeed(first)
+        first = undefined
+        return taken
+      })
+      return Effect.succeed(Stream.fromPull(Effect.succeed(pull)))
+    }
+  })
+}
+
+/** The single stage: all bytes of a read go through the machine, all its chunks come out as one array. */
+const chunkPull = <Chunk>(
+  prepared: Prepared<unknown, Chunk>,
+  response: TransportResponse
+): Pull.Pull<Chunks<Chunk>, ProviderError> => {
+  let current = prepared.chunks(response.headers)
+  let begun = false
+  let end: Pull.Pull<never, ProviderError> | undefined
+
+  const emit = (chunks: ReadonlyArray<Chunk>): Pull.Pull<Chunks<Chunk>, ProviderError> => {
+    const [first, ...rest] = chunks
+    if (first === undefined) return end ?? pull
+    begun = true
+    return Effect.succeed([first, ...rest])
+  }
+  const take = (outputs: ReturnType<typeof current.halt>, into: Array<Chunk>): void => {
+    for (const output of outputs) {
+      if (end !== undefined) return
+      if (isStreamFailed(output)) {
+        end = Effect.fail(new ProviderError({ slug: prepared.target.slug, reason: output.reason, upstreamStatus: response.status }))
+      } else into.push(output)
+    }
+  }
+  const pull: Pull.Pull<Chunks<Chunk>, ProviderError> = Effect.suspend(() =>
+    end ?? Effect.matchEffect(response.body, {
+      onSuccess: (reads) => {
+        const chunks: Array<Chunk> = []
+        for (const bytes of reads) {
+          const [next, outputs] = current.step(bytes)
+          current = next
+          take(outputs, chunks)
+        }
+        return emit(chunks)
+      },
+      onFailure: (error) => {
+        if (!Cause.isDone(error)) return (end = Effect.fail(broken(prepared, error, begun)))
+        const chunks: Array<Chunk> = []
+        take(current.halt(), chunks)
+        end ??= Cause.done()
+        return emit(chunks)
+      }
+    })
+  )
+  return pull
+}
+
+/** A connection that breaks after chunks have gone out is a cut answer; before that the call may be tried again. */
+const broken = (prepared: Prepared<unknown, unknown>, fault: TransportFault, begun: boolean): ProviderError =>
+  begun && fault.kind === "reset"
+    ? badStream(prepared, "truncated", "The upstream closed the connection in the middle of its answer.")
+    : unanswered(prepared, fault)
+
+const badStream = (prepared: Prepared<unknown, unknown>, kind: "empty" | "truncated", message: string): ProviderError =>
+  new ProviderError({ slug: prepared.target.slug, reason: { _tag: "BadReply", kind, message } })

@@ -1,0 +1,80 @@
+// The ways an HTTP call can fail without an answer, and what each means as a reason.
+// It must not know undici's classes, providers or dialects.
+import type { Reason } from "../domain/ProviderError.ts"
+
+/** `garbled` is an answer that is not HTTP, `encoded` one in a content coding nobody asked for. */
+export type FaultKind =
+  | "connect_timeout"
+  | "first_byte_timeout"
+  | "idle_timeout"
+  | "total_timeout"
+  | "refused"
+  | "reset"
+  | "dns"
+  | "tls"
+  | "other"
+  | "garbled"
+  | "encoded"
+  | "too_large"
+
+const byCode: Readonly<Record<string, FaultKind>> = {
+  ECONNREFUSED: "refused",
+  ECONNRESET: "reset",
+  EPIPE: "reset",
+  ECONNABORTED: "reset",
+  UND_ERR_SOCKET: "reset",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "reset",
+  ENOTFOUND: "dns",
+  EAI_AGAIN: "dns",
+  ETIMEDOUT: "connect_timeout",
+  UND_ERR_CONNECT_TIMEOUT: "connect_timeout",
+  UND_ERR_HEADERS_OVERFLOW: "too_large",
+  EPROTO: "tls",
+  HOSTNAME_MISMATCH: "tls"
+}
+const tlsCode = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/
+
+/** Classifies an error of the socket or of the HTTP parser by its code; texts are never looked at. */
+export const faultKind = (error: unknown): FaultKind => {
+  const code = codeOf(error)
+  if (code === undefined) return "other"
+  if (code.startsWith("HPE_")) return "garbled"
+  return byCode[code] ?? (tlsCode.test(code) ? "tls" : "other")
+}
+
+/** An AggregateError of several addresses counts as its first. */
+const codeOf = (error: unknown): string | undefined => {
+  if (typeof error !== "object" || error === null) return undefined
+  if ("code" in error && typeof error.code === "string") return error.code
+  return "errors" in error && Array.isArray(error.errors) ? codeOf(error.errors[0]) : undefined
+}
+
+/** The reason a fault is; `subject` names who failed, as the start of a sentence. */
+export const faultReason = (kind: FaultKind, subject: string): Reason => {
+  switch (kind) {
+    case "connect_timeout":
+      return { _tag: "Timeout", phase: "connect", message: `${subject} did not accept a connection in time.` }
+    case "first_byte_timeout":
+      return { _tag: "Timeout", phase: "first_byte", message: `${subject} accepted the request and did not begin to answer in time.` }
+    case "idle_timeout":
+      return { _tag: "Timeout", phase: "idle", message: `${subject} fell silent in the middle of its answer.` }
+    case "total_timeout":
+      return { _tag: "Timeout", phase: "total", message: `${subject} did not finish its answer in the time allowed.` }
+    case "refused":
+      return { _tag: "Transport", kind, message: `${subject} refused the connection.` }
+    case "reset":
+      return { _tag: "Transport", kind, message: `${subject} closed the connection before its answer was complete.` }
+    case "dns":
+      return { _tag: "Transport", kind, message: `${subject} has no address: its host name could not be resolved.` }
+    case "tls":
+      return { _tag: "Transport", kind, message: `${subject} could not be trusted: the TLS handshake or its certificate failed.` }
+    case "other":
+      return { _tag: "Transport", kind, message: `${subject} could not be reached.` }
+    case "garbled":
+      return { _tag: "BadReply", kind: "unreadable", message: `${subject} did not answer in valid HTTP.` }
+    case "encoded":
+      return { _tag: "BadReply", kind: "unreadable", message: `${subject} answered in a content encoding that was not asked for.` }
+    case "too_large":
+      return { _tag: "BadReply", kind: "too_large", message: `${subject} sent an answer larger than the limit.` }
+  }
+}
