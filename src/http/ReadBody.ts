@@ -1,0 +1,157 @@
+// From the bytes of a request to a decoded body, or to the first thing that is wrong with it.
+// It must not know routes, keys or what the body asks for.
+import { IncomingMessage } from "node:http"
+import * as ByteSize from "effect/ByteSize"
+import * as Effect from "effect/Effect"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type * as SchemaIssue from "effect/SchemaIssue"
+import type { HeaderRecord } from "../api/Headers.ts"
+import { BodyInvalid, BodyTooLarge, Busy, ContentTypeUnsupported } from "../domain/GatewayError.ts"
+import { parseBody, pathText } from "../domain/json.ts"
+import type { LimitValues } from "../domain/Limits.ts"
+import { ChatRequest } from "../wire/openai/Chat.ts"
+import { checkChat } from "./chatChecks.ts"
+import type { Traffic } from "./Traffic.ts"
+
+type ReadFault = BodyTooLarge | Busy | BodyInvalid
+
+/** The chat request of a body; compiled once, stops at the first fault. */
+export const readChat = Effect.fnUntraced(function*(
+  request: HttpServerRequest.HttpServerRequest,
+  limits: LimitValues,
+  traffic: Traffic["Service"]
+) {
+  yield* Effect.fromResult(checkContent(request.headers))
+  const bytes = yield* readBytes(request, limits, traffic)
+  return yield* Effect.fromResult(
+    Result.flatMap(
+      Result.flatMap(parseBody(bytes, limits), decodeChat),
+      (chat) => checkChat(chat, limits.messages)
+    )
+  )
+})
+
+const unsupported = (code: ContentTypeUnsupported["code"], message: string) =>
+  Result.fail(new ContentTypeUnsupported({ code, message }))
+
+/** JSON in UTF-8, not compressed. */
+const checkContent = (headers: HeaderRecord): Result.Result<void, ContentTypeUnsupported> => {
+  const [type, ...parameters] = (headers["content-type"] ?? "").toLowerCase().split(";").map((part) => part.trim())
+  if (type !== "application/json") {
+    return unsupported("unsupported_content_type", "Send the body as content-type: application/json.")
+  }
+  const charset = parameters.find((part) => part.startsWith("charset="))?.slice("charset=".length).replaceAll("\"", "")
+  if (charset !== undefined && charset !== "utf-8" && charset !== "utf8" && charset !== "us-ascii") {
+    return unsupported("unsupported_charset", "Send the body in UTF-8.")
+  }
+  const encoding = (headers["content-encoding"] ?? "").trim().toLowerCase()
+  return encoding === "" || encoding === "identity"
+    ? Result.void
+    : unsupported("unsupported_content_encoding", "Send the body without content-encoding.")
+}
+
+const tooLarge = (limits: LimitValues) => new BodyTooLarge({ limitBytes: limits.bodyBytes, param: null })
+
+/**
+ * One listener on Node's own request where there is one: it costs a fifth of the accessor.
+ * An `Expect: 100-continue` is answered by the accessor only.
+ */
+const readBytes = (
+  request: HttpServerRequest.HttpServerRequest,
+  limits: LimitValues,
+  traffic: Traffic["Service"]
+): Effect.Effect<Uint8Array, ReadFault> => {
+  if (Number(request.headers["content-length"] ?? 0) > limits.bodyBytes) return Effect.fail(tooLarge(limits))
+  return request.source instanceof IncomingMessage && request.headers["expect"] === undefined
+    ? fromNode(request.source, limits, traffic)
+    : fromAccessor(request, limits)
+}
+
+const fromNode = (
+  source: IncomingMessage,
+  limits: LimitValues,
+  traffic: Traffic["Service"]
+): Effect.Effect<Uint8Array, ReadFault> =>
+  Effect.callback<Uint8Array, ReadFault>((resume) => {
+    const parts: Array<Buffer> = []
+    let size = 0
+    const detach = () => {
+      source.off("data", onData)
+      source.off("end", onEnd)
+      traffic.bodyBytes -= size
+      size = 0
+    }
+    const stop = (fault: ReadFault) => {
+      detach()
+      source.pause()
+      resume(Effect.fail(fault))
+    }
+    const onData = (part: Buffer) => {
+      size += part.length
+      traffic.bodyBytes += part.length
+      if (size > limits.bodyBytes) return stop(tooLarge(limits))
+      if (traffic.bodyBytes > limits.bodiesInFlightBytes) {
+        return stop(new Busy({ code: "overloaded", retryAfterMillis: 1000 }))
+      }
+      parts.push(part)
+    }
+    const onEnd = () => {
+      const [only] = parts
+      const bytes = only !== undefined && parts.length === 1 ? only : Buffer.concat(parts, size)
+      detach()
+      resume(Effect.succeed(bytes))
+    }
+    source.on("data", onData)
+    source.on("end", onEnd)
+    return Effect.sync(detach)
+  })
+
+const fromAccessor = (
+  request: HttpServerRequest.HttpServerRequest,
+  limits: LimitValues
+): Effect.Effect<Uint8Array, ReadFault> =>
+  request.arrayBuffer.pipe(
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limits.bodyBytes)),
+    Effect.mapError((error) =>
+      error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
+        ? tooLarge(limits)
+        : new BodyInvalid({ code: "invalid_json", param: null, message: "The request body could not be read." })
+    ),
+    Effect.flatMap((buffer) =>
+      buffer.byteLength > limits.bodyBytes ? Effect.fail(tooLarge(limits)) : Effect.succeed(new Uint8Array(buffer))
+    )
+  )
+
+const decode = Schema.decodeUnknownResult(ChatRequest)
+
+const decodeChat = (body: unknown): Result.Result<ChatRequest, BodyInvalid> =>
+  Result.mapError(decode(body), (error) => issueFault(error.issue, []))
+
+/** The innermost fault of a decode and where it is; the first one is the only one. */
+const issueFault = (issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey>): BodyInvalid => {
+  const param = pathText(path)
+  switch (issue._tag) {
+    case "Pointer":
+      return issueFault(issue.issue, [...path, ...issue.path])
+    case "Composite":
+      return issueFault(issue.issues[0], path)
+    case "Encoding":
+      return issueFault(issue.issue, path)
+    case "MissingKey":
+      return new BodyInvalid({ code: "missing_required_parameter", param, message: `${param} is missing.` })
+    case "InvalidType":
+    case "AnyOf":
+      return new BodyInvalid({ code: "invalid_type", param, message: `${param} has the wrong type: ${expected(issue)}.` })
+    default:
+      return new BodyInvalid({ code: "invalid_value", param, message: `${param} has a value that is not taken.` })
+  }
+}
+
+/** `expected boolean`: the schema's own words, without the value and without our null. */
+const expected = (issue: SchemaIssue.Issue): string => {
+  const words = issue.toString().split("\n")[0]?.slice(0, 128) ?? ""
+  return words.replace(" | null", "").replace(/^E/, "e")
+}

@@ -1,0 +1,81 @@
+// An error as an answer: from a cause to facts, from facts to a response.
+// It must not know which handler failed.
+import * as Cause from "effect/Cause"
+import * as Headers from "effect/http/Headers"
+import * as HttpServerError from "effect/http/HttpServerError"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { Busy, type GatewayError, RouteUnknown, Unexpected } from "../domain/GatewayError.ts"
+import { contentTypeOf, envelopeOf, errorBody } from "./errorBody.ts"
+import { type ErrorFacts, errorFacts } from "./errorFacts.ts"
+import type { Arrival } from "./RequestContexts.ts"
+
+/** Every tag of the union; a new error does not compile without its name here. */
+const tags: Record<GatewayError["_tag"], true> = {
+  KeyMissing: true,
+  KeyInvalid: true,
+  ModelNotAllowed: true,
+  ProviderMissing: true,
+  SlugUnknown: true,
+  RecordUnknown: true,
+  CredentialsMissing: true,
+  CredentialsInvalid: true,
+  ContentTypeUnsupported: true,
+  BodyTooLarge: true,
+  BodyInvalid: true,
+  UnsupportedParameter: true,
+  UnsupportedOperation: true,
+  RouteUnknown: true,
+  MethodNotAllowed: true,
+  Busy: true,
+  Unexpected: true,
+  ProviderError: true
+}
+
+const isGatewayError = (error: unknown): error is GatewayError =>
+  typeof error === "object" && error !== null && "_tag" in error && Object.hasOwn(tags, String(error._tag))
+
+/** True when the only reason is that the caller went away: nobody is left to answer. */
+export const isClientGone = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.length > 0 && cause.reasons.every((reason) =>
+    Cause.isInterruptReason(reason) && reason.annotations.has(HttpServerError.ClientAbort.key)
+  )
+
+/** The error a cause stands for. Defects end here, and only here, as `Unexpected`. */
+export const errorOf = (cause: Cause.Cause<unknown>): GatewayError => {
+  for (const reason of cause.reasons) {
+    if (Cause.isFailReason(reason)) return failureOf(reason.error)
+  }
+  return cause.reasons.every(Cause.isInterruptReason)
+    ? new Busy({ code: "server_shutting_down", retryAfterMillis: 1000 })
+    : new Unexpected()
+}
+
+const failureOf = (error: unknown): GatewayError => {
+  if (isGatewayError(error)) return error
+  return HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
+    ? new RouteUnknown({ method: error.reason.request.method, path: error.reason.request.url.slice(0, 256) })
+    : new Unexpected()
+}
+
+/** Headers every answer carries, success or not. */
+export const arrivalHeaders = (arrival: Arrival["Service"]): Record<string, string> => ({
+  "x-request-id": arrival.requestId,
+  "request-id": arrival.requestId,
+  [`${arrival.prefix}-trace-id`]: arrival.traceId,
+  "cache-control": "no-store"
+})
+
+/** The facts in the envelope of the caller's dialect. */
+export const refusal = (facts: ErrorFacts, arrival: Arrival["Service"]): HttpServerResponse.HttpServerResponse => {
+  const envelope = envelopeOf(arrival.path)
+  const headers = Object.assign(arrivalHeaders(arrival), facts.headers)
+  if (facts.upstream !== undefined) headers[`${arrival.prefix}-provider`] = facts.upstream.provider
+  return HttpServerResponse.text(errorBody(facts, envelope, arrival.strict, arrival.requestId), {
+    status: facts.status,
+    contentType: contentTypeOf(envelope),
+    headers: Headers.fromRecordUnsafe(headers)
+  })
+}
+
+export const refuse = (error: GatewayError, arrival: Arrival["Service"]): HttpServerResponse.HttpServerResponse =>
+  refusal(errorFacts(error), arrival)

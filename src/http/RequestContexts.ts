@@ -1,0 +1,222 @@
+// From headers, key, clock and random source to the facts of one request, once.
+// It must not know bodies or routes.
+import { randomUUID } from "node:crypto"
+import * as Context from "effect/Context"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import {
+  gatewayHeader,
+  type HeaderPrefix,
+  type HeaderRecord,
+  isStrict,
+  keyPrefix,
+  prefixOf,
+  presentedKey,
+  strictHeader,
+  withoutBearer
+} from "../api/Headers.ts"
+import { BodyInvalid, CredentialsInvalid, type GatewayError, RecordUnknown } from "../domain/GatewayError.ts"
+import type { GatewayKey } from "../domain/GatewayKey.ts"
+import { isJsonObject, parseJsonText } from "../domain/json.ts"
+import { isSlug } from "../domain/ModelRef.ts"
+import type { CarriedCredentials } from "../domain/ProviderAccount.ts"
+import type { RequestContext } from "../domain/RequestContext.ts"
+
+/** A UUIDv7 of a wall-clock moment; replaceable where ids must be known beforehand. */
+export const FreshId: Context.Reference<(millis: number) => string> = Context.Reference("gateway/http/FreshId", {
+  defaultValue: () => (millis: number) => {
+    const time = millis.toString(16).padStart(12, "0")
+    return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
+  }
+})
+
+/** What is known of a request before its key is looked at; every answer, errors too, is marked with it. */
+export class Arrival extends Context.Service<Arrival, {
+  readonly requestId: string
+  readonly traceId: string
+  readonly prefix: HeaderPrefix
+  /** Read leniently: an invalid switch is refused later. */
+  readonly strict: boolean
+  readonly startedMillis: number
+  readonly freshId: string
+  readonly path: string
+  /** Node drops the second of two Authorization headers in silence; this remembers. */
+  readonly authorizationTwice: boolean
+}>()("gateway/http/Arrival") {}
+
+const requestIdGrammar = /^[\w-]{1,128}$/
+const traceIdGrammar = /^[\x20-\x7e]{1,128}$/
+const traceparentGrammar = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}$/
+
+export const arrive = (
+  request: HttpServerRequest.HttpServerRequest,
+  startedMillis: number,
+  freshId: string,
+  authorizationTwice: boolean
+): Arrival["Service"] => {
+  const headers: HeaderRecord = request.headers
+  const presented = headers["x-request-id"]
+  const trace = gatewayHeader(headers, "trace-id")
+  const parent = headers["traceparent"]
+  const query = request.url.indexOf("?")
+  return {
+    requestId: presented !== undefined && requestIdGrammar.test(presented) ? presented : freshId,
+    traceId: trace !== undefined && traceIdGrammar.test(trace)
+      ? trace
+      : (parent === undefined ? undefined : traceparentGrammar.exec(parent)?.[1]) ?? freshId.replaceAll("-", ""),
+    prefix: prefixOf(headers),
+    strict: isStrict(headers),
+    startedMillis,
+    freshId,
+    path: query < 0 ? request.url : request.url.slice(0, query),
+    authorizationTwice
+  }
+}
+
+/** The context of a request whose key is known; fails on the first header that is not what it should be. */
+export const requestContext = (
+  headers: HeaderRecord,
+  key: GatewayKey,
+  arrival: Arrival["Service"]
+): Result.Result<RequestContext, GatewayError> =>
+  Result.gen(function*() {
+    yield* checkTrace(headers)
+    yield* refuseConfig(headers)
+    const millis = yield* timeout(headers)
+    const strict = strictHeader(headers)
+    return {
+      requestId: arrival.requestId,
+      traceId: arrival.traceId,
+      createdSeconds: Math.floor(arrival.startedMillis / 1000),
+      startedMillis: arrival.startedMillis,
+      deadlineMillis: millis === undefined ? undefined : arrival.startedMillis + millis,
+      key,
+      providerHeader: yield* provider(headers),
+      carried: yield* carried(headers, arrival.authorizationTwice),
+      strict: strict === undefined ? true : yield* flag(strict.name, strict.value),
+      dryRun: yield* flag("x-gateway-dry-run", gatewayHeader(headers, "dry-run") ?? "false"),
+      unsupported: yield* unsupported(headers),
+      metadata: yield* metadata(headers),
+      betas: yield* betas(headers),
+      idSeed: arrival.freshId,
+      headerPrefix: arrival.prefix
+    }
+  })
+
+const invalid = (param: string, message: string) =>
+  Result.fail(new BodyInvalid({ code: "invalid_header", param, message: `${param} ${message}` }))
+
+const flag = (name: string, value: string): Result.Result<boolean, BodyInvalid> => {
+  const word = value.toLowerCase()
+  return word === "true" || word === "false"
+    ? Result.succeed(word === "true")
+    : invalid(name, "is \"true\" or \"false\", sent once.")
+}
+
+const checkTrace = (headers: HeaderRecord): Result.Result<void, BodyInvalid> => {
+  const trace = gatewayHeader(headers, "trace-id")
+  return trace === undefined || traceIdGrammar.test(trace)
+    ? Result.void
+    : invalid("x-gateway-trace-id", "is 1 to 128 printable ASCII characters.")
+}
+
+/** No configs are stored here: naming one must not be passed over in silence. */
+const refuseConfig = (headers: HeaderRecord): Result.Result<void, BodyInvalid | RecordUnknown> => {
+  const config = gatewayHeader(headers, "config")?.trim()
+  if (config === undefined || config === "") return Result.void
+  return config.startsWith("{")
+    ? Result.fail(new BodyInvalid({
+      code: "invalid_config",
+      param: "x-gateway-config",
+      message: "x-gateway-config: inline configs are not taken by this gateway."
+    }))
+    : Result.fail(new RecordUnknown({ kind: "config", id: config.slice(0, 64) }))
+}
+
+const timeout = (headers: HeaderRecord): Result.Result<number | undefined, BodyInvalid> => {
+  const value = gatewayHeader(headers, "request-timeout")
+  if (value === undefined) return Result.succeed(undefined)
+  return /^[1-9]\d{0,8}$/.test(value)
+    ? Result.succeed(Number(value))
+    : invalid("x-gateway-request-timeout", "is a positive whole number of milliseconds.")
+}
+
+const provider = (headers: HeaderRecord): Result.Result<string | undefined, BodyInvalid> => {
+  const value = gatewayHeader(headers, "provider")
+  if (value === undefined) return Result.succeed(undefined)
+  const slug = value.startsWith("@") ? value.slice(1) : value
+  return isSlug(slug) ? Result.succeed(slug) : invalid("x-gateway-provider", "is one slug, with or without \"@\".")
+}
+
+const unsupported = (headers: HeaderRecord): Result.Result<"ignore" | "reject", BodyInvalid> => {
+  const value = gatewayHeader(headers, "unsupported-params") ?? "ignore"
+  return value === "ignore" || value === "reject"
+    ? Result.succeed(value)
+    : invalid("x-gateway-unsupported-params", "is \"ignore\" or \"reject\".")
+}
+
+const longestMetadata = 8 * 1024
+const refusedKeys = new Set(["__proto__", "constructor", "prototype"])
+
+const metadata = (headers: HeaderRecord): Result.Result<Readonly<Record<string, string>>, BodyInvalid> => {
+  const name = "x-gateway-metadata"
+  const text = gatewayHeader(headers, "metadata")
+  if (text === undefined) return Result.succeed({})
+  const wrong = invalid(name, "is a JSON object of strings, at most 8 KiB.")
+  if (text.length > longestMetadata) return wrong
+  const parsed = Result.getOrElse(parseJsonText(text), () => null)
+  if (!isJsonObject(parsed)) return wrong
+  const entries: Array<readonly [string, string]> = []
+  for (const [key, value] of Object.entries(parsed)) {
+    if (typeof value !== "string") return wrong
+    if (refusedKeys.has(key)) {
+      return Result.fail(new BodyInvalid({ code: "invalid_key", param: name, message: `${name} may not use the key "${key}".` }))
+    }
+    entries.push([key, value])
+  }
+  return Result.succeed(Object.fromEntries(entries))
+}
+
+const longestBetas = 1024
+const betaGrammar = /^[A-Za-z0-9-]+(,[A-Za-z0-9-]+)*$/
+
+const betas = (headers: HeaderRecord): Result.Result<ReadonlyArray<string>, BodyInvalid> => {
+  const value = gatewayHeader(headers, "anthropic-beta") ?? headers["anthropic-beta"]
+  if (value === undefined) return Result.succeed([])
+  const flags = value.split(",").map((one) => one.trim())
+  return value.length <= longestBetas && flags.length <= 20 && betaGrammar.test(flags.join(","))
+    ? Result.succeed(flags)
+    : invalid("anthropic-beta", "is a comma-separated list of at most 20 flags of letters, digits and \"-\".")
+}
+
+/** Letters of a token; a space would be a scheme other than Bearer. */
+const credentialGrammar = /^[\x21-\x7e]+$/
+
+const carried = (
+  headers: HeaderRecord,
+  authorizationTwice: boolean
+): Result.Result<CarriedCredentials, BodyInvalid | CredentialsInvalid> =>
+  Result.gen(function*() {
+    const gatewayKey = presentedKey(headers)
+    const authorization = headers["authorization"]
+    const token = authorization === undefined ? "" : withoutBearer(authorization)
+    const wellFormed = token === "" || /^bearer$/i.test(token) || (credentialGrammar.test(token) && !authorizationTwice)
+    if (!wellFormed) {
+      return yield* Result.fail(new CredentialsInvalid({
+        message: "Authorization is sent once, as \"Bearer <token>\" or as a bare API key."
+      }))
+    }
+    const serviceAccount = gatewayHeader(headers, "vertex-service-account-json")
+    return {
+      authorization: /^bearer$/i.test(token) ? undefined : credential(token, gatewayKey),
+      googApiKey: credential(headers["x-goog-api-key"] ?? "", gatewayKey),
+      vertexProjectId: gatewayHeader(headers, "vertex-project-id"),
+      vertexRegion: gatewayHeader(headers, "vertex-region"),
+      vertexServiceAccountJson: serviceAccount === undefined ? undefined : Redacted.make(serviceAccount)
+    }
+  })
+
+/** A gateway key, this one or any other, is no provider credential and never goes upstream. */
+const credential = (value: string, gatewayKey: string | undefined): Redacted.Redacted<string> | undefined =>
+  value === "" || value === gatewayKey || value.startsWith(keyPrefix) ? undefined : Redacted.make(value)

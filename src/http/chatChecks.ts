@@ -1,0 +1,24 @@
+// What a chat request must be beyond its schema, whoever serves it: a readable model, some messages.
+// It must not know families or what a provider takes.
+import * as Result from "effect/Result"
+import { BodyInvalid } from "../domain/GatewayError.ts"
+import { parseModelRef } from "../domain/ModelRef.ts"
+import type { ChatRequest } from "../wire/openai/Chat.ts"
+
+const invalid = (code: string, param: string, message: string) =>
+  Result.fail(new BodyInvalid({ code, param, message }))
+
+const longestModel = 256
+
+export const checkChat = (request: ChatRequest, mostMessages: number): Result.Result<ChatRequest, BodyInvalid> => {
+  const { messages, model } = request
+  if (model.trim() === "") return invalid("invalid_model", "model", "model is empty; name one, for example \"@google/gemini-2.5-flash\".")
+  if (model.length > longestModel || /[^\x20-\x7e]/.test(model)) {
+    return invalid("invalid_model", "model", `model is at most ${longestModel} printable ASCII characters.`)
+  }
+  if (messages.length === 0) return invalid("empty_array", "messages", "messages is empty; send at least one message.")
+  if (messages.length > mostMessages) {
+    return invalid("array_too_long", "messages", `messages has more than ${mostMessages} entries.`)
+  }
+  return Result.map(parseModelRef(model), () => request)
+}

@@ -1,0 +1,22 @@
+// The paths of the service and their methods, for telling a wrong method from an unknown path.
+// It must not know handlers; a test holds it against the router.
+
+const methods: ReadonlyArray<readonly [path: string, allow: ReadonlyArray<string>]> = [
+  ["/v1/chat/completions", ["POST"]],
+  ["/v1/models", ["GET"]],
+  ["/health", ["GET"]],
+  ["/health/live", ["GET"]],
+  ["/health/ready", ["GET"]],
+  ["/healthz", ["GET"]],
+  ["/livez", ["GET"]],
+  ["/readyz", ["GET"]]
+]
+
+/** A model id may hold slashes. */
+const modelPath = /^\/v1\/models\/[^/](.*[^/])?$/
+
+/** Methods a path takes; none when there is no such path. */
+export const allowedMethods = (path: string): ReadonlyArray<string> => {
+  if (modelPath.test(path) && !path.includes("//")) return ["GET"]
+  return methods.find(([known]) => known === path)?.[1] ?? []
+}
