@@ -1,0 +1,43 @@
+// GET /v1/models and /v1/models/{id}: what the caller's key may call.
+// It must not know upstreams; nothing is asked of them.
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import { Catalog } from "../catalog/Catalog.ts"
+import { RecordUnknown, RouteUnknown } from "../domain/GatewayError.ts"
+import { CurrentKey } from "./AuthLayers.ts"
+import { modelList } from "./modelList.ts"
+import { json } from "./Reply.ts"
+import { Arrival } from "./RequestContexts.ts"
+import { allowedMethods } from "./routes.ts"
+
+const prefix = "/v1/models/"
+
+/** The id of a path, percent-decoded; undefined when it cannot be. */
+const idOf = (path: string): string | undefined => {
+  try {
+    return decodeURIComponent(path.slice(prefix.length))
+  } catch {
+    return undefined
+  }
+}
+
+export const ModelsHandlers = HttpRouter.use((router) =>
+  Effect.gen(function*() {
+    const catalog = yield* Catalog
+    yield* router.add("GET", "/v1/models", Effect.gen(function*() {
+      const data = modelList(catalog.list(), yield* CurrentKey)
+      return json({ object: "list", data }, yield* Arrival)
+    }))
+    yield* router.add("GET", "/v1/models/*", Effect.gen(function*() {
+      const arrival = yield* Arrival
+      const id = idOf(arrival.path)
+      if (id === undefined || allowedMethods(arrival.path).length === 0) {
+        return yield* Effect.fail(new RouteUnknown({ method: "GET", path: arrival.path.slice(0, 256) }))
+      }
+      const found = modelList(catalog.list(), yield* CurrentKey).find((model) => model.id === id)
+      return found === undefined
+        ? yield* Effect.fail(new RecordUnknown({ kind: "model", id: id.slice(0, 256) }))
+        : json(found, arrival)
+    }))
+  })
+)

@@ -1,0 +1,61 @@
+// Keeps a silent stream alive with comment lines, and ends it with a last word when the server must cut it.
+// It must not know what the stream carries.
+import { ServerResponse } from "node:http"
+import { toServerResponse } from "@effect/platform-node/NodeHttpServerRequest"
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import { IncomingMessage } from "node:http"
+import type * as Scope from "effect/Scope"
+import { pingFrame } from "../wire/frames.ts"
+
+/** What a stream tells its pulse. */
+export interface Pulse {
+  /** Something was just sent. */
+  readonly beat: () => void
+  /** Writes a last frame and ends, where the connection still stands; nothing else may follow. */
+  readonly lastWord: (frame: string) => void
+}
+
+const silent: Pulse = { beat: () => {}, lastWord: () => {} }
+
+/**
+ * One timer per stream, looked at lazily: a chunk costs one clock read, and only a silence of `pingMillis` writes.
+ * It writes beside the stream, which is safe because every write of the stream holds whole frames.
+ * Without a Node response (a web handler) there is no connection of ours to keep alive.
+ */
+export const pulse = (
+  request: HttpServerRequest.HttpServerRequest,
+  pingMillis: number
+): Effect.Effect<Pulse, never, Scope.Scope> => {
+  if (!(request.source instanceof IncomingMessage)) return Effect.succeed(silent)
+  const response = toServerResponse(request)
+  return response instanceof ServerResponse
+    ? Effect.map(Effect.acquireRelease(Effect.sync(() => start(response, pingMillis)), (running) => Effect.sync(running.stop)), (running) => running.pulse)
+    : Effect.succeed(silent)
+}
+
+const start = (response: ServerResponse, pingMillis: number): { readonly pulse: Pulse; readonly stop: () => void } => {
+  let last = performance.now()
+  const look = () => {
+    const silence = performance.now() - last
+    if (silence < pingMillis) {
+      timer = setTimeout(look, pingMillis - silence)
+      return
+    }
+    if (response.headersSent && !response.writableEnded && !response.writableNeedDrain) response.write(pingFrame)
+    last = performance.now()
+    timer = setTimeout(look, pingMillis)
+  }
+  let timer = setTimeout(look, pingMillis)
+  return {
+    pulse: {
+      beat: () => {
+        last = performance.now()
+      },
+      lastWord: (frame) => {
+        if (response.headersSent && !response.writableEnded && !response.destroyed) response.end(frame)
+      }
+    },
+    stop: () => clearTimeout(timer)
+  }
+}

@@ -1,0 +1,107 @@
+// Answers of the service: one buffer for a unary answer, one buffer per network read for a stream.
+// It must not know how an answer came about.
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Headers from "effect/http/Headers"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Stream from "effect/Stream"
+import type { ProviderError } from "../domain/ProviderError.ts"
+import type { Served } from "../router/ProviderRouter.ts"
+import { strictlyChunk, strictlyCompletion } from "../translate/shared/strictly.ts"
+import { doneFrame, frame } from "../wire/frames.ts"
+import type { ChatChunk, ChatCompletion } from "../wire/openai/ChatReply.ts"
+import { errorBody } from "./errorBody.ts"
+import { errorFacts } from "./errorFacts.ts"
+import type { Pulse } from "./Pulse.ts"
+import { arrivalHeaders, errorOf } from "./Refusal.ts"
+import type { Arrival } from "./RequestContexts.ts"
+
+/** A JSON answer of 200 with the headers every answer has. */
+export const json = (
+  value: unknown,
+  arrival: Arrival["Service"],
+  headers: Record<string, string> = arrivalHeaders(arrival)
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(JSON.stringify(value), {
+    contentType: "application/json",
+    headers: Headers.fromRecordUnsafe(headers)
+  })
+
+const mostIgnored = 1024
+
+/** Names the client made up may hold anything; a header may not. */
+const ignoredText = (ignored: ReadonlyArray<string>): string =>
+  ignored.join(",").slice(0, mostIgnored).replace(/[^\x21-\x7e]/g, "?")
+
+const servedHeaders = (arrival: Arrival["Service"], served: Served): Record<string, string> => {
+  const headers = arrivalHeaders(arrival)
+  headers[`${arrival.prefix}-provider`] = served.slug
+  headers[`${arrival.prefix}-last-used-option-index`] = String(served.optionIndex)
+  headers[`${arrival.prefix}-retry-attempt-count`] = String(served.retryCount)
+  headers[`${arrival.prefix}-cache-status`] = served.cache
+  if (served.ignored.length > 0) headers[`${arrival.prefix}-ignored-params`] = ignoredText(served.ignored)
+  return headers
+}
+
+export const completion = (
+  full: ChatCompletion,
+  served: Served,
+  strict: boolean,
+  arrival: Arrival["Service"]
+): HttpServerResponse.HttpServerResponse =>
+  json(strict ? strictlyCompletion(full) : full, arrival, servedHeaders(arrival, served))
+
+/** How a client wants its stream. */
+export interface StreamWish {
+  readonly strict: boolean
+  /** `stream_options.include_usage`: the usage chunk is shown and all others say `usage: null`. */
+  readonly usage: boolean
+}
+
+/** One chunk as a frame; empty when nothing of it is shown. */
+const renderChunk = (chunk: ChatChunk, wish: StreamWish): string => {
+  const closing = chunk.choices.length === 0
+  if (closing && !wish.usage) return ""
+  const shown = wish.usage && !closing ? { ...chunk, usage: null } : chunk
+  const out = wish.strict ? strictlyChunk(shown) : shown
+  return out === undefined ? "" : frame(JSON.stringify(out))
+}
+
+/**
+ * Server-sent events of a chat stream. A failure is one error frame and the end without `[DONE]`;
+ * a cut by our own shutdown says so where the connection still stands.
+ */
+export const events = (
+  chunks: Stream.Stream<ChatChunk, ProviderError>,
+  served: Served,
+  wish: StreamWish,
+  arrival: Arrival["Service"],
+  pulse: Pulse
+): HttpServerResponse.HttpServerResponse => {
+  const errorFrame = (cause: Cause.Cause<unknown>): string =>
+    frame(errorBody(errorFacts(errorOf(cause)), "openai", wish.strict, arrival.requestId))
+  const body = chunks.pipe(
+    Stream.mapArray((read) => {
+      let text = ""
+      for (const chunk of read) text += renderChunk(chunk, wish)
+      if (text !== "") pulse.beat()
+      return [Buffer.from(text)]
+    }),
+    Stream.concat(Stream.succeed(Buffer.from(doneFrame))),
+    Stream.catchCause((cause) =>
+      Cause.hasInterruptsOnly(cause) ? Stream.failCause(cause) : Stream.succeed(Buffer.from(errorFrame(cause)))
+    ),
+    Stream.onExit((exit) =>
+      Exit.isFailure(exit) ? Effect.sync(() => pulse.lastWord(errorFrame(exit.cause))) : Effect.void
+    )
+  )
+  return HttpServerResponse.stream(body, {
+    contentType: "text/event-stream; charset=utf-8",
+    headers: Headers.fromRecordUnsafe({
+      ...servedHeaders(arrival, served),
+      "cache-control": "no-cache, no-transform",
+      "x-accel-buffering": "no"
+    })
+  })
+}

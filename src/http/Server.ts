@@ -1,0 +1,121 @@
+// The listening server: Node's options, answers to broken HTTP, and how it leaves.
+// It must not know routes or handlers.
+import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from "node:http"
+import type { Duplex } from "node:stream"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import type * as HttpServer from "effect/http/HttpServer"
+import type { ServeError } from "effect/http/HttpServerError"
+import * as Layer from "effect/Layer"
+import { Limits, type LimitValues } from "../domain/Limits.ts"
+import { errorBody } from "./errorBody.ts"
+import type { ErrorFacts } from "./errorFacts.ts"
+import { type HttpApiServices, routerConfig, routes } from "./HttpApi.ts"
+import { FreshId } from "./RequestContexts.ts"
+import { Traffic } from "./Traffic.ts"
+import { expectationFailed, parserFault } from "./wireFaults.ts"
+
+export interface ServerOptions {
+  readonly host: string
+  /** 0 takes any free port. */
+  readonly port: number
+}
+
+type MakeId = (millis: number) => string
+
+/** How long a refused peer may take to read its answer before the socket is destroyed. */
+const graceMillis = 500
+/** How often idle connections are looked for while leaving; a keep-alive would hold the process up. */
+const sweepMillis = 100
+
+const nodeServer = (limits: LimitValues, freshId: MakeId): NodeServer => {
+  const server = createServer({
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headersTimeoutMillis,
+    requestTimeout: limits.requestTimeoutMillis,
+    connectionsCheckingInterval: Math.min(1000, limits.requestTimeoutMillis),
+    keepAliveTimeout: limits.keepAliveMillis
+  })
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
+    if (!socket.writable || error.code === "ECONNRESET" || isAnswering(socket)) {
+      socket.destroy()
+      return
+    }
+    socket.end(rawAnswer(parserFault(error.code ?? ""), freshId(Date.now())))
+    const timer = setTimeout(() => socket.destroy(), graceMillis)
+    socket.once("close", () => clearTimeout(timer))
+  })
+  server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {
+    const id = freshId(Date.now())
+    const body = refusalText(expectationFailed, id)
+    response.writeHead(expectationFailed.status, answerHeaders(expectationFailed, id, body)).end(body)
+  })
+  return server
+}
+
+/** True when a part of an answer has gone out; a second one would corrupt it. Read as Node's own handler does. */
+const isAnswering = (socket: Duplex): boolean => {
+  const message: unknown = "_httpMessage" in socket ? socket._httpMessage : undefined
+  return typeof message === "object" && message !== null && "_headerSent" in message && message._headerSent === true
+}
+
+const refusalText = (facts: ErrorFacts, id: string): string => errorBody(facts, "openai", true, id)
+
+const answerHeaders = (facts: ErrorFacts, id: string, body: string): Record<string, string> => ({
+  "content-type": "application/json",
+  "content-length": String(Buffer.byteLength(body)),
+  "x-request-id": id,
+  "request-id": id,
+  "cache-control": "no-store",
+  ...facts.headers
+})
+
+const reasons: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  408: "Request Timeout",
+  413: "Content Too Large",
+  431: "Request Header Fields Too Large"
+}
+
+const rawAnswer = (facts: ErrorFacts, id: string): string => {
+  const body = refusalText(facts, id)
+  const lines = Object.entries(answerHeaders(facts, id, body)).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${facts.status} ${reasons[facts.status] ?? "Bad Request"}\r\n${lines.join("")}\r\n${body}`
+}
+
+/**
+ * Leaving, in this order: ready says 503 while connections are still taken, then the listener closes,
+ * running answers finish, and idle connections are closed as they fall idle. The hard cap is the server's own.
+ */
+const drain = (server: NodeServer): Layer.Layer<never, never, Traffic> =>
+  Layer.effectDiscard(Effect.gen(function*() {
+    const traffic = yield* Traffic
+    const limits = yield* Limits
+    // Without a listener Node answers upgrade requests as ordinary ones, which is what we want (B30).
+    server.removeAllListeners("upgrade")
+    yield* Effect.addFinalizer(() =>
+      Effect.gen(function*() {
+        traffic.draining = true
+        yield* Effect.sleep(limits.readyDelayMillis)
+        const sweep = setInterval(() => server.closeIdleConnections(), sweepMillis)
+        server.once("close", () => clearInterval(sweep))
+      })
+    )
+  }))
+
+/** The gateway's routes on a port. Closing its scope drains it. */
+export const layer = (options: ServerOptions): Layer.Layer<HttpServer.HttpServer, ServeError, HttpApiServices> =>
+  Layer.unwrap(Effect.gen(function*() {
+    const limits = yield* Limits
+    const server = nodeServer(limits, yield* FreshId)
+    return drain(server).pipe(
+      Layer.provideMerge(HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true, routerConfig })),
+      Layer.provideMerge(NodeHttpServer.layerServer(() => server, {
+        host: options.host,
+        port: options.port,
+        gracefulShutdownTimeout: limits.drainMillis
+      })),
+      Layer.provide(Traffic.layer)
+    )
+  }))
