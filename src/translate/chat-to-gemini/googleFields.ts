@@ -77,7 +77,7 @@ const firstOf = (places: ReadonlyArray<Found>): Found & { readonly losers: Reado
   return { path: first?.path ?? "", value: first?.value, losers: others.map((place) => place.path) }
 }
 
-const extraNames = ["thinking_config", "cached_content", "safety_settings"]
+const extraNames: ReadonlySet<string> = new Set(["thinking_config", "cached_content", "safety_settings"])
 
 interface Extras {
   readonly found: (name: string) => ReadonlyArray<Found>
@@ -102,7 +102,7 @@ const readExtras = (request: ChatRequest): Result.Result<Extras, RequestFault> =
       ...foreign.map((name) => `extra_body.${name}`),
       ...holders.flatMap(({ path, fields }) =>
         Object.keys(fields)
-          .filter((name) => !extraNames.includes(name))
+          .filter((name) => !extraNames.has(name))
           .map((name) => `${path}.${name}`)
       )
     ]
@@ -135,6 +135,11 @@ interface Part {
 }
 const nothing: Part = { body: {}, unused: [] }
 
+const armorFields = [
+  ["prompt_template_name", "promptTemplateName"],
+  ["response_template_name", "responseTemplateName"]
+] as const
+
 const readArmor = (
   request: ChatRequest,
   target: TranslateContext["target"],
@@ -147,13 +152,13 @@ const readArmor = (
     return invalid("model_armor_config", "invalid_value", "model_armor_config and safety_settings exclude each other.")
   }
   const names: Record<string, string> = {}
-  for (const [param, field] of [["prompt_template_name", "promptTemplateName"], ["response_template_name", "responseTemplateName"]]) {
-    const value = asked[param ?? ""] ?? undefined
+  for (const [param, field] of armorFields) {
+    const value = asked[param] ?? undefined
     if (value === undefined) continue
     if (typeof value !== "string") {
       return invalid(`model_armor_config.${param}`, "invalid_type", `model_armor_config.${param} must be a string.`)
     }
-    names[field ?? ""] = value
+    names[field] = value
   }
   return Result.succeed({ body: { modelArmorConfig: names }, unused: [] })
 }
@@ -173,7 +178,7 @@ const readLabels = (request: ChatRequest, target: TranslateContext["target"]): R
   for (const [key, value] of Object.entries(asked)) {
     if (!labelKey.test(key) || typeof value !== "string" || !labelValue.test(value)) {
       return invalid(
-        `labels.${key}`,
+        `labels.${key.slice(0, 64)}`,
         "invalid_label",
         "A label key starts with a lower-case letter and goes on with letters, digits, _ and - up to 63 characters; its value has up to 63."
       )

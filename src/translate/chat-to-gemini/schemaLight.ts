@@ -128,7 +128,7 @@ const withoutAllOf = (
     while (typeof current["$ref"] === "string" && walk.fault === undefined) {
       const { $ref, ...rest } = current
       if (typeof $ref !== "string" || path.includes($ref) || path.length > walk.maxDepth) return [source, refs]
-      path = [...path, $ref]
+      path = path.concat($ref)
       current = merge(walk, resolveRef(walk, $ref) ?? {}, rest, false)
     }
     const [flat, further] = withoutAllOf(walk, current, path)

@@ -72,7 +72,7 @@ const flattened = (
         const description = own["description"] ?? target["description"]
         return [{ type: "object", ...(description === undefined ? {} : { description }) }, path]
       }
-      path = [...path, $ref]
+      path = path.concat($ref)
       current = merge(walk, target, siblings, false)
     } else if (Array.isArray(allOf)) {
       const through = [...path]

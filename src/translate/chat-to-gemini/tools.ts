@@ -36,16 +36,18 @@ export const geminiTools = (
     const declarations: Array<JsonObject> = []
     for (const tool of calling.functions) declarations.push(yield* declaration(tool, names, target, limits.schemaDepth))
     const tools: Array<JsonObject> = []
-    let toolConfig: JsonObject = calling.config === undefined ? {} : { functionCallingConfig: calling.config }
     for (const tool of asked) {
       // All declarations stand in one Tool object, every other kind in its own: two kinds in one object are refused.
       if (tool._tag !== "Function") tools.push(yield* builtIn(tool, target))
       else if (tool === calling.functions[0]) tools.push({ functionDeclarations: declarations })
-      if (tool._tag === "Maps") toolConfig = { ...toolConfig, ...whereabouts(tool.config) }
     }
     const isServerSide = (tool: AskedTool): boolean => tool._tag !== "Function" && tool._tag !== "ComputerUse"
-    if (target.kind === "google" && isNewest(target) && declarations.length > 0 && asked.some(isServerSide)) {
-      toolConfig = { ...toolConfig, includeServerSideToolInvocations: true }
+    const mixes = target.kind === "google" && isNewest(target) && declarations.length > 0 && asked.some(isServerSide)
+    const maps = asked.find((tool) => tool._tag === "Maps")
+    const toolConfig = {
+      ...(calling.config === undefined ? {} : { functionCallingConfig: calling.config }),
+      ...(maps === undefined ? {} : whereabouts(maps.config)),
+      ...(mixes ? { includeServerSideToolInvocations: true } : {})
     }
     return {
       ...(tools.length === 0 ? {} : { tools }),
