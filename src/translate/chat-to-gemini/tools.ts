@@ -41,9 +41,10 @@ export const geminiTools = (
       if (tool._tag !== "Function") tools.push(yield* builtIn(tool, target))
       else if (tool === calling.functions[0]) tools.push({ functionDeclarations: declarations })
     }
-    const isServerSide = (tool: AskedTool): boolean => tool._tag !== "Function" && tool._tag !== "ComputerUse"
-    const mixes = target.kind === "google" && isNewest(target) && declarations.length > 0 && asked.some(isServerSide)
-    const maps = asked.find((tool) => tool._tag === "Maps")
+    const builtIns = asked.filter((tool) => tool._tag !== "Function")
+    const hasServerSide = builtIns.some((tool) => tool._tag !== "ComputerUse")
+    const mixes = target.kind === "google" && isNewest(target) && declarations.length > 0 && hasServerSide
+    const maps = builtIns.find((tool) => tool._tag === "Maps")
     const toolConfig = {
       ...(calling.config === undefined ? {} : { functionCallingConfig: calling.config }),
       ...(maps === undefined ? {} : whereabouts(maps.config)),

@@ -1,0 +1,71 @@
+// Names of functions, there and back: T328 and law L19.
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { toolNamesOf } from "../../src/translate/shared/toolNames.ts"
+import { chatRequest } from "../support/chat.ts"
+
+const namesFor = (names: ReadonlyArray<string>, history: ReadonlyArray<string> = []) =>
+  toolNamesOf(
+    chatRequest(
+      [
+        { role: "assistant", tool_calls: history.map((name) => ({ id: "1", type: "function", function: { name, arguments: "{}" } })) },
+        { role: "user", content: "hello" }
+      ],
+      { tools: names.map((name) => ({ type: "function", function: { name } })) }
+    )
+  )
+
+describe("T328 function names", () => {
+  it("legal names go unchanged", () => {
+    const legal = ["a", "_x", "mcp.server:tool-1", "A".repeat(128)]
+    expect(legal.map(namesFor(legal).mangle)).toStrictEqual(legal)
+  })
+  it.each([
+    ["files/read all", "files_read_all_6e2b9092"],
+    ["7up", "_7up_562197eb"],
+    [".hidden", "_.hidden_4747f185"],
+    ["größe", "gr__e_26030442"],
+    ["A".repeat(129), `${"A".repeat(55)}_8586064c`]
+  ])("%s", (name, mangled) => {
+    const names = namesFor([name])
+    expect(names.mangle(name)).toBe(mangled)
+    expect(names.unmangle(mangled)).toBe(name)
+    expect(namesFor([], [name]).mangle(name)).toBe(mangled)
+    expect(namesFor([]).mangle(name)).toBe(mangled)
+  })
+  it("a declared legal name that looks like a mangled one keeps its name", () => {
+    const names = namesFor(["files_read_all_6e2b9092", "files/read all"])
+    expect(names.mangle("files_read_all_6e2b9092")).toBe("files_read_all_6e2b9092")
+    expect(names.unmangle("files_read_all_6e2b9092")).toBe("files_read_all_6e2b9092")
+    const other = names.mangle("files/read all")
+    expect(other).not.toBe("files_read_all_6e2b9092")
+    expect(names.unmangle(other)).toBe("files/read all")
+  })
+  it("any shape of tools and messages is borne", () => {
+    const names = toolNamesOf(
+      chatRequest([{ role: "user", tool_calls: [null, 1, { function: "x" }], function_call: "auto" }], {
+        tools: [null, "x", { function: null }, { function: { name: 3 } }],
+        functions: [{ name: "a b" }]
+      })
+    )
+    expect(names.unmangle(names.mangle("a b"))).toBe("a b")
+  })
+  it("L19 a round trip, the identity on legal names, no collisions", () => {
+    const name = fc.oneof(
+      fc.string({ minLength: 1, unit: "binary" }),
+      fc.stringMatching(/^[a-z_ /]{1,4}(_[0-9a-f]{8})?$/),
+      fc.string({ minLength: 100, maxLength: 256 })
+    )
+    fc.assert(
+      fc.property(fc.uniqueArray(name, { maxLength: 20 }), fc.uniqueArray(name, { maxLength: 20 }), (declared, history) => {
+        const names = namesFor(declared, history)
+        const all = [...new Set([...declared, ...history])]
+        const mangled = all.map(names.mangle)
+        expect(new Set(mangled).size).toBe(all.length)
+        expect(mangled.map(names.unmangle)).toStrictEqual(all)
+        for (const one of mangled) expect(one).toMatch(/^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/)
+        for (const one of all) if (/^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/.test(one)) expect(names.mangle(one)).toBe(one)
+      })
+    )
+  })
+})
