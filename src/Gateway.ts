@@ -7,7 +7,6 @@ import { TokenProvider } from "./auth/TokenProvider.ts"
 import { Catalog } from "./catalog/Catalog.ts"
 import { Limits } from "./domain/Limits.ts"
 import type { Settings } from "./domain/Settings.ts"
-import { HttpApi } from "./http/HttpApi.ts"
 import { Server } from "./http/Server.ts"
 import { GatewayKeys } from "./keys/GatewayKeys.ts"
 import { SignatureMemory } from "./memory/SignatureMemory.ts"
@@ -43,8 +42,7 @@ const layerServices = (settings: Settings): Layer.Layer<GatewayServices> =>
 
 /** The whole service: listens until the layer's scope closes, then drains. */
 const layer = (settings: Settings): Layer.Layer<HttpServer.HttpServer, HttpServerError.ServeError> =>
-  HttpApi.layer.pipe(
-    Layer.provideMerge(Server.layer(settings.server)),
+  Server.layer(settings.server).pipe(
     Layer.provide(layerServices(settings)),
     Layer.provide(Layer.succeed(Limits, settings.limits))
   )

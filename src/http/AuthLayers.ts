@@ -17,13 +17,13 @@ export class CurrentKey extends Context.Service<CurrentKey, GatewayKey>()("gatew
 export const GatewayAuth = HttpRouter.middleware<{ provides: CurrentKey }>()(
   Effect.gen(function*() {
     const keys = yield* GatewayKeys
-    const missing = Effect.fail(new KeyMissing())
     return (app) =>
-      Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+      Effect.gen(function*() {
+        const request = yield* HttpServerRequest.HttpServerRequest
         const presented = presentedKey(request.headers)
-        return presented === undefined
-          ? missing
-          : Effect.flatMap(keys.find(Redacted.make(presented)), (key) => Effect.provideService(app, CurrentKey, key))
+        if (presented === undefined) return yield* Effect.fail(new KeyMissing())
+        const key = yield* keys.find(Redacted.make(presented))
+        return yield* Effect.provideService(app, CurrentKey, key)
       })
   })
 )

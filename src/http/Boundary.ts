@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as Types from "effect/Types"
 import { Busy, type GatewayError, MethodNotAllowed } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import { Arrival, arrive, FreshId } from "./RequestContexts.ts"
@@ -50,8 +51,8 @@ export const Boundary = HttpRouter.middleware<{ provides: Arrival; handles: Gate
         const answer = yield* app.pipe(
           Effect.provideService(Arrival, arrival),
           Effect.provideService(HttpServerRequest.HttpServerRequest, request),
-          Effect.catchCause((cause) => {
-            if (isClientGone(cause)) return Effect.failCause(cause)
+          Effect.catchCause((cause): Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled> => {
+            if (isClientGone(cause)) return Effect.failCause(Cause.fromReasons(cause.reasons.filter(Cause.isInterruptReason)))
             const error = withMethods(errorOf(cause), request.method, arrival.path)
             return error._tag === "Unexpected"
               ? Effect.as(Effect.logError("request failed unexpectedly", arrival.requestId, Cause.pretty(cause)), refuse(error, arrival))

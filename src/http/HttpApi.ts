@@ -16,7 +16,7 @@ import { Traffic } from "./Traffic.ts"
 export type HttpApiServices = ProviderRouter | GatewayKeys | Catalog
 
 /** Routes that share the traffic counters of the server that runs them. */
-export const routes: Layer.Layer<never, never, HttpApiServices | Traffic | HttpRouter.HttpRouter> = Layer.mergeAll(
+const routes: Layer.Layer<never, never, HttpApiServices | Traffic | HttpRouter.HttpRouter> = Layer.mergeAll(
   ChatHandlers,
   ModelsHandlers
 ).pipe(
@@ -26,10 +26,10 @@ export const routes: Layer.Layer<never, never, HttpApiServices | Traffic | HttpR
 )
 
 /** The routes for a router of somebody else. */
-export const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> = Layer.provide(routes, Traffic.layer)
+const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> = Layer.provide(routes, Traffic.layer)
 
 /** Paths are taken literally: a doubled or trailing slash or another case is another path. */
-export const routerConfig = {
+const routerConfig = {
   caseSensitive: true,
   ignoreTrailingSlash: false,
   ignoreDuplicateSlashes: false,
@@ -37,7 +37,9 @@ export const routerConfig = {
 }
 
 /** The whole face as a function from web request to web response, without a socket. */
-export const webHandler = (services: Layer.Layer<HttpApiServices>): {
+const webHandler = (services: Layer.Layer<HttpApiServices>): {
   readonly handler: (request: Request) => Promise<Response>
   readonly dispose: () => Promise<void>
 } => HttpRouter.toWebHandler(Layer.provide(layer, services), { disableLogger: true, routerConfig })
+
+export const HttpApi = { layer, routes, routerConfig, webHandler }

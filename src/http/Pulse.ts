@@ -1,10 +1,9 @@
 // Keeps a silent stream alive with comment lines, and ends it with a last word when the server must cut it.
 // It must not know what the stream carries.
-import { ServerResponse } from "node:http"
+import { IncomingMessage, ServerResponse } from "node:http"
 import { toServerResponse } from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
-import { IncomingMessage } from "node:http"
 import type * as Scope from "effect/Scope"
 import { pingFrame } from "../wire/frames.ts"
 

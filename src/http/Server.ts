@@ -11,7 +11,7 @@ import * as Layer from "effect/Layer"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { errorBody } from "./errorBody.ts"
 import type { ErrorFacts } from "./errorFacts.ts"
-import { type HttpApiServices, routerConfig, routes } from "./HttpApi.ts"
+import { HttpApi, type HttpApiServices } from "./HttpApi.ts"
 import { FreshId } from "./RequestContexts.ts"
 import { Traffic } from "./Traffic.ts"
 import { expectationFailed, parserFault } from "./wireFaults.ts"
@@ -105,12 +105,16 @@ const drain = (server: NodeServer): Layer.Layer<never, never, Traffic> =>
   }))
 
 /** The gateway's routes on a port. Closing its scope drains it. */
-export const layer = (options: ServerOptions): Layer.Layer<HttpServer.HttpServer, ServeError, HttpApiServices> =>
+const layer = (options: ServerOptions): Layer.Layer<HttpServer.HttpServer, ServeError, HttpApiServices> =>
   Layer.unwrap(Effect.gen(function*() {
     const limits = yield* Limits
     const server = nodeServer(limits, yield* FreshId)
     return drain(server).pipe(
-      Layer.provideMerge(HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true, routerConfig })),
+      Layer.provideMerge(HttpRouter.serve(HttpApi.routes, {
+        disableLogger: true,
+        disableListenLog: true,
+        routerConfig: HttpApi.routerConfig
+      })),
       Layer.provideMerge(NodeHttpServer.layerServer(() => server, {
         host: options.host,
         port: options.port,
@@ -119,3 +123,5 @@ export const layer = (options: ServerOptions): Layer.Layer<HttpServer.HttpServer
       Layer.provide(Traffic.layer)
     )
   }))
+
+export const Server = { layer }

@@ -12,8 +12,8 @@ import type { GatewayKey } from "../domain/GatewayKey.ts"
 export interface KeyEntry {
   readonly name: string
   readonly key: Redacted.Redacted<string>
-  readonly providers?: ReadonlyArray<string>
-  readonly models?: ReadonlyArray<string>
+  readonly providers?: ReadonlyArray<string> | undefined
+  readonly models?: ReadonlyArray<string> | undefined
 }
 
 /** Longer texts are no keys and are not worth a digest. */
