@@ -1,0 +1,100 @@
+// Asks for one access token: the token endpoint for a service account or a user, or the metadata server.
+// It must not know which tokens are kept.
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import type { LimitValues } from "../domain/Limits.ts"
+import type { ProviderAccount } from "../domain/ProviderAccount.ts"
+import { ProviderError, type Reason } from "../domain/ProviderError.ts"
+import { retryAfterMillis } from "../upstream/retryAfter.ts"
+import type { Transport, TransportRequest } from "../upstream/Transport.ts"
+import { faultReason } from "../upstream/transportFault.ts"
+import { type ApplicationDefaultOptions, findApplicationDefault, type TokenSource } from "./ApplicationDefault.ts"
+import { googleTokenUrl, signAssertion } from "./ServiceAccountJwt.ts"
+import { type AccessToken, readTokenReply } from "./tokenReply.ts"
+
+export interface ExchangeContext {
+  readonly transport: Transport["Service"]
+  readonly limits: LimitValues
+  readonly options: ApplicationDefaultOptions
+}
+
+/** One exchange for an account whose credential is not a token by itself. */
+export const exchangeToken = Effect.fnUntraced(function*(
+  { transport, limits, options }: ExchangeContext,
+  account: ProviderAccount
+): Effect.fn.Return<AccessToken, ProviderError> {
+  const fail = (reason: Reason) => new ProviderError({ slug: account.slug, reason })
+  const rejected = (message: string) => fail({ _tag: "CredentialsRejected", origin: account.origin, message })
+  const source = yield* Effect.mapError(sourceOf(account, options), rejected)
+  const nowMillis = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
+  const asked = yield* Effect.mapError(questionOf(source, account.tokenUrl ?? googleTokenUrl, nowMillis), rejected)
+  const subject = source._tag === "Metadata" ? "The metadata server" : "The token endpoint"
+  // A token is one small exchange: all of it has the time one connection may take.
+  const millis = limits.connectMillis
+  const request: TransportRequest = {
+    ...asked,
+    auth: {},
+    connectMillis: millis,
+    firstByteMillis: millis,
+    idleMillis: millis,
+    totalMillis: millis
+  }
+  const answer = yield* Effect.mapError(
+    transport.collect(request, { replyBytes: limits.errorBytes, errorBytes: limits.errorBytes }),
+    (fault) => fail(faultReason(fault.kind, subject))
+  )
+  if (source._tag === "Metadata" && answer.headers["metadata-flavor"] !== "Google") {
+    return yield* fail({ _tag: "BadReply", kind: "unreadable", message: "The metadata server did not say that it is Google's." })
+  }
+  return yield* Effect.mapError(
+    Effect.fromResult(readTokenReply({
+      status: answer.status,
+      text: new TextDecoder().decode(answer.bytes),
+      subject,
+      origin: account.origin,
+      retryAfterMillis: retryAfterMillis(answer.headers, nowMillis)
+    })),
+    fail
+  )
+})
+
+const sourceOf = (account: ProviderAccount, options: ApplicationDefaultOptions): Effect.Effect<TokenSource, string> => {
+  const credentials = account.credentials
+  if (credentials?._tag === "ServiceAccount") return Effect.succeed(credentials)
+  // The machine's own identity is the operator's to give, never a request's.
+  return credentials?._tag === "ApplicationDefault" && account.origin === "stored"
+    ? findApplicationDefault(options)
+    : Effect.fail("The provider has no credential that could be exchanged for a token.")
+}
+
+type Question = Pick<TransportRequest, "method" | "url" | "headers" | "body">
+
+const questionOf = (source: TokenSource, tokenUrl: string, nowMillis: number): Effect.Effect<Question, string> => {
+  switch (source._tag) {
+    case "Metadata":
+      return Effect.succeed({ method: "GET", url: source.url, headers: { "metadata-flavor": "Google" }, body: undefined })
+    case "AuthorizedUser":
+      return Effect.succeed(form(tokenUrl, {
+        grant_type: "refresh_token",
+        client_id: source.clientId,
+        client_secret: Redacted.value(source.clientSecret),
+        refresh_token: Redacted.value(source.refreshToken)
+      }))
+    case "ServiceAccount":
+      return Effect.mapBoth(signAssertion(source.key, nowMillis / 1000), {
+        onFailure: () => "The private key of the service account cannot be used for signing.",
+        onSuccess: (assertion) =>
+          form(tokenUrl, {
+            grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
+            assertion: Redacted.value(assertion)
+          })
+      })
+  }
+}
+
+const form = (url: string, fields: Readonly<Record<string, string>>): Question => ({
+  method: "POST",
+  url,
+  headers: { "content-type": "application/x-www-form-urlencoded" },
+  body: new URLSearchParams(fields).toString()
+})

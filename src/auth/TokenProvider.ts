@@ -1,0 +1,141 @@
+// Credentials to header values: as they are, or as access tokens that are kept and renewed ahead of their end.
+// It must not know providers, routes or who asks.
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { Limits } from "../domain/Limits.ts"
+import type { Credentials, ProviderAccount } from "../domain/ProviderAccount.ts"
+import { ProviderError } from "../domain/ProviderError.ts"
+import { type AuthHeaders, Transport } from "../upstream/Transport.ts"
+import type { ApplicationDefaultOptions } from "./ApplicationDefault.ts"
+import { age, type Entry, type KeptToken, makeEntries, type Moment, within } from "./TokenEntries.ts"
+import { exchangeToken } from "./TokenExchange.ts"
+import type { AccessToken } from "./tokenReply.ts"
+
+export class TokenProvider extends Context.Service<TokenProvider, {
+  /** The header that proves who we are; waits for an exchange only when no valid token is there. */
+  readonly authorization: (account: ProviderAccount) => Effect.Effect<AuthHeaders, ProviderError>
+  /** Replaces a token the upstream refused, at most once in 30 s; true when there is a new one. False for what cannot be renewed. */
+  readonly refresh: (account: ProviderAccount) => Effect.Effect<boolean>
+}>()("gateway/auth/TokenProvider") {
+  /** With the sources of application default credentials. */
+  static readonly layerWith = (options: ApplicationDefaultOptions): Layer.Layer<TokenProvider, never, Transport> =>
+    Layer.effect(TokenProvider, makeTokenProvider(options))
+
+  /** Application default credentials come from the metadata server. */
+  static readonly layer: Layer.Layer<TokenProvider, never, Transport> = Layer.suspend(() => TokenProvider.layerWith({}))
+
+  /** The same headers for everybody. */
+  static readonly layerStatic = (headers: AuthHeaders): Layer.Layer<TokenProvider> =>
+    Layer.succeed(TokenProvider, { authorization: () => Effect.succeed(headers), refresh: () => Effect.succeed(false) })
+}
+
+const aheadMillis = 5 * 60 * 1000
+const refusalMillis = 30 * 1000
+const forcedMillis = 30 * 1000
+/** Pause between renewals in the background while they fail. */
+const failedMillis = 10 * 1000
+
+const keep = ({ token, lifeMillis }: AccessToken, since: Moment): KeptToken => ({
+  headers: bearer(token),
+  since,
+  lifeMillis,
+  renewMillis: Math.max(lifeMillis - aheadMillis, lifeMillis * 0.8)
+})
+
+const bearer = (token: string): AuthHeaders => ({ authorization: Redacted.make(`Bearer ${token}`, { label: "authorization" }) })
+
+const now: Effect.Effect<Moment> = Effect.clockWith((clock) =>
+  Effect.succeed({ wall: clock.currentTimeMillisUnsafe(), monotonic: Number(clock.monotonicTimeNanosUnsafe() / nanosPerMilli) }))
+const nanosPerMilli = BigInt(1_000 * 1_000)
+
+const makeTokenProvider = Effect.fnUntraced(function*(options: ApplicationDefaultOptions) {
+  const context = { transport: yield* Transport, limits: yield* Limits, options }
+  const scope = yield* Effect.scope
+  const entryOf = makeEntries(context.limits.tokenEntries)
+
+  /** Starts an exchange in the layer's own scope, so that no caller's leaving ends it; joins the one under way. */
+  const exchange = (entry: Entry, account: ProviderAccount): Effect.Effect<Deferred.Deferred<AuthHeaders, ProviderError>> =>
+    Effect.uninterruptible(Effect.suspend(() => {
+      if (entry.exchange !== undefined) return Effect.succeed(entry.exchange)
+      const waiting = Deferred.makeUnsafe<AuthHeaders, ProviderError>()
+      entry.exchange = waiting
+      const run = Effect.flatMap(now, (since) =>
+        Effect.onExit(
+          Effect.map(exchangeToken(context, account), (token) => (entry.token = keep(token, since)).headers),
+          (exit) => Effect.flatMap(now, (moment) => settle(entry, waiting, exit, moment))
+        ))
+      return Effect.as(Effect.forkIn(Effect.exit(run), scope), waiting)
+    }))
+
+  const exchanged = (entry: Entry, account: ProviderAccount): Effect.Effect<AuthHeaders, ProviderError> =>
+    Effect.flatMap(exchange(entry, account), Deferred.await)
+
+  const kept = (account: ProviderAccount, credentials: Credentials): Effect.Effect<AuthHeaders, ProviderError> =>
+    Effect.flatMap(now, (moment) => {
+      const entry = entryOf(account, credentials)
+      const { token, refusal } = entry
+      if (token !== undefined) {
+        const tokenAge = age(token.since, moment)
+        if (tokenAge < token.lifeMillis) {
+          const renew = tokenAge >= token.renewMillis && entry.exchange === undefined && !within(entry.failed, moment, failedMillis)
+          return renew ? Effect.as(exchange(entry, account), token.headers) : Effect.succeed(token.headers)
+        }
+      }
+      return refusal !== undefined && within(refusal.since, moment, refusalMillis)
+        ? Effect.fail(refusal.error)
+        : exchanged(entry, account)
+    })
+
+  return {
+    authorization: (account: ProviderAccount): Effect.Effect<AuthHeaders, ProviderError> => {
+      const credentials = account.credentials
+      switch (credentials?._tag) {
+        case "ApiKey":
+          return Effect.succeed({ "x-goog-api-key": credentials.key })
+        case "AccessToken":
+          return Effect.succeed(bearer(Redacted.value(credentials.token)))
+        case "ServiceAccount":
+        case "ApplicationDefault":
+          return kept(account, credentials)
+        case undefined:
+          return Effect.fail(noCredential(account))
+      }
+    },
+    refresh: (account: ProviderAccount): Effect.Effect<boolean> => {
+      const credentials = account.credentials
+      if (credentials?._tag !== "ServiceAccount" && credentials?._tag !== "ApplicationDefault") return Effect.succeed(false)
+      return Effect.flatMap(now, (moment) => {
+        const entry = entryOf(account, credentials)
+        if (entry.exchange === undefined) {
+          if (within(entry.forced, moment, forcedMillis)) return Effect.succeed(false)
+          entry.forced = moment
+        }
+        return Effect.map(Effect.exit(exchanged(entry, account)), Exit.isSuccess)
+      })
+    }
+  }
+})
+
+/** Tells the waiting, and remembers a refusal for a while; other failures are shared once and forgotten. */
+const settle = (
+  entry: Entry,
+  waiting: Deferred.Deferred<AuthHeaders, ProviderError>,
+  exit: Exit.Exit<AuthHeaders, ProviderError>,
+  since: Moment
+): Effect.Effect<boolean> => {
+  entry.exchange = undefined
+  const error = Exit.findErrorOption(exit)
+  entry.failed = Exit.isSuccess(exit) ? undefined : since
+  entry.refusal = error._tag === "Some" && error.value.reason._tag === "CredentialsRejected" ? { error: error.value, since } : undefined
+  return Deferred.done(waiting, exit)
+}
+
+const noCredential = (account: ProviderAccount): ProviderError =>
+  new ProviderError({
+    slug: account.slug,
+    reason: { _tag: "CredentialsRejected", origin: account.origin, message: "The provider has no credential to send." }
+  })

@@ -1,0 +1,92 @@
+// Reads the JSON of a service-account key, or says in one sentence why it is none we take.
+// It must not know where the JSON came from or what the key is used for.
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import { isJsonObject, type JsonObject } from "../domain/json.ts"
+import type { ServiceAccountKey } from "../domain/ProviderAccount.ts"
+
+/**
+ * A key file of type `service_account` with an RSA key of 2048 bits or more in PKCS#8. Its `token_uri` is ignored, so that
+ * a key cannot choose where its own assertion is sent; other types, which can name URLs and commands, are refused.
+ */
+export const parseServiceAccount = (json: unknown): Result.Result<ServiceAccountKey, string> => {
+  if (!isJsonObject(json)) return Result.fail("The service-account key must be a JSON object, the key file as Google Cloud made it.")
+  const type = json["type"]
+  if (type !== "service_account") {
+    return Result.fail(
+      typeof type === "string"
+        ? `Credentials of type "${type.slice(0, 40).replace(/[^\w -]/g, "?")}" are not taken; the key file of a service account (type "service_account") is.`
+        : "The service-account key has no \"type\": \"service_account\"."
+    )
+  }
+  const universe = json["universe_domain"]
+  if (universe !== undefined && universe !== "googleapis.com") return Result.fail("Only universe_domain googleapis.com is supported.")
+  const clientEmail = text(json, "client_email")
+  const privateKeyId = text(json, "private_key_id")
+  const pem = text(json, "private_key")
+  if (clientEmail === undefined) return missing("client_email")
+  if (privateKeyId === undefined) return missing("private_key_id")
+  if (pem === undefined) return missing("private_key")
+  return Result.map(readPem(pem), (privateKey) => ({
+    clientEmail,
+    privateKeyId,
+    privateKey: Redacted.make(privateKey, { label: "private key" }),
+    projectId: text(json, "project_id")
+  }))
+}
+
+const text = (json: JsonObject, name: string): string | undefined => {
+  const value = json[name]
+  return typeof value === "string" && value !== "" ? value : undefined
+}
+
+const missing = (name: string) => Result.fail(`The service-account key has no "${name}".`)
+
+/** PKCS#8 PEM with real line ends, also where they came as CRLF or as the two characters `\n`. */
+const readPem = (pem: string): Result.Result<string, string> => {
+  const lines = pem.replaceAll("\\r", "").replaceAll("\\n", "\n").replaceAll("\r\n", "\n").trim()
+  const framed = /^-----BEGIN ([A-Z ]+)-----\n([A-Za-z0-9+/=\n]+?)\n?-----END \1-----$/.exec(lines)
+  const label = framed?.[1]
+  if (framed === null || label === undefined) return Result.fail("The private_key of the service account is not PEM text.")
+  if (label !== "PRIVATE KEY") {
+    return Result.fail(`The private_key of the service account is "${label}"; an unencrypted PKCS#8 key ("PRIVATE KEY") is needed.`)
+  }
+  const fault = derFault((framed[2] ?? "").replaceAll("\n", ""))
+  return fault === undefined ? Result.succeed(`${lines}\n`) : Result.fail(fault)
+}
+
+/** rsaEncryption, 1.2.840.113549.1.1.1 (RFC 8017). */
+const rsaOid = "\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01"
+
+/** Looks into PrivateKeyInfo (RFC 5208) as far as algorithm and size of the modulus. */
+const derFault = (base64: string): string | undefined => {
+  let der: string
+  try {
+    der = atob(base64)
+  } catch {
+    return "The private_key of the service account is not valid base64."
+  }
+  const info = element(der, 0)
+  const algorithm = info && element(der, element(der, info.from)?.to ?? der.length)
+  const oid = algorithm && element(der, algorithm.from)
+  const octets = algorithm && element(der, algorithm.to)
+  if (oid === undefined || octets === undefined) return "The private_key of the service account is not a PKCS#8 key."
+  if (der.slice(oid.from, oid.to) !== rsaOid) return "The private_key of the service account is not an RSA key."
+  const rsa = element(der, octets.from)
+  const modulus = rsa && element(der, element(der, rsa.from)?.to ?? der.length)
+  if (modulus === undefined) return "The private_key of the service account is not a PKCS#8 key."
+  return modulus.to - modulus.from >= leastBytes ? undefined : "The private_key of the service account is an RSA key of less than 2048 bits."
+}
+const leastBytes = 256
+
+/** Where the content of the DER element at `at` lies; undefined beyond the end. */
+const element = (der: string, at: number): { readonly from: number; readonly to: number } | undefined => {
+  const first = der.charCodeAt(at + 1)
+  if (Number.isNaN(first)) return undefined
+  const more = first < 0x80 ? 0 : first & 0x7f
+  if (more > 3) return undefined
+  let size = first < 0x80 ? first : 0
+  for (let i = 0; i < more; i++) size = size * 256 + der.charCodeAt(at + 2 + i)
+  const from = at + 2 + more
+  return from + size <= der.length ? { from, to: from + size } : undefined
+}
