@@ -1,0 +1,104 @@
+// The command line: verbs, flags, help and exit codes.
+// It must not know what a verb does: each is loaded when it is called.
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as CliOutput from "effect/cli/CliOutput"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { version } from "../http/version.ts"
+import { Failure } from "./Failure.ts"
+
+const config = Flag.String("config").pipe(
+  Flag.withMetavar("gateway.yaml"),
+  Flag.withDescription("Configuration file; otherwise GATEWAY_CONFIG, ./gateway.yaml, .yml or .json, or the one of your user"),
+  Flag.optional,
+  Flag.map(Option.getOrUndefined)
+)
+const host = Flag.String("host").pipe(
+  Flag.withDescription("Address to listen on (default 127.0.0.1)"),
+  Flag.optional,
+  Flag.map(Option.getOrUndefined)
+)
+const port = Flag.Int("port").pipe(
+  Flag.withDescription("Port to listen on (default 8787, 0 for any free one)"),
+  Flag.optional,
+  Flag.map(Option.getOrUndefined)
+)
+
+const listenFlags = (given: { readonly host: string | undefined; readonly port: number | undefined }) => ({
+  ...(given.host === undefined ? {} : { host: given.host }),
+  ...(given.port === undefined ? {} : { port: given.port })
+})
+
+const serve = Command.make("serve", { config, host, port }, (given) =>
+  Effect.flatMap(Effect.promise(() => import("./Serve.ts")), (verb) =>
+    verb.serve({ config: given.config, flags: listenFlags(given) }))).pipe(
+  Command.withDescription("Run the service")
+)
+
+const demo = Command.make("demo", {
+  host,
+  port,
+  snippets: Flag.Boolean("snippets").pipe(Flag.withDescription("Print client snippets for the demo and end"))
+}, (given) =>
+  Effect.flatMap(Effect.promise(() => import("./DemoCommand.ts")), (verb) =>
+    verb.demo({ ...listenFlags(given), snippets: given.snippets }))).pipe(
+  Command.withDescription("Run the service with simulated Google services: no credential, no internet")
+)
+
+const check = Command.make("check", { config }, (given) =>
+  Effect.flatMap(Effect.promise(() => import("./Check.ts")), (verb) => verb.check(given))).pipe(
+  Command.withDescription("Read the configuration and report every fault with its line")
+)
+
+const explain = Command.make("explain", {
+  config,
+  provider: Flag.String("provider").pipe(
+    Flag.withDescription("Slug for a model that names none"),
+    Flag.optional,
+    Flag.map(Option.getOrUndefined)
+  )
+}, (given) =>
+  Effect.flatMap(Effect.promise(() => import("./Explain.ts")), (verb) => verb.explain(given))).pipe(
+  Command.withDescription("Read a chat request on stdin, print the upstream request it becomes, send nothing")
+)
+
+const health = Command.make("health", {
+  url: Flag.String("url").pipe(
+    Flag.withDescription("Where the gateway listens"),
+    Flag.withDefault("http://127.0.0.1:8787")
+  )
+}, (given) =>
+  Effect.flatMap(Effect.promise(() => import("./Health.ts")), (verb) => verb.health(given))).pipe(
+  Command.withDescription("Exit 0 when a running gateway is ready, 1 when not")
+)
+
+const gateway = Command.make("model-gateway").pipe(
+  Command.withDescription("An OpenAI-compatible gateway in front of Google's model platforms"),
+  Command.withSubcommands([serve, demo, check, explain, health])
+)
+
+/** Words go to stderr: a wrong call prints its fault and where help is, not the help itself. */
+const presenter: CliOutput.Presenter = {
+  present: (event) =>
+    event._tag !== "InvalidInvocation"
+      ? CliOutput.defaultPresenter.present(event)
+      : Console.error([
+        ...event.errors.map((error) => error.message),
+        `Help: ${event.commandPath.join(" ")} --help`
+      ].join("\n"))
+}
+
+/** The whole program of one call; fails with a `Failure` whose message has been printed. */
+export const cli: Effect.Effect<void, Failure> = Command.run(gateway, { version }).pipe(
+  Effect.provideService(CliOutput.Presenter, presenter),
+  Effect.provide(NodeServices.layer),
+  Effect.catch((error) =>
+    error._tag === "Failure"
+      ? Effect.andThen(error.message === "" ? Effect.void : Console.error(error.message), Effect.fail(error))
+      : error._tag === "ShowHelp" && error.errors.length === 0
+        ? Effect.void
+        : Effect.fail(new Failure({ code: 2, message: "" })))
+)

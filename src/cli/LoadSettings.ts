@@ -1,0 +1,79 @@
+// Finds the configuration, reads it with its environment, and says every fault with its line.
+// It must not know how Settings are used. The only reader of the environment.
+import { existsSync, readFileSync } from "node:fs"
+import { homedir } from "node:os"
+import { dirname, join, resolve } from "node:path"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { Json } from "../domain/json.ts"
+import type { Settings } from "../domain/Settings.ts"
+import { type Failure, usage } from "./Failure.ts"
+import type { FileText } from "./readAccounts.ts"
+import { type Flags, readSettings } from "./readSettings.ts"
+import type { SettingsFault } from "./settingsFaults.ts"
+import { parseSettingsText, type SettingsText } from "./SettingsText.ts"
+import type { Environment } from "./substitute.ts"
+
+export interface LoadOptions {
+  /** `--config`. */
+  readonly config: string | undefined
+  readonly flags: Flags
+}
+
+export interface Loaded {
+  readonly settings: Settings
+  /** The file as it was named or found; undefined when there is none. */
+  readonly file: string | undefined
+}
+
+const found = (env: Environment): string | undefined => {
+  const home = env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config")
+  const candidates = ["gateway.yaml", "gateway.yml", "gateway.json", join(home, "model-gateway", "gateway.yaml")]
+  return candidates.find((path) => existsSync(path))
+}
+
+/** `--config`, `GATEWAY_CONFIG`, the working directory, the user's configuration directory. */
+const whichFile = (config: string | undefined, env: Environment): string | undefined =>
+  config ?? (env["GATEWAY_CONFIG"] || undefined) ?? found(env)
+
+const readText = (path: string, what: string): Result.Result<string, string> => {
+  try {
+    return Result.succeed(readFileSync(path, "utf8"))
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined
+    return Result.fail(code === "ENOENT" ? `${what} does not exist` : `${what} cannot be read`)
+  }
+}
+
+const faultLine = (file: string | undefined, text: SettingsText | undefined, fault: SettingsFault): string => {
+  const position = fault.at === undefined ? undefined : text?.locate(fault.at)
+  const place = position === undefined ? file : `${file}:${position.line}:${position.column}`
+  return [...(fault.at === undefined || place === undefined ? [] : [place]), ...(fault.path === "" ? [] : [fault.path]), fault.message].join("  ")
+}
+
+const parseFile = (file: string): Result.Result<SettingsText, string> =>
+  Result.flatMap(
+    Result.mapError(readText(file, "the configuration file"), (message) => `${file}  ${message}`),
+    (text) => Result.mapError(parseSettingsText(file, text), ({ line, message }) =>
+      `${file}${line === undefined ? "" : `:${line}`}  cannot be read: ${message}`)
+  )
+
+const load = (options: LoadOptions, env: Environment): Result.Result<Loaded, string> => {
+  const file = whichFile(options.config, env)
+  const parsed: Result.Result<SettingsText | undefined, string> = file === undefined ? Result.succeed(undefined) : parseFile(file)
+  return Result.flatMap(parsed, (text) => {
+    const base = file === undefined ? "." : dirname(file)
+    const fileText: FileText = (path, writtenIn) =>
+      readText(resolve(writtenIn === "file" ? base : ".", path), "the credential file")
+    const value: Json = text?.value ?? null
+    const read = readSettings({ file: value, env, flags: options.flags, fileText })
+    return Result.mapBoth(read, {
+      onSuccess: (settings) => ({ settings, file }),
+      onFailure: (faults) => faults.map((fault) => faultLine(file, text, fault)).join("\n")
+    })
+  })
+}
+
+/** The configuration of this process, or one failure whose lines are all its faults. */
+export const loadSettings = (options: LoadOptions): Effect.Effect<Loaded, Failure> =>
+  Effect.suspend(() => Effect.fromResult(Result.mapError(load(options, process.env), usage)))

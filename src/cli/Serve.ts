@@ -1,0 +1,66 @@
+// `serve`: runs the gateway until it is told to stop.
+// It must not know what the gateway is made of.
+import { randomBytes } from "node:crypto"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import type * as HttpServerError from "effect/http/HttpServerError"
+import * as HttpServer from "effect/http/HttpServer"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import type { Settings } from "../domain/Settings.ts"
+import { Gateway } from "../Gateway.ts"
+import { version } from "../http/version.ts"
+import { describeAccount } from "./describeAccount.ts"
+import { failed, type Failure } from "./Failure.ts"
+import { type LoadOptions, loadSettings } from "./LoadSettings.ts"
+
+/** A new gateway key: 192 random bits behind the prefix that tells it from a provider's. */
+export const makeKey = (): string => `mgk_${randomBytes(24).toString("base64url")}`
+
+/** `http://host:port` of the listening server; an any-address is shown as loopback. */
+export const originOf = (server: HttpServer.HttpServer["Service"]): string => {
+  const { address } = server
+  if (address._tag !== "TcpAddress") return address.path
+  const host = address.hostname === "0.0.0.0" || address.hostname === "::" ? "127.0.0.1" : address.hostname
+  return `http://${host.includes(":") ? `[${host}]` : host}:${address.port}`
+}
+
+/** Why the server could not listen, in the operator's words. */
+export const listenFailure = (settings: Settings) => (error: HttpServerError.ServeError): Failure => {
+  const cause = error.cause
+  const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
+  const where = `${settings.server.host}:${settings.server.port}`
+  return failed(code === "EADDRINUSE"
+    ? `cannot listen on ${where}: another process does; choose a port with --port`
+    : code === "EACCES"
+      ? `cannot listen on ${where}: not permitted; choose a port above 1023 with --port`
+      : `cannot listen on ${where}${typeof code === "string" ? `: ${code}` : ""}`)
+}
+
+/** Starts the gateway, says where, and stays. Being stopped from then on is no failure. */
+export const runGateway = (
+  settings: Settings,
+  announce: (origin: string) => Effect.Effect<void>
+): Effect.Effect<never, Failure> =>
+  Effect.scoped(Effect.gen(function*() {
+    const context = yield* Layer.build(Gateway.layer(settings)).pipe(Effect.mapError(listenFailure(settings)))
+    yield* Effect.provideContext(Effect.flatMap(HttpServer.HttpServer, (server) => announce(originOf(server))), context)
+    yield* Effect.sync(() => {
+      process.exitCode = 0
+    })
+    return yield* Effect.never
+  }))
+
+export const serve = Effect.fn("Cli.serve")(function*(options: LoadOptions): Effect.fn.Return<void, Failure> {
+  const { file, settings } = yield* loadSettings(options)
+  const made = settings.keys.length === 0 ? makeKey() : undefined
+  const complete: Settings = made === undefined
+    ? settings
+    : { ...settings, keys: [{ name: "generated", key: Redacted.make(made), providers: undefined, models: undefined }] }
+  yield* runGateway(complete, (origin) => Console.error([
+    `model-gateway ${version}   ${file ?? "no configuration file"}`,
+    `API      ${origin}/v1`,
+    ...settings.accounts.map((account) => `Account  ${describeAccount(account)}`),
+    ...(made === undefined ? [] : [`Key      ${made}   made for this run; set GATEWAY_API_KEY to keep one`])
+  ].join("\n")))
+})
