@@ -1,0 +1,28 @@
+// The pair of chat completions and Gemini.
+// It must not know URLs or credentials; both Google products share it.
+import type { ChatRequest } from "../../wire/openai/Chat.ts"
+import type { ChatChunk, ChatCompletion } from "../../wire/openai/ChatReply.ts"
+import { GenerateContentReply, type GenerateContentRequest } from "../../wire/google/GenerateContent.ts"
+import type { Translator } from "../Translator.ts"
+import { failureFromGemini } from "./failure.ts"
+import { chatToGeminiRequest } from "./request.ts"
+import { responseFromGemini } from "./response.ts"
+import { type StreamState, streamFromGemini } from "./stream.ts"
+
+export const chatToGemini: Translator<
+  ChatRequest,
+  GenerateContentRequest,
+  GenerateContentReply,
+  GenerateContentReply,
+  ChatCompletion,
+  ChatChunk,
+  StreamState
+> = {
+  name: "chat-to-gemini",
+  reply: GenerateContentReply,
+  event: GenerateContentReply,
+  request: chatToGeminiRequest,
+  response: responseFromGemini,
+  stream: streamFromGemini,
+  failure: failureFromGemini
+}

@@ -1,0 +1,86 @@
+// Spoken answers: raw samples from the upstream as the file the client asked for.
+// It must not know streams; speech comes whole.
+import type { TranslateContext } from "../Translator.ts"
+import type { ChatRequest } from "../../wire/openai/Chat.ts"
+import type { Part } from "../../wire/google/GenerateContent.ts"
+import type { Audio } from "../../wire/openai/ChatReply.ts"
+
+/** True when the request asked for the audio modality. */
+export const wantsAudio = (request: ChatRequest): boolean =>
+  Array.isArray(request.modalities) && request.modalities.includes("audio")
+
+/** The audio part's type, or undefined for any other part. */
+export const isAudio = (part: Part): boolean => part.inlineData?.mimeType?.startsWith("audio/") === true
+
+/**
+ * All audio parts as one clip. `audio/L16;rate=24000` is raw little-endian 16-bit samples: they get a WAV header for
+ * `wav` and stay bare for `pcm16`; any other type is a file already. Nothing is kept here, so it expires at once.
+ */
+export const audioOf = (parts: ReadonlyArray<Part>, context: TranslateContext, request: ChatRequest): Audio | undefined => {
+  const clips = parts.filter(isAudio).map((part) => part.inlineData)
+  const first = clips[0]
+  if (first === undefined || first === null) return undefined
+  const mimeType = first.mimeType ?? ""
+  const raw = /^audio\/(l16|pcm)\b/i.test(mimeType)
+  const single = clips.length === 1 ? first.data ?? "" : undefined
+  const data = raw && request.audio?.["format"] !== "pcm16"
+    ? toBase64(withHeader(samples(clips.map((clip) => clip?.data ?? "")), mimeType))
+    : single ?? toBase64(samples(clips.map((clip) => clip?.data ?? "")))
+  return { id: context.id.replace(/^chatcmpl-/, "audio-"), data, expires_at: context.createdSeconds, transcript: "" }
+}
+
+const samples = (texts: ReadonlyArray<string>): Uint8Array => {
+  const clips = texts.map(fromBase64)
+  const all = new Uint8Array(clips.reduce((sum, clip) => sum + clip.length, 0))
+  let at = 0
+  for (const clip of clips) {
+    all.set(clip, at)
+    at += clip.length
+  }
+  return all
+}
+
+const parameter = (mimeType: string, name: string, otherwise: number): number =>
+  Number(new RegExp(`;\\s*${name}=(\\d{1,6})`, "i").exec(mimeType)?.[1] ?? otherwise)
+
+/** RIFF header of 44 bytes: PCM, 16 bits. */
+const withHeader = (pcm: Uint8Array, mimeType: string): Uint8Array => {
+  const rate = parameter(mimeType, "rate", 24_000)
+  const channels = parameter(mimeType, "channels", 1)
+  const file = new Uint8Array(44 + pcm.length)
+  const view = new DataView(file.buffer)
+  const word = (at: number, text: string) => file.set([...text].map((letter) => letter.charCodeAt(0)), at)
+  word(0, "RIFF")
+  view.setUint32(4, 36 + pcm.length, true)
+  word(8, "WAVEfmt ")
+  view.setUint32(16, 16, true)
+  view.setUint16(20, 1, true)
+  view.setUint16(22, channels, true)
+  view.setUint32(24, rate, true)
+  view.setUint32(28, rate * channels * 2, true)
+  view.setUint16(32, channels * 2, true)
+  view.setUint16(34, 16, true)
+  word(36, "data")
+  view.setUint32(40, pcm.length, true)
+  file.set(pcm, 44)
+  return file
+}
+
+/** Bytes of base64 text; text that is none gives no bytes. */
+const fromBase64 = (text: string): Uint8Array => {
+  try {
+    return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
+  } catch {
+    return new Uint8Array(0)
+  }
+}
+
+/** In slices of a multiple of three bytes, so that the texts can be joined. */
+const toBase64 = (bytes: Uint8Array): string => {
+  const slice = 3 * 8_192
+  let text = ""
+  for (let at = 0; at < bytes.length; at += slice) {
+    text += btoa(String.fromCharCode(...bytes.subarray(at, at + slice)))
+  }
+  return text
+}

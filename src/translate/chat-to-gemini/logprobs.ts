@@ -1,0 +1,30 @@
+// Token probabilities of a candidate.
+// It must not know whether the client asked for them.
+import { isJsonObject, type Json } from "../../domain/json.ts"
+import type { Candidate } from "../../wire/google/GenerateContent.ts"
+import type { Logprobs } from "../../wire/openai/ChatReply.ts"
+
+/** Undefined when the candidate has none; `avgLogprobs` is something else. */
+export const logprobsOf = (candidate: Candidate): Logprobs | undefined => {
+  const result = candidate.logprobsResult
+  if (!isJsonObject(result)) return undefined
+  const tops = list(result["topCandidates"])
+  return {
+    content: list(result["chosenCandidates"]).map((chosen, position) => {
+      const top = tops[position]
+      return { ...token(chosen), top_logprobs: list(isJsonObject(top) ? top["candidates"] : undefined).map(token) }
+    }),
+    refusal: null
+  }
+}
+
+const list = (value: Json | undefined): ReadonlyArray<Json> => (Array.isArray(value) ? value : [])
+
+const encoder = new TextEncoder()
+
+/** Fields with a zero value are left out on the wire. */
+const token = (candidate: Json) => {
+  const text = isJsonObject(candidate) && typeof candidate["token"] === "string" ? candidate["token"] : ""
+  const logprob = isJsonObject(candidate) ? candidate["logProbability"] : undefined
+  return { token: text, logprob: typeof logprob === "number" ? logprob : 0, bytes: [...encoder.encode(text)] }
+}

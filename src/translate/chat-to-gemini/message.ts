@@ -1,0 +1,58 @@
+// The message of a unary choice out of the deltas a stream would have given.
+// It must not know parts or finish reasons.
+import type { Delta, Message, ToolCall } from "../../wire/openai/ChatReply.ts"
+import type { ContentBlock, ContentBlockDelta, ContentPart } from "../../wire/openai/Extensions.ts"
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** Joins deltas as a client does. `content` is null only beside tool calls. */
+export const messageOf = (deltas: ReadonlyArray<Delta>, refusal: string | undefined): Message => {
+  let content = ""
+  let reasoning = ""
+  const calls: Array<ToolCall> = []
+  const blocks: Array<ContentBlockDelta> = []
+  const parts: Array<ContentPart> = []
+  const message: Writable<Message> = { role: "assistant", content: null, refusal: refusal ?? null }
+  for (const delta of deltas) {
+    if (delta.content) {
+      content += delta.content
+      const last = parts.at(-1)
+      if (last?.type === "text") parts[parts.length - 1] = { type: "text", text: last.text + delta.content }
+      else parts.push({ type: "text", text: delta.content })
+    }
+    reasoning += delta.reasoning_content ?? ""
+    for (const call of delta.tool_calls ?? []) {
+      const { name = "", arguments: text = "{}", ...signed } = call.function
+      calls.push({
+        id: call.id ?? "",
+        type: "function",
+        function: { name, arguments: text, ...signed },
+        ...(call.extra_content === undefined ? {} : { extra_content: call.extra_content })
+      })
+    }
+    if (delta.function_call !== undefined && message.function_call === undefined) message.function_call = delta.function_call
+    blocks.push(...delta.content_blocks ?? [])
+    parts.push(...delta.content_parts ?? [])
+  }
+  message.content = content !== "" ? content : calls.length > 0 || message.function_call !== undefined ? null : ""
+  if (calls.length > 0) message.tool_calls = calls
+  if (reasoning !== "") message.reasoning_content = reasoning
+  if (blocks.length > 0) message.content_blocks = blocksOf(blocks)
+  if (parts.some((part) => part.type === "image")) message.content_parts = parts
+  return message
+}
+
+const blocksOf = (deltas: ReadonlyArray<ContentBlockDelta>): ReadonlyArray<ContentBlock> => {
+  const blocks: Array<ContentBlock> = []
+  for (const { index, delta } of deltas) {
+    const block = blocks[index]
+    const signed = delta.signature === undefined ? {} : { signature: delta.signature }
+    if (delta.provider_part !== undefined) blocks[index] = { type: "provider_part", ...delta.provider_part }
+    else if (delta.data !== undefined) blocks[index] = { type: "redacted_thinking", data: delta.data }
+    else if (block?.type === "thinking") blocks[index] = { ...block, thinking: block.thinking + (delta.thinking ?? ""), ...signed }
+    else if (block?.type === "text") blocks[index] = { ...block, text: block.text + (delta.text ?? ""), ...signed }
+    else if (delta.thinking !== undefined) blocks[index] = { type: "thinking", thinking: delta.thinking, ...signed }
+    else blocks[index] = { type: "text", text: delta.text ?? "", ...signed }
+  }
+  return blocks
+}

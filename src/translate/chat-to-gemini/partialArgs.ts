@@ -1,0 +1,107 @@
+// A tool call whose arguments come in pieces, each with the JSON path of its place.
+// It must not know deltas: the call is given out whole when it closes.
+import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import type { FunctionCall } from "../../wire/google/GenerateContent.ts"
+
+/** Pieces hang together backwards, so that adding one copies nothing. */
+interface Pieces {
+  readonly last: Json
+  readonly before: Pieces | undefined
+}
+
+export interface OpenCall {
+  readonly name: string
+  readonly signature: string | undefined
+  readonly args: JsonObject
+  readonly pieces: Pieces | undefined
+}
+
+/** The part adds to a call instead of being one. */
+export const isPartial = (call: FunctionCall): boolean =>
+  call.willContinue === true || (call.partialArgs?.length ?? 0) > 0
+
+export const openCall = (call: FunctionCall, name: string, signature: string | undefined): OpenCall =>
+  addPieces({ name, signature, args: isJsonObject(call.args) ? call.args : {}, pieces: undefined }, call, undefined)
+
+export const addPieces = (open: OpenCall, call: FunctionCall, signature: string | undefined): OpenCall => {
+  let pieces = open.pieces
+  for (const piece of call.partialArgs ?? []) pieces = { last: piece, before: pieces }
+  return { ...open, pieces, signature: open.signature ?? signature }
+}
+
+/** The arguments once all pieces are there. */
+export const argsOf = (open: OpenCall): JsonObject => {
+  if (open.pieces === undefined) return open.args
+  const pieces: Array<Json> = []
+  for (let at: Pieces | undefined = open.pieces; at !== undefined; at = at.before) pieces.push(at.last)
+  const root: Tree = { kind: "object", members: new Map(Object.entries(open.args).map(([key, value]) => [key, leaf(value)])) }
+  for (const piece of pieces.reverse()) if (isJsonObject(piece)) place(root, piece)
+  return valueOf(root) as JsonObject
+}
+
+/** The tree being filled. Maps and array ends make hostile keys and indexes harmless. */
+type Tree =
+  | { readonly kind: "object"; readonly members: Map<string, Tree> }
+  | { readonly kind: "array"; readonly items: Array<Tree> }
+  | { readonly kind: "leaf"; value: Json }
+
+const leaf = (value: Json | undefined): Tree => ({ kind: "leaf", value: value ?? null })
+const maxDepth = 128
+
+const place = (root: Tree, piece: JsonObject): void => {
+  const path = typeof piece["jsonPath"] === "string" ? parsePath(piece["jsonPath"]) : undefined
+  const value = pieceValue(piece)
+  if (path === undefined || value === undefined) return
+  let tree = root
+  path.forEach((key, depth) => {
+    const next = path[depth + 1]
+    const fresh = (): Tree =>
+      next === undefined ? leaf("") : typeof next === "number" ? { kind: "array", items: [] } : { kind: "object", members: new Map() }
+    tree = child(tree, key, fresh)
+  })
+  if (tree.kind !== "leaf") return
+  tree.value = typeof value === "string" && typeof tree.value === "string" ? tree.value + value : value
+}
+
+const child = (tree: Tree, key: string | number, fresh: () => Tree): Tree => {
+  if (tree.kind === "object") {
+    const name = String(key)
+    const found = tree.members.get(name) ?? fresh()
+    tree.members.set(name, found)
+    return found
+  }
+  if (tree.kind === "array") {
+    const index = typeof key === "number" ? Math.min(key, tree.items.length) : tree.items.length
+    const found = tree.items[index] ?? fresh()
+    tree.items[index] = found
+    return found
+  }
+  return tree
+}
+
+const pieceValue = (piece: JsonObject): Json | undefined => {
+  if (typeof piece["stringValue"] === "string") return piece["stringValue"]
+  if (piece["numberValue"] !== undefined && piece["numberValue"] !== null) return piece["numberValue"]
+  if (typeof piece["boolValue"] === "boolean") return piece["boolValue"]
+  return "nullValue" in piece ? null : undefined
+}
+
+/** `$.a.b[0]['c d']`; undefined when it is no such path. */
+const parsePath = (text: string): ReadonlyArray<string | number> | undefined => {
+  const path: Array<string | number> = []
+  const segment = /\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/y
+  segment.lastIndex = text.startsWith("$") ? 1 : 0
+  if (segment.lastIndex === 0) return undefined
+  while (segment.lastIndex < text.length) {
+    const found = segment.exec(text)
+    if (found === null || path.length === maxDepth) return undefined
+    path.push(found[2] !== undefined ? Number(found[2]) : found[1] ?? (found[3] ?? found[4] ?? "").replace(/\\(.)/g, "$1"))
+  }
+  return path.length === 0 ? undefined : path
+}
+
+const valueOf = (tree: Tree): Json => {
+  if (tree.kind === "leaf") return tree.value
+  if (tree.kind === "array") return tree.items.map(valueOf)
+  return Object.fromEntries([...tree.members].map(([key, value]) => [key, valueOf(value)]))
+}

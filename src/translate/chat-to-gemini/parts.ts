@@ -1,0 +1,223 @@
+// Parts of one candidate to deltas, in order. The unary answer is read the same way, as one event.
+// It must not know finish reasons, usage or envelopes.
+import { isJsonObject, type Json } from "../../domain/json.ts"
+import type { Candidate, FunctionCall, Part } from "../../wire/google/GenerateContent.ts"
+import type { Delta, ToolCallDelta } from "../../wire/openai/ChatReply.ts"
+import type { ContentBlockDelta, ContentPart } from "../../wire/openai/Extensions.ts"
+import type { ChatRequest } from "../../wire/openai/Chat.ts"
+import { toolNamesOf } from "../shared/toolNames.ts"
+import type { TranslateContext } from "../Translator.ts"
+import { isAudio, wantsAudio } from "./audio.ts"
+import { addPieces, argsOf, isPartial, type OpenCall, openCall } from "./partialArgs.ts"
+
+/** What must be remembered of one choice between its events. */
+export interface PartsState {
+  /** Blocks given out so far. */
+  readonly blocks: number
+  /** The kind of the last block while more of the same may join it. */
+  readonly growing: Kind | undefined
+  /** Calls given out so far. */
+  readonly calls: number
+  readonly open: OpenCall | undefined
+  /** The content so far, and where in it each part of the answer begins. */
+  readonly content: string
+  readonly partStarts: ReadonlyArray<number>
+  readonly lastPart: PartKind | undefined
+  readonly media: boolean
+  /** The chain of thought in `content` of the old experimental models: not begun, waiting for its separator, over. */
+  readonly joined: "none" | "thoughts" | "over"
+}
+
+export const noParts: PartsState = {
+  blocks: 0,
+  growing: undefined,
+  calls: 0,
+  open: undefined,
+  content: "",
+  partStarts: [],
+  lastPart: undefined,
+  media: false,
+  joined: "none"
+}
+
+/** What stays the same for a whole answer. */
+export interface PartsFacts {
+  readonly provider: string
+  readonly unmangle: (name: string) => string
+  /** Thoughts go into `content` too, before the answer. */
+  readonly joins: boolean
+  /** The client speaks the legacy `functions` dialect, which knows one call. */
+  readonly legacy: boolean
+  readonly audio: boolean
+}
+
+export const partsFacts = (context: TranslateContext, request: ChatRequest): PartsFacts => ({
+  provider: context.target.kind,
+  unmangle: toolNamesOf(request).unmangle,
+  joins: context.target.facts.joinsThoughts && !context.strict,
+  legacy: (request.functions?.length ?? 0) > 0 && (request.tools?.length ?? 0) === 0,
+  audio: wantsAudio(request)
+})
+
+type Kind = "thinking" | "text"
+type PartKind = Kind | "call" | "image" | "draft" | "audio" | "provider_part" | "nothing"
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+interface Work extends Writable<PartsState> {
+  readonly facts: PartsFacts
+  readonly callId: () => string
+  readonly deltas: Array<Writable<Delta>>
+}
+
+/** Reads the parts of one event. `callId` names the next call of the answer. */
+export const readParts = (
+  state: PartsState,
+  candidate: Candidate,
+  facts: PartsFacts,
+  callId: () => string
+): readonly [PartsState, ReadonlyArray<Delta>] => {
+  const parts = candidate.content?.parts ?? []
+  if (parts.length === 0) return [state, []]
+  const work: Work = { ...state, facts, callId, deltas: [] }
+  parts.forEach((part, position) => readPart(work, part, position))
+  const { facts: _facts, callId: _callId, deltas, ...next } = work
+  return [next, deltas]
+}
+
+/** Gives out a call whose arguments were still coming: a call that is open at the end counts as whole. */
+export const closeParts = (
+  state: PartsState,
+  facts: PartsFacts,
+  callId: () => string
+): readonly [PartsState, ReadonlyArray<Delta>] => {
+  if (state.open === undefined) return [state, []]
+  const work: Work = { ...state, facts, callId, deltas: [] }
+  closeCall(work)
+  const { facts: _facts, callId: _callId, deltas, ...next } = work
+  return [next, deltas]
+}
+
+const readPart = (work: Work, part: Part, position: number): void => {
+  const kind = kindOf(part)
+  // The first part of an event goes on with the last part of the event before; the others begin.
+  if (position > 0 || kind !== work.lastPart) work.partStarts = [...work.partStarts, work.content.length]
+  work.lastPart = kind
+  const signature = part.thoughtSignature ? part.thoughtSignature : undefined
+  if (kind === "text" || kind === "thinking") return readText(work, kind, part.text ?? "", signature)
+  if (kind === "nothing" || kind === "draft" || (kind === "audio" && work.facts.audio)) return
+  work.growing = undefined
+  if (kind === "call") return readCall(work, part.functionCall ?? {}, signature)
+  if (kind === "image") return readImage(work, part, signature)
+  const block = work.blocks++
+  addBlock(delta(work), { index: block, delta: { provider_part: { provider: work.facts.provider, part } } })
+}
+
+const plainKeys = new Set(["text", "thought", "thoughtSignature"])
+
+const kindOf = (part: Part): PartKind => {
+  if (typeof part.text === "string") return part.thought === true ? "thinking" : "text"
+  if (isJsonObject(part.functionCall)) return "call"
+  if (isAudio(part)) return "audio"
+  if (part.inlineData?.mimeType?.startsWith("image/") === true) return part.thought === true ? "draft" : "image"
+  if (Object.keys(part).some((key) => !plainKeys.has(key) && part[key] !== null)) return "provider_part"
+  if (!part.thoughtSignature) return "nothing"
+  return part.thought === true ? "thinking" : "text"
+}
+
+/** The delta being filled; several parts share one where their order can still be told. */
+const delta = (work: Work): Writable<Delta> => {
+  const last = work.deltas.at(-1)
+  if (last !== undefined) return last
+  const first: Writable<Delta> = {}
+  work.deltas.push(first)
+  return first
+}
+
+const readText = (work: Work, kind: Kind, text: string, signature: string | undefined): void => {
+  if (text === "" && signature === undefined) return
+  if (text !== "") {
+    if (delta(work).content_parts !== undefined) work.deltas.push({})
+    const into = delta(work)
+    if (kind === "thinking") into.reasoning_content = (into.reasoning_content ?? "") + text
+    const content = contentOf(work, kind, text)
+    if (content !== "") {
+      into.content = (into.content ?? "") + content
+      work.content += content
+    }
+  }
+  // A signature belongs to its own part: signed text opens a block of its own, a bare signature closes the block before it.
+  const joins = work.growing === kind && (text === "" || signature === undefined)
+  if (!joins) work.blocks++
+  work.growing = signature === undefined ? kind : undefined
+  addBlock(delta(work), {
+    index: work.blocks - 1,
+    delta: {
+      ...(joins && text === "" ? {} : kind === "thinking" ? { thinking: text } : { text }),
+      ...(signature === undefined ? {} : { signature })
+    }
+  })
+}
+
+const separator = "\r\n\r\n"
+
+const contentOf = (work: Work, kind: Kind, text: string): string => {
+  if (kind === "text") {
+    const between = work.joined === "thoughts" ? separator : ""
+    if (work.facts.joins) work.joined = "over"
+    return between + text
+  }
+  if (!work.facts.joins || work.joined === "over") return ""
+  work.joined = "thoughts"
+  return text
+}
+
+const addBlock = (into: Writable<Delta>, block: ContentBlockDelta): void => {
+  into.content_blocks = into.content_blocks === undefined ? [block] : [...into.content_blocks, block]
+}
+
+const readImage = (work: Work, part: Part, signature: string | undefined): void => {
+  const image: ContentPart = {
+    type: "image",
+    image: { b64_json: part.inlineData?.data ?? "", mime_type: part.inlineData?.mimeType ?? "" },
+    ...(signature === undefined ? {} : { thought_signature: signature })
+  }
+  if (delta(work).content !== undefined) work.deltas.push({})
+  const into = delta(work)
+  into.content_parts = into.content_parts === undefined ? [image] : [...into.content_parts, image]
+  work.media = true
+}
+
+const readCall = (work: Work, call: FunctionCall, signature: string | undefined): void => {
+  if (call.name) {
+    closeCall(work)
+    if (!isPartial(call)) return giveCall(work, call.name, call.args ?? {}, signature)
+    work.open = openCall(call, call.name, signature)
+  } else if (work.open !== undefined) {
+    work.open = addPieces(work.open, call, signature)
+  }
+  if (call.willContinue !== true) closeCall(work)
+}
+
+const closeCall = (work: Work): void => {
+  const open = work.open
+  if (open === undefined) return
+  work.open = undefined
+  giveCall(work, open.name, argsOf(open), open.signature)
+}
+
+const giveCall = (work: Work, name: string, args: Json, signature: string | undefined): void => {
+  const index = work.calls++
+  const call = { name: work.facts.unmangle(name), arguments: isJsonObject(args) ? JSON.stringify(args) : "{}" }
+  const into = delta(work)
+  if (work.facts.legacy) {
+    if (index === 0) into.function_call = call
+    return
+  }
+  const given: ToolCallDelta = {
+    index,
+    id: work.callId(),
+    type: "function",
+    function: signature === undefined ? call : { ...call, thought_signature: signature },
+    ...(signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } })
+  }
+  into.tool_calls = into.tool_calls === undefined ? [given] : [...into.tool_calls, given]
+}

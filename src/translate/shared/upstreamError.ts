@@ -1,0 +1,235 @@
+// What an upstream said in an error body of any shape, and the reason its status stands for.
+// It must not know our own answers, nor texts that only one dialect uses.
+import * as Result from "effect/Result"
+import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../../domain/json.ts"
+import type { Reason } from "../../domain/ProviderError.ts"
+
+type Headers = Readonly<Record<string, string>>
+
+export interface UpstreamError {
+  /** The upstream's own text as it came: to be searched, never to be shown. */
+  readonly text: string
+  /** The text fit for a caller: cut, without control characters, credentials, projects, hosts and queries. */
+  readonly message: string
+  /** Google's word such as `NOT_FOUND`, or the `type` of other dialects. */
+  readonly word: string | undefined
+  /** A code in words, as OpenAI-compatible upstreams give. */
+  readonly code: string | undefined
+  readonly details: ReadonlyArray<JsonObject>
+}
+
+/** Reads `{error}`, `[{error}]`, `{message}`, an SSE frame of one of these, text, HTML or nothing at all. */
+export const readUpstreamError = (status: number, headers: Headers, body: Json | string): UpstreamError => {
+  const outer = objectOf(body)
+  const inner = outer?.["error"]
+  const error = isJsonObject(inner) ? inner : outer
+  const told = typeof inner === "string" ? inner : error?.["message"]
+  const text = typeof told === "string" ? told : ""
+  const type = contentTypeOf(headers)
+  const code = error?.["code"]
+  return {
+    text: text.slice(0, searchedLength),
+    message: publicText(text) || `upstream returned ${status}${type === undefined ? "" : ` (${type})`}`,
+    word: [error?.["status"], error?.["type"]].find((word) => typeof word === "string"),
+    code: typeof code === "string" ? code.slice(0, 128) : undefined,
+    details: Array.isArray(error?.["details"]) ? error["details"].filter(isJsonObject) : []
+  }
+}
+
+/** The status of an error inside a 200: its own code, else what its word stands for. */
+export const statusInside = (error: Json): number => {
+  const code = isJsonObject(error) ? error["code"] : undefined
+  if (typeof code === "number" && code >= 300 && code <= 599) return code
+  const words = isJsonObject(error) ? [error["status"], error["type"], error["code"]] : []
+  return words.map((word) => (typeof word === "string" ? statusOfWord.get(word) : undefined)).find((found) => found !== undefined) ?? 500
+}
+
+const statusOfWord: ReadonlyMap<string, number> = new Map([
+  ["INVALID_ARGUMENT", 400],
+  ["FAILED_PRECONDITION", 400],
+  ["OUT_OF_RANGE", 400],
+  ["invalid_request_error", 400],
+  ["UNAUTHENTICATED", 401],
+  ["authentication_error", 401],
+  ["billing_error", 402],
+  ["PERMISSION_DENIED", 403],
+  ["permission_error", 403],
+  ["NOT_FOUND", 404],
+  ["not_found_error", 404],
+  ["ABORTED", 409],
+  ["ALREADY_EXISTS", 409],
+  ["request_too_large", 413],
+  ["RESOURCE_EXHAUSTED", 429],
+  ["rate_limit_error", 429],
+  ["CANCELLED", 499],
+  ["INTERNAL", 500],
+  ["UNKNOWN", 500],
+  ["DATA_LOSS", 500],
+  ["api_error", 500],
+  ["UNIMPLEMENTED", 501],
+  ["UNAVAILABLE", 503],
+  ["DEADLINE_EXCEEDED", 504],
+  ["timeout_error", 504],
+  ["overloaded_error", 529]
+])
+
+/** The reason of every status 100..599; `hint` is added to the upstream's text. */
+export const reasonOfStatus = (
+  status: number,
+  headers: Headers,
+  error: UpstreamError,
+  origin: "caller" | "stored",
+  hint?: string
+): Reason => {
+  const common = {
+    message: hint === undefined ? error.message : `${error.message} ${hint}`,
+    ...(error.code === undefined ? {} : { upstreamCode: error.code })
+  }
+  const retry = { ...common, ...retryAfterOf(headers, error.details) }
+  if (status < 300) return { _tag: "BadReply", kind: "unreadable", ...common }
+  if (status < 400) return { _tag: "BadReply", kind: "redirect", ...common }
+  switch (status) {
+    case 401:
+      return { _tag: "CredentialsRejected", origin, ...common }
+    case 402:
+      return { _tag: "QuotaExhausted", ...common }
+    case 403:
+      return error.text.includes(predictPermission)
+        ? { _tag: "PermissionDenied", permission: predictPermission, ...common }
+        : { _tag: "PermissionDenied", ...common }
+    case 404:
+      return { _tag: "ModelNotFound", ...common }
+    case 405:
+    case 501:
+      return { _tag: "InvalidRequest", code: "unsupported_operation", ...common }
+    case 408:
+    case 504:
+      return { _tag: "Timeout", phase: "upstream", ...common }
+    case 413:
+      return { _tag: "PayloadTooLarge", ...common }
+    case 429:
+      return rateLimited(error, retry)
+    case 409:
+    case 499:
+      return { _tag: "Internal", status, ...common }
+    case 503:
+      return { _tag: "Overloaded", code: "upstream_unavailable", ...retry }
+    case 529:
+      return { _tag: "Overloaded", code: "upstream_overloaded", ...retry }
+  }
+  if (status >= 500) return { _tag: "Internal", status, ...retry }
+  const field = violationsOf(error, "fieldViolations").map((violation) => violation["field"]).find((name) => typeof name === "string")
+  return {
+    _tag: "InvalidRequest",
+    ...common,
+    ...(error.word === "FAILED_PRECONDITION" ? { code: "upstream_failed_precondition" } : {}),
+    ...(field === undefined ? {} : { param: publicText(field).slice(0, 256) })
+  }
+}
+
+const predictPermission = "aiplatform.endpoints.predict"
+
+/** The members of one list in all details, e.g. the violations of BadRequest and QuotaFailure. */
+export const violationsOf = (error: UpstreamError, list: string): ReadonlyArray<JsonObject> =>
+  error.details.flatMap((detail) => {
+    const members = detail[list]
+    return Array.isArray(members) ? members.filter(isJsonObject) : []
+  })
+
+/** The `reason` words of ErrorInfo. */
+export const errorInfoReasons = (error: UpstreamError): ReadonlyArray<string> =>
+  error.details.flatMap((detail) => (typeof detail["reason"] === "string" ? [detail["reason"]] : []))
+
+/** A day's quota, or a limit of zero, is not cured by a short wait. */
+const rateLimited = (
+  error: UpstreamError,
+  retry: { readonly message: string; readonly upstreamCode?: string; readonly retryAfterMillis?: number }
+): Reason => {
+  const failures = violationsOf(error, "violations")
+  const metadata = error.details.map((detail) => detail["metadata"]).filter(isJsonObject)
+  const ids = [...failures.map((failure) => failure["quotaId"]), ...metadata.map((data) => data["quota_limit"])]
+    .filter((id) => typeof id === "string")
+  const limits = [...failures.map((failure) => failure["quotaValue"]), ...metadata.map((data) => data["quota_limit_value"])]
+  const spent = ids.some((id) => /per_?day/i.test(id)) || limits.some((limit) => limit === "0" || limit === 0)
+  if (!spent) return { _tag: "RateLimited", ...retry }
+  return { _tag: "QuotaExhausted", ...retry, ...(ids[0] === undefined ? {} : { quotaId: publicText(ids[0]).slice(0, 128) }) }
+}
+
+const dayMillis = 86_400_000
+
+/** `retry-after-ms`, then `retry-after` in seconds or as a date, then RetryInfo; never invented. */
+export const retryAfterOf = (headers: Headers, details: ReadonlyArray<JsonObject>): { readonly retryAfterMillis?: number } => {
+  const delay = details.map((detail) => detail["retryDelay"]).find((value) => typeof value === "string")
+  const millis = [
+    numberOf(headers["retry-after-ms"]),
+    secondsOf(headers["retry-after"]),
+    untilOf(headers["retry-after"], headers["date"]),
+    secondsOf(delay?.replace(/s$/, ""))
+  ].find((value) => value !== undefined)
+  return millis === undefined ? {} : { retryAfterMillis: Math.min(millis, dayMillis) }
+}
+
+const numberOf = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\d{1,12}(\.\d{1,9})?$/.test(text.trim()) ? Math.ceil(Number(text)) : undefined
+
+const secondsOf = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\d{1,9}(\.\d{1,9})?$/.test(text.trim()) ? Math.ceil(Number((Number(text) * 1_000).toFixed(6))) : undefined
+
+/** A date counts from the answer's own date, so that no clock is needed. */
+const untilOf = (until: string | undefined, date: string | undefined): number | undefined => {
+  const millis = Date.parse(until ?? "") - Date.parse(date ?? "")
+  return Number.isNaN(millis) ? undefined : Math.max(0, millis)
+}
+
+const objectOf = (body: Json | string): JsonObject | undefined => {
+  if (isJsonObject(body)) return body
+  if (Array.isArray(body)) return body.find(isJsonObject)
+  if (typeof body !== "string") return undefined
+  const text = body.replace(/^\uFEFF?\s*(event:[^\n]*\n)?(data:)?/, "")
+  const parsed = parseJsonText(text)
+  return Result.isSuccess(parsed) && typeof parsed.success !== "string" ? objectOf(parsed.success) : undefined
+}
+
+const contentTypeOf = (headers: Headers): string | undefined =>
+  /^\s*([\w.+-]{1,60}\/[\w.+-]{1,60})/.exec(headers["content-type"] ?? "")?.[1]?.toLowerCase()
+
+const searchedLength = 16_384
+const shownBytes = 2_048
+const hidden = "[redacted]"
+
+/** Documentation may be named; any other address could be the upstream's own. */
+const manuals = /^https?:\/\/(ai\.google\.dev|cloud\.google\.com|docs\.cloud\.google\.com|developers\.google\.com|developers\.generativeai\.google|docs\.anthropic\.com)(\/[^\s?#"'<>]*)?/
+
+const secrets: ReadonlyArray<readonly [RegExp, string]> = [
+  [/-----BEGIN[\s\S]*?(-----END[A-Z ]*-----|$)/g, hidden],
+  [/\bAIza[\w-]+/g, hidden],
+  [/\bya29\.[\w.-]+/g, hidden],
+  [/\bmgk_[\w-]+/g, hidden],
+  [/\bsk-[\w-]{8,}/g, hidden],
+  [/\beyJ[\w-]{8,}(\.[\w-]*)*/g, hidden],
+  [/\bBearer\s+[\w.~+/=-]+/gi, hidden],
+  [/\b(https?|wss?|grpc):\/\/[^\s"'<>]+/gi, "[link]"],
+  [/\bprojects\/[^\s/"',;:)\]]+/g, "projects/[redacted]"],
+  [/\bproject(_number|_id|-id)?([:=]\s?|\s+)["']?(\d{5,}|[a-z][a-z0-9-]*\d[a-z0-9-]*)["']?/gi, "project [redacted]"],
+  [/\b[\w.+-]+@[\w-]+(\.[\w-]+)+/g, hidden],
+  [/\b([\w-]+\.)+(googleapis\.com|google\.internal|goog)(:\d+)?(\/[^\s"'<>]*)?/gi, "[upstream]"],
+  [/\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b/g, "[upstream]"],
+  [/\blocalhost(:\d+)?\b/gi, "[upstream]"]
+]
+
+/** Text of an upstream fit to be shown; long text is cut before it is searched. */
+export const publicText = (text: string): string => {
+  // oxlint-disable-next-line no-control-regex
+  const printable = text.slice(0, searchedLength).toWellFormed().replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ")
+  const pieces = printable.split(/(https?:\/\/[^\s"'<>]+)/)
+  const shown = pieces.map((piece) => manuals.exec(piece)?.[0] ?? secrets.reduce((left, [pattern, put]) => left.replace(pattern, put), piece))
+  return cutBytes(shown.join("").trim())
+}
+
+const encoder = new TextEncoder()
+
+const cutBytes = (text: string): string => {
+  if (text.length * 3 <= shownBytes || encoder.encode(text).length <= shownBytes) return text
+  const { read } = encoder.encodeInto(text, new Uint8Array(shownBytes))
+  return text.slice(0, read)
+}
