@@ -1,0 +1,154 @@
+// Writes docs/errors.md and docs/parameters.md from the tables the service itself runs on.
+// It must not state a status, code or rule of its own.
+import { writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import {
+  BodyInvalid, BodyTooLarge, Busy, ContentTypeUnsupported, CredentialsInvalid, CredentialsMissing, type GatewayError, KeyInvalid,
+  KeyMissing, MethodNotAllowed, ModelNotAllowed, ProviderMissing, RecordUnknown, RouteUnknown, SlugUnknown, Unexpected,
+  UnsupportedOperation, UnsupportedParameter
+} from "../../src/domain/GatewayError.ts"
+import { ProviderError, type Reason } from "../../src/domain/ProviderError.ts"
+import { errorFacts } from "../../src/http/errorFacts.ts"
+import { geminiParams } from "../../src/translate/chat-to-gemini/params.ts"
+import type { ParamRule } from "../../src/translate/Translator.ts"
+
+/** Samples of one error: what happened, and the error. One per code it can have. */
+type Samples<E> = ReadonlyArray<readonly [happened: string, error: E]>
+
+const text = { message: "" }
+
+const own: Record<Exclude<GatewayError["_tag"], "ProviderError">, Samples<GatewayError>> = {
+  KeyMissing: [["No gateway key was sent", new KeyMissing()]],
+  KeyInvalid: [["The gateway key is wrong", new KeyInvalid()]],
+  ModelNotAllowed: [["The key may not use this provider or model", new ModelNotAllowed(text)]],
+  CredentialsMissing: [["Neither the request nor the slug has a provider credential", new CredentialsMissing(text)]],
+  CredentialsInvalid: [["The Authorization header cannot be a provider credential", new CredentialsInvalid(text)]],
+  ProviderMissing: [["No provider was named and there is more than one", new ProviderMissing({ known: [] })]],
+  SlugUnknown: [["The slug is not in the catalog", new SlugUnknown({ slug: "", param: "model", known: [] })]],
+  RecordUnknown: [["The model is not on offer", new RecordUnknown({ kind: "model", id: "" })]],
+  ContentTypeUnsupported: [
+    ["The body is not `application/json`", new ContentTypeUnsupported({ ...text, code: "unsupported_content_type" })],
+    ["The body is not UTF-8 by its header", new ContentTypeUnsupported({ ...text, code: "unsupported_charset" })],
+    ["The body is compressed", new ContentTypeUnsupported({ ...text, code: "unsupported_content_encoding" })]
+  ],
+  BodyTooLarge: [["The body is over the limit", new BodyTooLarge({ limitBytes: 0, param: null })]],
+  BodyInvalid: [
+    ["The body is no JSON", new BodyInvalid({ ...text, code: "invalid_json", param: null })],
+    ["A value in the body is wrong; `param` says which", new BodyInvalid({ ...text, code: "invalid_value", param: "(path)" })]
+  ],
+  UnsupportedParameter: [
+    ["A parameter has no equivalent and the client asked for refusal", new UnsupportedParameter({ ...text, param: "(name)" })]
+  ],
+  UnsupportedOperation: [["The model's family has no such operation here", new UnsupportedOperation(text)]],
+  RouteUnknown: [["The URL does not exist", new RouteUnknown({ method: "GET", path: "/" })]],
+  MethodNotAllowed: [["The URL takes another method", new MethodNotAllowed({ method: "GET", allow: ["POST"] })]],
+  Busy: [
+    ["Too many requests are in flight", new Busy({ code: "overloaded", retryAfterMillis: 1 })],
+    ["The service is shutting down", new Busy({ code: "server_shutting_down", retryAfterMillis: 1 })]
+  ],
+  Unexpected: [["A defect of the gateway itself", new Unexpected()]]
+}
+
+const reasons: Record<Reason["_tag"], Samples<Reason>> = {
+  InvalidRequest: [
+    ["The provider found the request invalid", { ...text, _tag: "InvalidRequest" }],
+    ["The provider asks for a precondition, e.g. billing", { ...text, _tag: "InvalidRequest", code: "upstream_failed_precondition" }],
+    ["The provider refused the content", { ...text, _tag: "InvalidRequest", code: "content_policy_violation" }],
+    ["The model cannot do this", { ...text, _tag: "InvalidRequest", code: "unsupported_operation" }]
+  ],
+  ToolMixRejected: [["Grounding and function tools in one request", { ...text, _tag: "ToolMixRejected" }]],
+  SignatureRejected: [["A thought signature is missing or foreign", { ...text, _tag: "SignatureRejected" }]],
+  ContextTooLong: [["The prompt is longer than the model's context", { ...text, _tag: "ContextTooLong" }]],
+  PayloadTooLarge: [["The request is over the provider's own size limit", { ...text, _tag: "PayloadTooLarge" }]],
+  CredentialsRejected: [
+    ["The credential in the request was refused", { ...text, _tag: "CredentialsRejected", origin: "caller" }],
+    ["The stored credential was refused", { ...text, _tag: "CredentialsRejected", origin: "stored" }]
+  ],
+  PermissionDenied: [
+    ["The account lacks a permission", { ...text, _tag: "PermissionDenied" }],
+    ["The account lacks `aiplatform.endpoints.predict`", { ...text, _tag: "PermissionDenied", permission: "aiplatform.endpoints.predict" }]
+  ],
+  ModelNotFound: [["The provider has no such model", { ...text, _tag: "ModelNotFound" }]],
+  RateLimited: [["The provider's rate limit", { ...text, _tag: "RateLimited", retryAfterMillis: 1 }]],
+  QuotaExhausted: [["A quota that a short wait does not cure", { ...text, _tag: "QuotaExhausted" }]],
+  Overloaded: [
+    ["The provider is unavailable", { ...text, _tag: "Overloaded", code: "upstream_unavailable" }],
+    ["The provider has no capacity", { ...text, _tag: "Overloaded", code: "upstream_overloaded" }]
+  ],
+  Internal: [["The provider failed inside", { ...text, _tag: "Internal", status: 500 }]],
+  Timeout: [["The provider took too long", { ...text, _tag: "Timeout", phase: "idle" }]],
+  Transport: [
+    ["The provider cannot be reached", { ...text, _tag: "Transport", kind: "refused" }],
+    ["The provider's certificate is not trusted", { ...text, _tag: "Transport", kind: "tls" }]
+  ],
+  BadReply: [
+    ["The provider's answer cannot be read", { ...text, _tag: "BadReply", kind: "unreadable" }],
+    ["The provider's answer is too large or a redirect", { ...text, _tag: "BadReply", kind: "too_large" }],
+    ["The provider's stream ended early", { ...text, _tag: "BadReply", kind: "truncated" }]
+  ]
+}
+
+const row = (...cells: ReadonlyArray<string>): string => `| ${cells.join(" | ")} |`
+const code = (value: string): string => `\`${value}\``
+
+const errorRow = ([happened, error]: readonly [string, GatewayError]): string => {
+  const facts = errorFacts(error)
+  return row(
+    happened,
+    String(facts.status),
+    code(facts.type),
+    code(facts.code),
+    facts.param === null || facts.param === "" ? "" : facts.param.startsWith("(") ? facts.param.slice(1, -1) : code(facts.param),
+    Object.keys(facts.headers).map(code).join(", ")
+  )
+}
+
+const errorHead = [row("what happened", "status", "type", "code", "param", "headers"), row("---", "---", "---", "---", "---", "---")]
+
+const errorsPage = (): string => {
+  const ours = Object.values(own).flat().map(errorRow)
+  const theirs = Object.values(reasons).flat().map(([happened, reason]) =>
+    errorRow([happened, new ProviderError({ slug: "", reason })])
+  )
+  return [
+    "# Errors", "", "Generated by `npm run docs`. Do not edit.", "",
+    "The body is always `{\"error\":{\"message\",\"type\",\"param\",\"code\"}}`. The message says what is wrong, where, and what to do.",
+    "When strict schema compliance is off, `provider` and `upstream_status` may join inside `error`.",
+    "After the first byte of a stream an error is one `data: {\"error\":{...}}` frame, and no `[DONE]` follows.", "",
+    "## Found by the gateway", "", ...errorHead, ...ours, "",
+    "## Told by the provider", "", ...errorHead, ...theirs, ""
+  ].join("\n")
+}
+
+const ruleRow = ([name, rule]: readonly [string, ParamRule]): string => {
+  switch (rule.kind) {
+    case "mapped":
+      return row(code(name), "used", rule.to.replaceAll("|", "\\|"))
+    case "ignored":
+      return row(code(name), "left out and named", rule.why.replaceAll("|", "\\|"))
+    case "silent":
+      return row(code(name), "left out", rule.why.replaceAll("|", "\\|"))
+  }
+}
+
+const parametersPage = (): string =>
+  [
+    "# Parameters of chat completions", "", "Generated by `npm run docs`. Do not edit.", "",
+    "What becomes of each known parameter when the model is Gemini, on either provider.",
+    "A parameter that is \"left out and named\" stands in the response header `x-gateway-ignored-params`.",
+    "So does an unknown one. Send `x-gateway-unsupported-params: reject` to have the request refused instead.", "",
+    row("parameter", "what happens", "where it goes, or why not"), row("---", "---", "---"),
+    ...Object.entries(geminiParams).map(ruleRow), ""
+  ].join("\n")
+
+/** Every generated page: path from the root of the repository, and its text. */
+export const generatedPages = (): ReadonlyArray<{ readonly path: string; readonly text: string }> => [
+  { path: "docs/errors.md", text: errorsPage() },
+  { path: "docs/parameters.md", text: parametersPage() }
+]
+
+const thisFile = fileURLToPath(import.meta.url)
+if (process.argv[1] === thisFile) {
+  for (const page of generatedPages()) writeFileSync(join(dirname(thisFile), "..", "..", page.path), page.text)
+}
