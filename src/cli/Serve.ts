@@ -1,6 +1,7 @@
 // `serve`: runs the gateway until it is told to stop.
 // It must not know what the gateway is made of.
 import { randomBytes } from "node:crypto"
+import * as Context from "effect/Context"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import type * as HttpServerError from "effect/http/HttpServerError"
@@ -17,12 +18,10 @@ import { type LoadOptions, loadSettings } from "./LoadSettings.ts"
 /** A new gateway key: 192 random bits behind the prefix that tells it from a provider's. */
 export const makeKey = (): string => `mgk_${randomBytes(24).toString("base64url")}`
 
-/** `http://host:port` of the listening server; an any-address is shown as loopback. */
-export const originOf = (server: HttpServer.HttpServer["Service"]): string => {
-  const { address } = server
-  if (address._tag !== "TcpAddress") return address.path
-  const host = address.hostname === "0.0.0.0" || address.hostname === "::" ? "127.0.0.1" : address.hostname
-  return `http://${host.includes(":") ? `[${host}]` : host}:${address.port}`
+/** `http://host:port` as a client on this machine writes it. */
+export const originOf = (host: string, port: number): string => {
+  const near = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host
+  return `http://${near.includes(":") ? `[${near}]` : near}:${port}`
 }
 
 /** Why the server could not listen, in the operator's words. */
@@ -44,7 +43,8 @@ export const runGateway = (
 ): Effect.Effect<never, Failure> =>
   Effect.scoped(Effect.gen(function*() {
     const context = yield* Layer.build(Gateway.layer(settings)).pipe(Effect.mapError(listenFailure(settings)))
-    yield* Effect.provideContext(Effect.flatMap(HttpServer.HttpServer, (server) => announce(originOf(server))), context)
+    const { address } = Context.get(context, HttpServer.HttpServer)
+    yield* announce(originOf(settings.server.host, "port" in address ? address.port : settings.server.port))
     yield* Effect.sync(() => {
       process.exitCode = 0
     })

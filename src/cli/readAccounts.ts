@@ -3,7 +3,7 @@
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { parseServiceAccount } from "../auth/serviceAccountKey.ts"
-import { type Json, parseJsonText } from "../domain/json.ts"
+import { isJsonObject, type Json, parseJsonText } from "../domain/json.ts"
 import { isSlug } from "../domain/ModelRef.ts"
 import type { Credentials, EndpointFacts, ProviderAccount, ProviderKind } from "../domain/ProviderAccount.ts"
 import type { ProviderEntry, SettingsFile } from "../domain/Settings.ts"
@@ -132,7 +132,8 @@ type Stored = NonNullable<ProviderEntry["credentials"]>
 const storedCredentials = (
   stored: Stored,
   kind: ProviderKind,
-  fileText: (path: string) => Result.Result<string, string>
+  fileText: FileText,
+  writtenIn: "file" | "environment"
 ): Result.Result<Credentials, string> => {
   if (kind === "google" && stored.type !== "api_key") {
     return Result.fail(`type ${stored.type} has no meaning for provider google; use api_key`)
@@ -148,12 +149,16 @@ const storedCredentials = (
       if (stored.json !== undefined && stored.file !== undefined) return Result.fail("give file or json, not both")
       if (stored.json !== undefined) return serviceAccount(stored.json)
       if (stored.file === undefined) return Result.fail("type service_account needs file or json")
-      const json = Result.flatMap(fileText(stored.file), (text) =>
+      const json = Result.flatMap(fileText(stored.file, writtenIn), (text) =>
         Result.mapError(parseJsonText(text), () => "the credential file does not hold JSON"))
-      return Result.flatMap(json, serviceAccount)
+      return Result.flatMap(json, (value) =>
+        writtenIn === "environment" && isUserCredential(value) ? Result.succeed({ _tag: "ApplicationDefault" }) : serviceAccount(value))
     }
   }
 }
+
+/** What `gcloud auth application-default login` writes: no key of its own, but what GOOGLE_APPLICATION_CREDENTIALS may name. */
+const isUserCredential = (value: Json): boolean => isJsonObject(value) && value["type"] === "authorized_user"
 
 const credentialsOf = (source: Source, fileText: FileText): Result.Result<Credentials | undefined, SettingsFault> => {
   const { entry, fromEnvironment, where } = source
@@ -165,7 +170,7 @@ const credentialsOf = (source: Source, fileText: FileText): Result.Result<Creden
   if (entry.credentials === undefined) return Result.succeed(undefined)
   const writtenIn = fromEnvironment.has("credentials") ? "environment" : "file"
   return Result.mapError(
-    storedCredentials(entry.credentials, entry.provider, (path) => fileText(path, writtenIn)),
+    storedCredentials(entry.credentials, entry.provider, fileText, writtenIn),
     where("credentials")
   )
 }

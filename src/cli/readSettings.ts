@@ -139,12 +139,14 @@ const checked = (file: SettingsFile, input: SettingsInput): { readonly settings:
   const server = { ...defaultServer, ...file.server }
   const { accounts, faults } = readAccounts(file, input.env, input.fileText)
   const ambient = environmentKey(input.env)
+  const credentialsFile = input.env["GOOGLE_APPLICATION_CREDENTIALS"]
   return {
     settings: {
       server,
       accounts,
       keys: [...(file.keys ?? []).map(keySetting), ...ambient.keys],
-      limits: { ...defaultLimits, ...file.limits }
+      limits: { ...defaultLimits, ...file.limits },
+      ...(credentialsFile === undefined || credentialsFile === "" ? {} : { applicationCredentialsFile: credentialsFile })
     },
     faults: [
       ...(hostGrammar.test(server.host) ? [] : [faultAt(["server", "host"], `${shown(server.host)} is not an address to listen on`)]),

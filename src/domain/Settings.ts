@@ -129,6 +129,8 @@ export interface Settings {
   readonly accounts: ReadonlyArray<ProviderAccount>
   readonly keys: ReadonlyArray<KeySetting>
   readonly limits: LimitValues
+  /** File behind credentials of type `application_default`; without it they are the machine's own. */
+  readonly applicationCredentialsFile?: string
 }
 
 export const defaultServer: Settings["server"] = { host: "127.0.0.1", port: 8787 }

@@ -1,0 +1,106 @@
+// The demo's world: Google simulated on a loopback port, and the settings of a gateway that takes it for the real one.
+// It must not know the command line; the gateway started from its settings is an ordinary one.
+import { generateKeyPair } from "node:crypto"
+import { promisify } from "node:util"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import { defaultLimits } from "../domain/Limits.ts"
+import type { ProviderAccount, ServiceAccountKey } from "../domain/ProviderAccount.ts"
+import type { Settings } from "../domain/Settings.ts"
+import { makeSimulator } from "./google/Simulator.ts"
+import { demoProject, demoRegion } from "./seed.ts"
+
+/** The simulator could not start on loopback. */
+export class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { message: Schema.String }) {}
+
+export interface DemoOptions {
+  readonly host: string
+  /** 0 takes any free port. */
+  readonly port: number
+  /** The gateway key to accept. */
+  readonly key: string
+  /** Pace of streams; reading speed unless set, 0 for none. */
+  readonly tokensPerSecond?: number
+}
+
+const readingSpeed = 30
+const apiKey = "demo-gemini-key"
+const identity = {
+  clientEmail: `demo@${demoProject}.iam.gserviceaccount.com`,
+  privateKeyId: "demo",
+  projectId: demoProject
+}
+
+const makeKeyPair = Effect.promise(() =>
+  promisify(generateKeyPair)("rsa", {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs8", format: "pem" }
+  })
+)
+
+/** A simulator that listens until the scope closes; its origin. */
+const simulator = (publicKeyPem: string, tokensPerSecond: number): Effect.Effect<string, DemoFailed, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.tryPromise({
+      try: () =>
+        makeSimulator({
+          geminiApiKeys: [apiKey],
+          serviceAccounts: [{ ...identity, publicKeyPem }],
+          projects: [demoProject],
+          tokensPerSecond
+        }).listen(0, "127.0.0.1"),
+      catch: () => new DemoFailed({ message: "The simulated Google services cannot listen on 127.0.0.1." })
+    }),
+    (listening) => Effect.promise(() => listening.close())
+  ).pipe(Effect.map((listening) => listening.url))
+
+const account = (facts: Pick<ProviderAccount, "slug" | "kind" | "credentials" | "projectId" | "region" | "baseUrl" | "tokenUrl">): ProviderAccount => ({
+  origin: "stored",
+  endpoints: {},
+  models: undefined,
+  apiVersion: undefined,
+  quotaProject: undefined,
+  ...facts
+})
+
+/** The two real slugs, with credentials that only the simulator takes. */
+const accounts = (origin: string, key: ServiceAccountKey): ReadonlyArray<ProviderAccount> => [
+  account({
+    slug: "google",
+    kind: "google",
+    credentials: { _tag: "ApiKey", key: Redacted.make(apiKey) },
+    projectId: undefined,
+    region: undefined,
+    baseUrl: origin,
+    tokenUrl: undefined
+  }),
+  account({
+    slug: "vertex-ai",
+    kind: "vertex-ai",
+    credentials: { _tag: "ServiceAccount", key },
+    projectId: demoProject,
+    region: demoRegion,
+    baseUrl: origin,
+    tokenUrl: `${origin}/token`
+  })
+]
+
+/** Starts the simulator for as long as the scope lives, and answers the settings of the gateway in front of it. */
+const settings = (options: DemoOptions): Effect.Effect<Settings, DemoFailed, Scope.Scope> =>
+  Effect.gen(function*() {
+    const pair = yield* makeKeyPair
+    const origin = yield* simulator(pair.publicKey, options.tokensPerSecond ?? readingSpeed)
+    const key = { ...identity, privateKey: Redacted.make(pair.privateKey) }
+    return {
+      server: { host: options.host, port: options.port },
+      accounts: accounts(origin, key),
+      keys: [{ name: "demo", key: Redacted.make(options.key), providers: undefined, models: undefined }],
+      // Nobody balances load over a demo: it leaves at once.
+      limits: { ...defaultLimits, readyDelayMillis: 0, drainMillis: 500 }
+    }
+  })
+
+export const Demo = { settings }

@@ -1,0 +1,67 @@
+// What the demo says: its banner, its requests to copy, its snippets for client libraries.
+// It must not know processes or sockets; everything is a function of origin and key.
+
+export const demoProject = "demo-project"
+export const demoRegion = "us-central1"
+/** Fixed on loopback, so that snippets can be copied from a page; elsewhere a key is made. */
+export const demoKey = "mgk_demo"
+
+/** Where the demo listens, and the key it takes. */
+export interface DemoFacts {
+  /** `http://127.0.0.1:8787`. */
+  readonly origin: string
+  readonly key: string
+  readonly version: string
+}
+
+/** One Gemini model through both providers. */
+export const demoModels = ["@google/gemini-2.5-flash", "@vertex-ai/gemini-2.5-flash"] as const
+
+/** Models that misbehave on purpose. */
+export const demoFaults = ["@google/demo-slow", "@google/demo-flaky-429", "@google/demo-dies-midstream", "@google/demo-503", "@google/demo-hangs"] as const
+
+const chatBody = (model: string, stream: boolean): string =>
+  JSON.stringify({ model, ...(stream ? { stream } : {}), messages: [{ role: "user", content: "Hello" }] })
+
+/** A request to paste into a POSIX shell; the JSON holds nothing a single-quoted word could not. */
+export const curl = ({ key, origin }: DemoFacts, model: string, stream: boolean): string =>
+  `curl ${stream ? "-N" : "-s"} ${origin}/v1/chat/completions -H 'content-type: application/json' -H 'x-gateway-api-key: ${key}' \\\n` +
+  `           -d '${chatBody(model, stream)}'`
+
+/** What `demo` prints when it listens. */
+export const banner = (facts: DemoFacts): string => [
+  `model-gateway ${facts.version}   demo: simulated Google services in this process, nothing leaves this machine`,
+  `API      ${facts.origin}/v1        key  ${facts.key}`,
+  `Ready    ${facts.origin}/health/ready        models  ${facts.origin}/v1/models`,
+  `Try      ${curl(facts, demoModels[0], false)}`,
+  `Stream   ${curl(facts, demoModels[0], true)}`,
+  `Also     ${demoModels[1]}   @google/gemini-3.1-pro-preview   faults: ${demoFaults.join(" ")}`,
+  "Next     model-gateway demo --snippets      with your own credentials: GEMINI_API_KEY=... model-gateway serve"
+].join("\n")
+
+const openaiSnippet = ({ key, origin }: DemoFacts): string => `// npm install openai
+import OpenAI from "openai"
+
+const client = new OpenAI({ baseURL: "${origin}/v1", apiKey: "${key}" })
+const stream = await client.chat.completions.create({
+  model: "${demoModels[0]}",
+  stream: true,
+  messages: [{ role: "user", content: "Hello" }]
+})
+for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? "")`
+
+const aiSdkSnippet = ({ key, origin }: DemoFacts): string => `// npm install ai @ai-sdk/openai-compatible
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+import { streamText } from "ai"
+
+const gateway = createOpenAICompatible({ name: "model-gateway", baseURL: "${origin}/v1", apiKey: "${key}" })
+const { textStream } = streamText({ model: gateway("${demoModels[1]}"), prompt: "Hello" })
+for await (const text of textStream) process.stdout.write(text)`
+
+/** One request through each client the demo speaks to; what `demo --snippets` prints. */
+export const snippets = (facts: DemoFacts): ReadonlyArray<{ readonly title: string; readonly code: string }> => [
+  { title: "curl", code: curl(facts, demoModels[0], false) },
+  { title: "curl, streamed", code: curl(facts, demoModels[0], true) },
+  { title: "OpenAI SDK", code: openaiSnippet(facts) },
+  { title: "AI SDK", code: aiSdkSnippet(facts) }
+]
