@@ -1,9 +1,11 @@
 // The command line: verbs, flags, help and exit codes.
 // It must not know what a verb does: each is loaded when it is called.
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as CliConfig from "effect/cli/CliConfig"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -94,6 +96,8 @@ const presenter: CliOutput.Presenter = {
 /** The whole program of one call; fails with a `Failure` whose message has been printed. */
 export const cli: Effect.Effect<void, Failure> = Command.run(gateway, { version }).pipe(
   Effect.provideService(CliOutput.Presenter, presenter),
+  // No wizard: nothing here asks questions.
+  Effect.provideService(CliConfig.CliConfig, { builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
   Effect.provide(NodeServices.layer),
   Effect.catch((error) =>
     error._tag === "Failure"

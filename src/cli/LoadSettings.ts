@@ -10,6 +10,7 @@ import type { Settings } from "../domain/Settings.ts"
 import { type Failure, usage } from "./Failure.ts"
 import type { FileText } from "./readAccounts.ts"
 import { type Flags, readSettings } from "./readSettings.ts"
+import type { Position } from "./locate.ts"
 import type { SettingsFault } from "./settingsFaults.ts"
 import { parseSettingsText, type SettingsText } from "./SettingsText.ts"
 import type { Environment } from "./substitute.ts"
@@ -45,10 +46,18 @@ const readText = (path: string, what: string): Result.Result<string, string> => 
   }
 }
 
-const faultLine = (file: string | undefined, text: SettingsText | undefined, fault: SettingsFault): string => {
-  const position = fault.at === undefined ? undefined : text?.locate(fault.at)
-  const place = position === undefined ? file : `${file}:${position.line}:${position.column}`
-  return [...(fault.at === undefined || place === undefined ? [] : [place]), ...(fault.path === "" ? [] : [fault.path]), fault.message].join("  ")
+/** One line per fault: those of the file in its order, then those of variables and flags. */
+const faultLines = (file: string | undefined, text: SettingsText | undefined, faults: ReadonlyArray<SettingsFault>): string => {
+  const placed = faults.map((fault) => ({ fault, position: fault.at === undefined ? undefined : text?.locate(fault.at) }))
+  const order = (position: Position | undefined): number => position === undefined ? Number.MAX_SAFE_INTEGER : position.line * 1e4 + position.column
+  return placed
+    .toSorted((one, other) => order(one.position) - order(other.position))
+    .map(({ fault, position }) => [
+      ...(position === undefined || file === undefined ? [] : [`${file}:${position.line}:${position.column}`]),
+      ...(fault.path === "" ? [] : [fault.path]),
+      fault.message
+    ].join("  "))
+    .join("\n")
 }
 
 const parseFile = (file: string): Result.Result<SettingsText, string> =>
@@ -69,7 +78,7 @@ const load = (options: LoadOptions, env: Environment): Result.Result<Loaded, str
     const read = readSettings({ file: value, env, flags: options.flags, fileText })
     return Result.mapBoth(read, {
       onSuccess: (settings) => ({ settings, file }),
-      onFailure: (faults) => faults.map((fault) => faultLine(file, text, fault)).join("\n")
+      onFailure: (faults) => faultLines(file, text, faults)
     })
   })
 }

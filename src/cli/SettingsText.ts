@@ -44,7 +44,10 @@ const parseYaml = (text: string): Result.Result<Json, Unreadable> => {
 
 const parseJson = (text: string): Result.Result<Json, Unreadable> =>
   // The parser's own sentence quotes the text around the fault, which may be a secret.
-  Result.mapBoth(parseJsonText(text), { onSuccess: toJson, onFailure: () => ({ message: "not JSON", line: undefined }) })
+  Result.mapBoth(parseJsonText(text), { onSuccess: toJson, onFailure: (message) => {
+    const line = /\(line (\d+) /.exec(message)?.[1]
+    return { message: "not JSON", line: line === undefined ? undefined : Number(line) }
+  } })
 
 /** Reads YAML, or JSON when the name ends in `.json`. */
 export const parseSettingsText = (name: string, text: string): Result.Result<SettingsText, Unreadable> => {

@@ -1,18 +1,20 @@
 // The known name a mistyped one was meant to be.
 // It must not know what the names stand for.
 
-/** Edits (insert, delete, replace) that turn one word into the other. */
+/** Edits (insert, delete, replace, swap of neighbours) that turn one word into the other. */
 export const editDistance = (from: string, to: string): number => {
-  let row = Array.from({ length: to.length + 1 }, (_, column) => column)
+  const rows = [Array.from({ length: to.length + 1 }, (_, column) => column)]
+  const cost = (row: number, column: number): number => rows[row]?.[column] ?? 0
   for (let i = 1; i <= from.length; i++) {
-    const next = [i]
+    const row = [i]
+    rows.push(row)
     for (let j = 1; j <= to.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+      const replaced = cost(i - 1, j - 1) + (from[i - 1] === to[j - 1] ? 0 : 1)
+      const swapped = from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1] && i > 1 && j > 1 ? cost(i - 2, j - 2) + 1 : replaced
+      row.push(Math.min(replaced, swapped, cost(i - 1, j) + 1, cost(i, j - 1) + 1))
     }
-    row = next
   }
-  return row[to.length] ?? 0
+  return cost(from.length, to.length)
 }
 
 /** Letters only, so that `apiKey` and `api-key` are as near to `api_key` as they look. */

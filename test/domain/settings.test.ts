@@ -1,0 +1,293 @@
+// The configuration: every fault in its exact words, who wins over whom, and no secret in any sentence.
+import { generateKeyPairSync } from "node:crypto"
+import * as fc from "fast-check"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import { describe, expect, it } from "vitest"
+import { type Flags, readSettings, variableOf } from "../../src/cli/readSettings.ts"
+import type { Json } from "../../src/domain/json.ts"
+import { defaultLimits } from "../../src/domain/Limits.ts"
+import type { Settings } from "../../src/domain/Settings.ts"
+
+const pem = generateKeyPairSync("rsa", {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: "spki", format: "pem" },
+  privateKeyEncoding: { type: "pkcs8", format: "pem" }
+}).privateKey
+
+const serviceAccount = {
+  type: "service_account",
+  client_email: "me@sa-project.iam.gserviceaccount.com",
+  private_key_id: "k1",
+  private_key: pem,
+  project_id: "sa-project"
+}
+
+const files: Readonly<Record<string, string>> = {
+  "file:sa.json": JSON.stringify(serviceAccount),
+  "environment:/run/sa.json": JSON.stringify(serviceAccount),
+  "environment:/run/user.json": JSON.stringify({ type: "authorized_user", refresh_token: "sekret" }),
+  "file:user.json": JSON.stringify({ type: "authorized_user", refresh_token: "sekret" }),
+  "file:broken.json": "{ sekret"
+}
+
+const read = (file: Json, env: Record<string, string | undefined> = {}, flags: Flags = {}) =>
+  readSettings({
+    file,
+    env,
+    flags,
+    fileText: (path, writtenIn) => {
+      const text = files[`${writtenIn}:${path}`]
+      return text === undefined ? Result.fail("the credential file does not exist") : Result.succeed(text)
+    }
+  })
+
+const settings = (file: Json, env: Record<string, string | undefined> = {}, flags: Flags = {}): Settings =>
+  Result.getOrThrowWith(read(file, env, flags), (faults) => new Error(JSON.stringify(faults)))
+
+const faults = (file: Json, env: Record<string, string | undefined> = {}, flags: Flags = {}): ReadonlyArray<string> =>
+  Result.match(read(file, env, flags), {
+    onSuccess: () => [],
+    onFailure: (all) => all.map((fault) => `${fault.path}  ${fault.message}`)
+  })
+
+const bare = {
+  origin: "stored",
+  endpoints: {},
+  models: undefined,
+  apiVersion: undefined,
+  quotaProject: undefined,
+  baseUrl: undefined,
+  tokenUrl: undefined,
+  projectId: undefined,
+  region: undefined,
+  credentials: undefined
+}
+
+const vertex = (fields: object): Json => ({ providers: [{ slug: "v", provider: "vertex-ai", ...fields }] })
+const google = (fields: object): Json => ({ providers: [{ slug: "g", provider: "google", ...fields }] })
+
+describe("faults", () => {
+  const table: ReadonlyArray<readonly [name: string, file: Json, expected: ReadonlyArray<string>]> = [
+    ["no mapping", ["a"], ["  the configuration must be a mapping of keys"]],
+    ["unknown section", { server: {}, provider: [] }, ["provider  unknown key; did you mean providers?"]],
+    ["unknown section far from all", { xyzzyxyzzy: 1 }, ["xyzzyxyzzy  unknown key; known: server, providers, keys, limits"]],
+    ["swapped letters", { server: { prot: 1 } }, ["server.prot  unknown key; did you mean port?"]],
+    ["camelCase for snake_case", google({ apiKey: "sekret" }), ["providers[0].apiKey  unknown key; did you mean api_key?"]],
+    ["port out of range", { server: { port: 70000 } }, ["server.port  expected a whole number from 0 to 65535"]],
+    ["port as word", { server: { port: "http" } }, ["server.port  expected a number"]],
+    ["host that is no address", { server: { host: "http://x" } }, ["server.host  \"http://x\" is not an address to listen on"]],
+    ["section of another kind", { providers: {} }, ["providers  expected a list"]],
+    ["item of another kind", { keys: ["sekret"] }, ["keys[0]  expected a mapping of keys"]],
+    ["number for a secret", google({ api_key: 1234567 }), ["providers[0].api_key  expected text"]],
+    ["empty text", google({ api_key: "" }), ["providers[0].api_key  must not be empty"]],
+    ["missing fields", { providers: [{}] }, ["providers[0].slug  is missing", "providers[0].provider  is missing"]],
+    ["unknown provider", { providers: [{ slug: "a", provider: "vertexai" }] }, ["providers[0].provider  \"vertexai\" is not known here; did you mean vertex-ai?"]],
+    ["bad slug (TH5)", { providers: [{ slug: "A/b", provider: "google" }] }, ["providers[0].slug  \"A/b\" is not a slug: lower-case letters, digits and \"-\", at most 63"]],
+    ["slug twice", { providers: [{ slug: "a", provider: "google" }, { slug: "a", provider: "google" }] }, ["providers[1].slug  \"a\" is declared twice"]],
+    ["bad project (TH5)", vertex({ project_id: "My Project" }), ["providers[0].project_id  \"My Project\" is not a Google Cloud project id or number"]],
+    ["bad quota project (TH5)", vertex({ quota_project: "x" }), ["providers[0].quota_project  \"x\" is not a Google Cloud project id or number"]],
+    ["misspelt region", vertex({ region: "us-centrl1" }), ["providers[0].region  \"us-centrl1\" is not a region; did you mean us-central1?"]],
+    ["region without number", vertex({ region: "europe-west" }), ["providers[0].region  \"europe-west\" is not a region; did you mean europe-west1?"]],
+    ["region that names a host (TH5)", vertex({ region: "us#" }), ["providers[0].region  \"us#\" is not a region; did you mean us?"]],
+    ["region far from all (TH5)", vertex({ region: "evil.example/%2e" }), ["providers[0].region  \"evil.example/%2e\" is not a region, such as us-central1, global, us or eu"]],
+    ["bad version", vertex({ api_version: "v1/../x" }), ["providers[0].api_version  \"v1/../x\" is not an API version such as v1 or v1beta"]],
+    ["bad base URL", vertex({ base_url: "ftp://user:sekret@x" }), ["providers[0].base_url  expected an http or https URL without user, query or fragment"]],
+    ["Vertex words on google", google({ region: "us-central1", project_id: "my-project" }), [
+      "providers[0].project_id  has no meaning for provider google; it belongs to vertex-ai",
+      "providers[0].region  has no meaning for provider google; it belongs to vertex-ai"
+    ]],
+    ["key and credentials", vertex({ api_key: "sekret", credentials: { type: "application_default" } }), ["providers[0].api_key  give api_key or credentials, not both"]],
+    ["credentials of no type", vertex({ credentials: { file: "sa.json" } }), ["providers[0].credentials  type is missing; known: service_account, access_token, application_default, api_key"]],
+    ["credentials of unknown type (TH8)", vertex({ credentials: { type: "external_account", credential_source: { url: "http://x" } } }), [
+      "providers[0].credentials.type  \"external_account\" is not known here; known: service_account, access_token, application_default, api_key"
+    ]],
+    ["text for credentials", vertex({ credentials: "sekret" }), ["providers[0].credentials  expected a mapping with type: service_account, access_token, application_default, api_key"]],
+    ["unknown key in credentials", vertex({ credentials: { type: "access_token", tokn: "sekret" } }), [
+      "providers[0].credentials.tokn  unknown key; did you mean token?",
+      "providers[0].credentials.token  is missing"
+    ]],
+    ["service account on google", google({ credentials: { type: "service_account", file: "sa.json" } }), ["providers[0].credentials  type service_account has no meaning for provider google; use api_key"]],
+    ["service account without source", vertex({ credentials: { type: "service_account" } }), ["providers[0].credentials  type service_account needs file or json"]],
+    ["service account twice", vertex({ credentials: { type: "service_account", file: "sa.json", json: {} } }), ["providers[0].credentials  give file or json, not both"]],
+    ["absent key file", vertex({ credentials: { type: "service_account", file: "gone.json" } }), ["providers[0].credentials  the credential file does not exist"]],
+    ["key file that is no JSON", vertex({ credentials: { type: "service_account", file: "broken.json" } }), ["providers[0].credentials  the credential file does not hold JSON"]],
+    ["key file of a user (TH8)", vertex({ credentials: { type: "service_account", file: "user.json" } }), [
+      "providers[0].credentials  Credentials of type \"authorized_user\" are not taken; the key file of a service account (type \"service_account\") is."
+    ]],
+    ["endpoint", vertex({ endpoints: { "a b": { dialect: "openai" }, c: { dialect: "opneai" }, d: { dialect: "openai", host: "x/y" } } }), [
+      "providers[0].endpoints.c.dialect  \"opneai\" is not known here; did you mean openai?"
+    ]],
+    ["endpoint names and hosts (TH6)", vertex({ endpoints: { "a b": { dialect: "openai" }, d: { dialect: "openai", host: "x/y" } } }), [
+      "providers[0].endpoints.a b  is not an endpoint id: letters, digits and \"-\", at most 63",
+      "providers[0].endpoints.d.host  \"x/y\" is not a host name"
+    ]],
+    ["short key", { keys: [{ name: "a", key: "sekret" }] }, ["keys[0].key  must be 8 to 256 printable characters without spaces"]],
+    ["key of two names, name of two keys", { keys: [{ name: "a", key: "mgk_sekret" }, { name: "b", key: "mgk_sekret" }, { name: "a", key: "mgk_sekret2" }] }, [
+      "keys[1].key  is the key of another name as well",
+      "keys[2].name  \"a\" is declared twice"
+    ]],
+    ["key for no provider", { keys: [{ name: "a", key: "mgk_sekret", providers: ["gogle", "google", "vert*"] }] }, ["keys[0].providers[0]  \"gogle\" is no provider of this configuration; did you mean google?"]],
+    ["limit of nothing", { limits: { bodyBytes: 0 } }, ["limits.bodyBytes  expected a whole number from 1 to 2147483647"]],
+    ["limit with a typo", { limits: { idleMilis: 1 } }, ["limits.idleMilis  unknown key; did you mean idleMillis?"]],
+    ["unset variable", google({ api_key: "${NOPE}" }), ["providers[0].api_key  the environment variable NOPE is not set; set it, or write ${NOPE:-default}"]],
+    ["bad variable", google({ api_key: "${sekret key}" }), ["providers[0].api_key  expected ${NAME} or ${NAME:-default}"]],
+    ["several at once, of every kind", { sevrer: {}, ...Object.fromEntries([["providers", [{ slug: "v", provider: "vertex-ai", region: "us-centrl1", aip_key: 1 }]]]), keys: [{ name: "a", key: "x" }] }, [
+      "sevrer  unknown key; did you mean server?",
+      "providers[0].aip_key  unknown key; did you mean api_key?",
+      "providers[0].region  \"us-centrl1\" is not a region; did you mean us-central1?",
+      "keys[0].key  must be 8 to 256 printable characters without spaces"
+    ]]
+  ]
+  it.each(table)("%s", (_, file, expected) => {
+    expect(faults(file)).toEqual(expected)
+  })
+
+  it("names the variable or flag a value came from", () => {
+    expect(faults({ server: { port: 1 } }, { GATEWAY_SERVER_PORT: "http", GATEWAY_LIMITS_JSON_DEPTH: "-1" })).toEqual([
+      "GATEWAY_SERVER_PORT  expected a number",
+      "GATEWAY_LIMITS_JSON_DEPTH  expected a number"
+    ])
+    expect(faults({}, { GATEWAY_SERVER_HOST: "a b" })).toEqual(["GATEWAY_SERVER_HOST  \"a b\" is not an address to listen on"])
+    expect(faults({}, { GATEWAY_SERVER_PORT: "1" }, { port: 99999 })).toEqual(["--port  expected a whole number from 0 to 65535"])
+    expect(faults({}, { GOOGLE_CLOUD_LOCATION: "us-eest1", GOOGLE_CLOUD_PROJECT: "X", GATEWAY_GEMINI_BASE_URL: "x" })).toEqual([
+      "GOOGLE_CLOUD_PROJECT  \"X\" is not a Google Cloud project id or number",
+      "GOOGLE_CLOUD_LOCATION  \"us-eest1\" is not a region; did you mean us-east1?",
+      "GATEWAY_GEMINI_BASE_URL  expected an http or https URL without user, query or fragment"
+    ])
+    expect(faults({}, { GOOGLE_APPLICATION_CREDENTIALS: "/gone" })).toEqual(["GOOGLE_APPLICATION_CREDENTIALS  the credential file does not exist"])
+    expect(faults({}, { GATEWAY_API_KEY: "sekret" })).toEqual(["GATEWAY_API_KEY  must be 8 to 256 printable characters without spaces"])
+  })
+
+  it("repeats no secret, whatever is wrong beside it", () => {
+    const secret = "sEkReT-0123456789"
+    const places: ReadonlyArray<Json> = [
+      google({ api_key: [secret] }),
+      google({ api_key: secret, bogus: 1 }),
+      google({ credentials: secret }),
+      vertex({ credentials: { type: "access_token", token: { a: secret } } }),
+      vertex({ credentials: { type: "service_account", json: { ...serviceAccount, private_key: secret } } }),
+      vertex({ credentials: { type: "service_account", json: { ...serviceAccount, type: secret.slice(0, 0) } } }),
+      { keys: [{ name: "a", key: `${secret} ` }] },
+      { keys: [{ name: "a", key: [secret] }] },
+      { keys: [secret] }
+    ]
+    for (const place of places) {
+      const lines = faults(place, { GATEWAY_API_KEY: `${secret} ` })
+      expect(lines.length).toBeGreaterThan(0)
+      expect(lines.filter((line) => line.includes("sEkReT"))).toEqual([])
+    }
+  })
+
+  it("is total: any JSON gives settings or faults", () => {
+    fc.assert(fc.property(fc.jsonValue(), (value) => {
+      const file: Json = JSON.parse(JSON.stringify(value))
+      expect(Result.isResult(read(file))).toBe(true)
+      expect(Result.isResult(read({ providers: file, keys: file, server: file, limits: file }))).toBe(true)
+      expect(Result.isResult(read({ providers: [file], keys: [file] }))).toBe(true)
+    }))
+  })
+})
+
+describe("settings", () => {
+  it("of nothing are the defaults and the two built-in slugs", () => {
+    expect(settings(null)).toStrictEqual({
+      server: { host: "127.0.0.1", port: 8787 },
+      accounts: [{ ...bare, slug: "vertex-ai", kind: "vertex-ai" }, { ...bare, slug: "google", kind: "google" }],
+      keys: [],
+      limits: defaultLimits
+    })
+    expect(settings({ providers: null, keys: null, server: null })).toStrictEqual(settings(null))
+  })
+
+  it("flag wins over GATEWAY_*, over PORT, over the file, over the default", () => {
+    const file = { server: { host: "10.0.0.1", port: 1 }, limits: { jsonDepth: 5 } }
+    const env = { PORT: "2", GATEWAY_SERVER_PORT: "3", GATEWAY_SERVER_HOST: "0.0.0.0", GATEWAY_LIMITS_JSON_DEPTH: "6" }
+    expect(settings({}).server).toEqual({ host: "127.0.0.1", port: 8787 })
+    expect(settings(file).server).toEqual({ host: "10.0.0.1", port: 1 })
+    expect(settings(file, { PORT: "2" }).server).toEqual({ host: "10.0.0.1", port: 2 })
+    expect(settings(file, env).server).toEqual({ host: "0.0.0.0", port: 3 })
+    expect(settings(file, env, { host: "::1", port: 4 }).server).toEqual({ host: "::1", port: 4 })
+    expect(settings(file, env).limits).toEqual({ ...defaultLimits, jsonDepth: 6 })
+    expect(settings(file, { GATEWAY_SERVER_PORT: "" }).server.port).toBe(1)
+  })
+
+  it("every limit has a variable", () => {
+    expect(variableOf("limits", "bodiesInFlightBytes")).toBe("GATEWAY_LIMITS_BODIES_IN_FLIGHT_BYTES")
+    const env = Object.fromEntries(Object.keys(defaultLimits).map((name, index) => [variableOf("limits", name), String(index + 1)]))
+    expect(Object.values(settings({}, env).limits)).toEqual(Object.keys(defaultLimits).map((_, index) => index + 1))
+  })
+
+  it("${NAME} and ${NAME:-default} are replaced wherever text stands, numbers where only numbers stand", () => {
+    const file = { server: { port: "${P:-99}", host: "${H}" }, providers: [{ slug: "g", provider: "google", api_key: "a${K}b${L:-}c" }] }
+    const read = settings(file, { H: "::1", K: "1234" })
+    expect(read.server).toEqual({ host: "::1", port: 99 })
+    const stored = read.accounts[0]?.credentials
+    expect(stored?._tag === "ApiKey" && Redacted.value(stored.key)).toBe("a1234bc")
+    expect(settings(google({ api_key: "${K:-http://x}" }), { K: "" }).accounts[0]?.credentials).toEqual({ _tag: "ApiKey", key: Redacted.make("http://x") })
+  })
+
+  it("variables everyone has fill the built-in slugs", () => {
+    const env = {
+      GEMINI_API_KEY: "gem", GOOGLE_API_KEY: "goo", GOOGLE_CLOUD_PROJECT: "my-project", GOOGLE_CLOUD_LOCATION: "europe-west4",
+      GOOGLE_APPLICATION_CREDENTIALS: "/run/sa.json", GATEWAY_VERTEX_BASE_URL: "http://127.0.0.1:1",
+      GATEWAY_GEMINI_BASE_URL: "http://127.0.0.1:2", GATEWAY_TOKEN_URL: "http://127.0.0.1:3/token"
+    }
+    const { accounts, applicationCredentialsFile } = settings({}, env)
+    expect(applicationCredentialsFile).toBe("/run/sa.json")
+    expect(accounts).toEqual([
+      {
+        ...bare, slug: "vertex-ai", kind: "vertex-ai", projectId: "my-project", region: "europe-west4",
+        baseUrl: "http://127.0.0.1:1", tokenUrl: "http://127.0.0.1:3/token",
+        credentials: {
+          _tag: "ServiceAccount",
+          key: { clientEmail: serviceAccount.client_email, privateKeyId: "k1", projectId: "sa-project", privateKey: accounts[0]?.credentials?._tag === "ServiceAccount" ? accounts[0].credentials.key.privateKey : undefined }
+        }
+      },
+      { ...bare, slug: "google", kind: "google", baseUrl: "http://127.0.0.1:2", credentials: { _tag: "ApiKey", key: Redacted.make("gem") } }
+    ])
+    expect(settings({}, { GOOGLE_API_KEY: "goo" }).accounts[1]?.credentials).toEqual({ _tag: "ApiKey", key: Redacted.make("goo") })
+  })
+
+  it("a user's own login is ambient, and only where the operator named its file (TH9)", () => {
+    expect(settings({}, { GOOGLE_APPLICATION_CREDENTIALS: "/run/user.json" }).accounts[0]?.credentials).toEqual({ _tag: "ApplicationDefault" })
+    expect(settings(vertex({}), { GOOGLE_APPLICATION_CREDENTIALS: "/run/user.json" }).accounts[0]?.credentials).toBe(undefined)
+    expect(settings(vertex({ credentials: { type: "application_default" } })).accounts[0]?.credentials).toEqual({ _tag: "ApplicationDefault" })
+  })
+
+  it("a declared built-in slug keeps its own credential; GATEWAY_* still wins on where it goes", () => {
+    const file = { providers: [{ slug: "google", provider: "google", api_key: "own", base_url: "https://own" }] }
+    expect(settings(file, { GEMINI_API_KEY: "gem", GATEWAY_GEMINI_BASE_URL: "https://env" }).accounts).toEqual([
+      { ...bare, slug: "google", kind: "google", baseUrl: "https://env", credentials: { _tag: "ApiKey", key: Redacted.make("own") } },
+      { ...bare, slug: "vertex-ai", kind: "vertex-ai" }
+    ])
+    const open = { providers: [{ slug: "google", provider: "google", models: ["gemini-*"] }] }
+    expect(settings(open, { GEMINI_API_KEY: "gem" }).accounts[0]).toEqual(
+      { ...bare, slug: "google", kind: "google", models: ["gemini-*"], credentials: { _tag: "ApiKey", key: Redacted.make("gem") } }
+    )
+  })
+
+  it("a provider with every field", () => {
+    const file = vertex({
+      region: "us-east99", quota_project: "my-billing", api_version: "v1beta1", models: ["gemini-2.5-flash"],
+      credentials: { type: "service_account", file: "sa.json" },
+      endpoints: { "my-llm": { dialect: "openai", host: "1.us-central1-2.prediction.vertexai.goog", model: "m" } },
+      base_url: "https://private.example/base", token_url: "https://private.example/token"
+    })
+    const [first] = settings(file).accounts
+    expect({ ...first, credentials: first?.credentials?._tag }).toEqual({
+      slug: "v", kind: "vertex-ai", origin: "stored", projectId: "sa-project", region: "us-east99", credentials: "ServiceAccount",
+      models: ["gemini-2.5-flash"], apiVersion: "v1beta1", quotaProject: "my-billing",
+      endpoints: { "my-llm": { dialect: "openai", host: "1.us-central1-2.prediction.vertexai.goog", model: "m" } },
+      baseUrl: "https://private.example/base", tokenUrl: "https://private.example/token"
+    })
+  })
+
+  it("keys of the file and of GATEWAY_API_KEY stand side by side", () => {
+    const file = { keys: [{ name: "ci", key: "mgk_ci_key", providers: ["google"], models: ["gemini-*"] }] }
+    expect(settings(file, { GATEWAY_API_KEY: "mgk_env_key" }).keys).toEqual([
+      { name: "ci", key: Redacted.make("mgk_ci_key"), providers: ["google"], models: ["gemini-*"] },
+      { name: "environment", key: Redacted.make("mgk_env_key"), providers: undefined, models: undefined }
+    ])
+  })
+})
