@@ -34,11 +34,11 @@ const byCode: Readonly<Record<string, FaultKind>> = {
 }
 const tlsCode = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/
 
-/** Classifies an error of the socket or of the HTTP parser by its code; texts are never looked at. */
+/** Classifies an error of the socket or of the HTTP parser by its name and code; texts are never looked at. */
 export const faultKind = (error: unknown): FaultKind => {
+  if (error instanceof Error && error.name === "HTTPParserError") return "garbled"
   const code = codeOf(error)
   if (code === undefined) return "other"
-  if (code.startsWith("HPE_")) return "garbled"
   return byCode[code] ?? (tlsCode.test(code) ? "tls" : "other")
 }
 

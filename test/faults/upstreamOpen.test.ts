@@ -1,0 +1,235 @@
+// Faults of a stream, over real sockets.
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
+import type { ProviderError, Reason } from "../../src/domain/ProviderError.ts"
+import { Transport } from "../../src/upstream/Transport.ts"
+import { type AttemptTimes, Upstream } from "../../src/upstream/Upstream.ts"
+import { httpServer, netServer, rawServer } from "../upstream/evilServer.ts"
+import { lines, times } from "../upstream/lines.ts"
+
+const limits = Layer.succeed(Limits, { ...defaultLimits, errorBytes: 1_000 })
+const real = Upstream.layer.pipe(Layer.provide(Transport.layer), Layer.provide(limits))
+
+const open = (url: string, some: Partial<AttemptTimes> = {}) =>
+  Effect.flatMap(Upstream, (upstream) => upstream.open(lines(url), {}, { ...times, ...some }))
+
+/** The chunks in arrays as they came, and how it ended: before the first chunk, after some, or well. */
+const outcome = (url: string, some: Partial<AttemptTimes> = {}) =>
+  Effect.gen(function*() {
+    const arrays: Array<ReadonlyArray<string>> = []
+    const opened = yield* Effect.exit(open(url, some))
+    if (Exit.isFailure(opened)) return { arrays, refused: reason(opened) }
+    const ended = yield* Effect.exit(Stream.runForEachArray(opened.value, (array) => Effect.sync(() => arrays.push(array))))
+    return Exit.isFailure(ended) ? { arrays, broken: reason(ended) } : { arrays }
+  })
+
+const reason = <A>(exit: Exit.Exit<A, ProviderError>): Reason | undefined => {
+  const error = Exit.findErrorOption(exit)
+  return error._tag === "Some" ? error.value.reason : undefined
+}
+
+const chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+const piece = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
+
+const truncated: Reason = {
+  _tag: "BadReply",
+  kind: "truncated",
+  message: "The upstream closed the connection in the middle of its answer."
+}
+
+describe("a stream", () => {
+  it.live("all pieces of one network read come out as one array", () =>
+    Effect.gen(function*() {
+      const server = yield* rawServer((socket) => void socket.end(chunked + piece("a\n") + piece("b\nc\n") + piece("END\n") + "0\r\n\r\n"))
+      expect(yield* outcome(server.url)).toEqual({ arrays: [["a", "b", "c"]] })
+    }).pipe(Effect.provide(real)))
+
+  it.live("F5 a first event and then silence: idle timer after what came", () =>
+    Effect.gen(function*() {
+      const server = yield* rawServer((socket) => void socket.write(chunked + piece("a\n")))
+      expect(yield* outcome(server.url, { idleMillis: 50 })).toEqual({
+        arrays: [["a"]],
+        broken: { _tag: "Timeout", phase: "idle", message: "The upstream fell silent in the middle of its answer." }
+      })
+      yield* Effect.promise(() => server.closed(1))
+    }).pipe(Effect.provide(real)))
+
+  it.live("F5 a head without an event falls under the first-byte timer", () =>
+    Effect.gen(function*() {
+      const server = yield* rawServer((socket) => void socket.write(chunked))
+      expect(yield* outcome(server.url, { firstByteMillis: 50 })).toEqual({
+        arrays: [],
+        refused: {
+          _tag: "Timeout",
+          phase: "first_byte",
+          message: "The upstream accepted the request and did not begin to answer in time."
+        }
+      })
+      yield* Effect.promise(() => server.closed(1))
+    }).pipe(Effect.provide(real)))
+
+  it.live("F6 a stream that drips for ever: total timer", () =>
+    Effect.gen(function*() {
+      const server = yield* rawServer((socket) => {
+        socket.write(chunked)
+        const drip = setInterval(() => socket.write(piece("a\n")), 5)
+        socket.on("close", () => clearInterval(drip))
+      })
+      const { broken } = yield* outcome(server.url, { totalMillis: 150 })
+      expect(broken).toEqual({ _tag: "Timeout", phase: "total", message: "The upstream did not finish its answer in the time allowed." })
+    }).pipe(Effect.provide(real)))
+
+  for (const count of [1, 10, 1_000]) {
+    it.live(`F9 a reset after ${count} events: those in order, then a cut answer`, () =>
+      Effect.gen(function*() {
+        const sent = Array.from({ length: count }, (_, i) => `event ${i}`)
+        const server = yield* rawServer((socket) => {
+          socket.write(chunked + sent.map((line) => piece(`${line}\n`)).join(""), () => socket.end())
+        })
+        const { arrays, broken } = yield* outcome(server.url)
+        expect(arrays.flat()).toEqual(sent)
+        expect(broken).toEqual(truncated)
+        expect(server.accepted()).toBe(1)
+      }).pipe(Effect.provide(real)))
+  }
+
+  it.live("F9 a reset before the first event can be tried again", () =>
+    Effect.gen(function*() {
+      const server = yield* rawServer((socket) => void socket.end(chunked))
+      expect(yield* outcome(server.url)).toEqual({
+        arrays: [],
+        refused: { _tag: "Transport", kind: "reset", message: "The upstream closed the connection before its answer was complete." }
+      })
+    }).pipe(Effect.provide(real)))
+
+  it.live("F10 no terminator, or fewer bytes than announced", () =>
+    Effect.gen(function*() {
+      const server = yield* rawServer((socket, _, n) =>
+        void socket.end(n === 1 ? chunked + piece("a\n") : "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\na\n"))
+      const cut = { arrays: [["a"]], broken: truncated }
+      expect([yield* outcome(server.url), yield* outcome(server.url)]).toEqual([cut, cut])
+    }).pipe(Effect.provide(real)))
+
+  it.live("F12 a proper end without the finish the machine waits for is its own failure", () =>
+    Effect.gen(function*() {
+      const server = yield* rawServer((socket) => void socket.end(`${chunked}${piece("a\n")}0\r\n\r\n`))
+      expect(yield* outcome(server.url)).toEqual({
+        arrays: [["a"]],
+        broken: { _tag: "BadReply", kind: "truncated", message: "The upstream ended without a finish." }
+      })
+    }).pipe(Effect.provide(real)))
+
+  it.live("F13 a failure as first event fails before any chunk, a later one after those before it", () =>
+    Effect.gen(function*() {
+      const server = yield* rawServer((socket, _, n) =>
+        void socket.end(`${chunked}${piece(n === 1 ? "FAIL\nnever\n" : "a\nb\nFAIL\nnever\n")}0\r\n\r\n`))
+      const failed: Reason = { _tag: "Overloaded", code: "upstream_unavailable", message: "The upstream has no capacity." }
+      expect(yield* outcome(server.url)).toEqual({ arrays: [], refused: failed })
+      expect(yield* outcome(server.url)).toEqual({ arrays: [["a", "b"]], broken: failed })
+    }).pipe(Effect.provide(real)))
+
+  it.live("F15 a refused stream keeps its status, its advice and a bounded body, and gives its socket up", () =>
+    Effect.gen(function*() {
+      const server = yield* httpServer((request, response) => {
+        request.resume()
+        response.writeHead(503, { "retry-after": "2" }).end("x".repeat(5_000_000))
+      })
+      expect(yield* outcome(server.url)).toEqual({
+        arrays: [],
+        refused: { _tag: "Internal", status: 503, message: `1000 bytes: ${"x".repeat(20)}`, retryAfterMillis: 2_000 }
+      })
+      yield* Effect.promise(() => server.closed(1))
+    }).pipe(Effect.provide(real)))
+
+  it.live("F16 an encoded stream is not read", () =>
+    Effect.gen(function*() {
+      const server = yield* rawServer((socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n\x1f\x8b"))
+      expect(yield* outcome(server.url)).toEqual({
+        arrays: [],
+        refused: {
+          _tag: "BadReply",
+          kind: "unreadable",
+          message: "The upstream answered in a content encoding that was not asked for."
+        }
+      })
+      yield* Effect.promise(() => server.closed(1))
+    }).pipe(Effect.provide(real)))
+
+  it.live("F22 one byte at a time, splits inside characters, ten thousand events in one piece", () =>
+    Effect.gen(function*() {
+      const text = "smörgås\n日本語\n🙂🙃\nEND\n"
+      const many = `${Array.from({ length: 10_000 }, (_, i) => String(i)).join("\n")}\nEND\n`
+      const server = yield* rawServer((socket, _, n) => {
+        if (n === 2) return void socket.end(`${chunked}${piece(many)}0\r\n\r\n`)
+        socket.write(chunked)
+        const bytes = [...Buffer.from(text)]
+        const next = () => {
+          const byte = bytes.shift()
+          if (byte === undefined) return void socket.end("0\r\n\r\n")
+          socket.write(Buffer.concat([Buffer.from("1\r\n"), Buffer.of(byte), Buffer.from("\r\n")]), () => setImmediate(next))
+        }
+        next()
+      })
+      expect((yield* outcome(server.url)).arrays.flat()).toEqual(["smörgås", "日本語", "🙂🙃"])
+      expect((yield* outcome(server.url)).arrays.flat()).toEqual(many.split("\n").slice(0, -2))
+    }).pipe(Effect.provide(real)))
+
+  it.live("F24 a redirect of a stream is not followed", () =>
+    Effect.gen(function*() {
+      const trap = yield* netServer(() => {})
+      const server = yield* rawServer((socket) =>
+        void socket.write(`HTTP/1.1 302 Found\r\nlocation: ${trap.url}\r\ncontent-length: 0\r\n\r\n`))
+      expect(yield* outcome(server.url)).toEqual({ arrays: [], refused: { _tag: "Internal", status: 302, message: "0 bytes: " } })
+      expect(trap.accepted()).toBe(0)
+    }).pipe(Effect.provide(real)))
+
+  it.live("F26 a caller who leaves closes the socket: waiting for the head, for the first event, in the middle", () =>
+    Effect.gen(function*() {
+      const asked: Array<() => void> = []
+      const server = yield* rawServer((socket, request) => {
+        if (request.startsWith("POST /event")) socket.write(chunked)
+        if (request.startsWith("POST /middle")) socket.write(chunked + piece("a\n"))
+        asked.shift()?.()
+      })
+      for (const [n, path] of [[1, "/head"], [2, "/event"]] as const) {
+        const arrived = new Promise<void>((resolve) => asked.push(resolve))
+        const waiting = yield* Effect.forkChild(Effect.scoped(open(server.url + path)))
+        yield* Effect.promise(() => arrived)
+        yield* Fiber.interrupt(waiting)
+        yield* Effect.promise(() => server.closed(n))
+      }
+      const scope = yield* Scope.make()
+      const stream = yield* Scope.provide(open(`${server.url}/middle`), scope)
+      expect(yield* Stream.runCollect(Stream.take(stream, 1))).toEqual(["a"])
+      yield* Scope.close(scope, Exit.void)
+      yield* Effect.promise(() => server.closed(3))
+    }).pipe(Effect.provide(real)))
+
+  it.live("F28 what is not pulled stays with the upstream, and silence of ours is not its silence", () =>
+    Effect.gen(function*() {
+      let written = 0
+      const line = `${"x".repeat(65_000)}\n`
+      const server = yield* rawServer((socket) => {
+        socket.write(chunked)
+        const more = () => {
+          while (written++ < 2_000) if (!socket.write(piece(line))) return
+          socket.end(`${piece("END\n")}0\r\n\r\n`)
+        }
+        socket.on("drain", more)
+        more()
+      })
+      const stream = yield* open(server.url, { idleMillis: 50, totalMillis: 60_000 })
+      // The passing of time is what is tested: nothing is pulled for longer than the idle timer. Loopback buffers hold a few megabytes, not 130.
+      yield* Effect.sleep(150)
+      expect(written).toBeLessThan(400)
+      let count = 0
+      yield* Stream.runForEach(stream, () => Effect.sync(() => count++))
+      expect(count).toBe(2_000)
+    }).pipe(Effect.provide(real)))
+})

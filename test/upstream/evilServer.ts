@@ -1,0 +1,95 @@
+// Loopback servers that misbehave as a test says; every socket is counted and closed with the scope.
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Http from "node:http"
+import * as Net from "node:net"
+
+export interface EvilServer {
+  readonly url: string
+  /** Sockets accepted so far. */
+  readonly accepted: () => number
+  /** Resolves when the n-th accepted socket has closed. */
+  readonly closed: (n: number) => Promise<void>
+  /** Resolves when n sockets have been accepted. */
+  readonly connected: (n: number) => Promise<void>
+}
+
+const listen = (server: Net.Server): Effect.Effect<EvilServer, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.promise(() => {
+      const sockets: Array<Net.Socket> = []
+      const closings: Array<Promise<void>> = []
+      const waiting: Array<() => void> = []
+      server.on("connection", (socket) => {
+        sockets.push(socket)
+        closings.push(new Promise((resolve) => socket.once("close", () => resolve())))
+        socket.on("error", () => {})
+        for (const wake of waiting.splice(0)) wake()
+      })
+      const connected = async (n: number) => {
+        while (sockets.length < n) await new Promise<void>((resolve) => waiting.push(resolve))
+      }
+      return new Promise<EvilServer & { readonly stop: () => Promise<void> }>((resolve) =>
+        server.listen(0, "127.0.0.1", () => {
+          const address = server.address()
+          const port = typeof address === "object" && address !== null ? address.port : 0
+          resolve({
+            url: `http://127.0.0.1:${port}`,
+            accepted: () => sockets.length,
+            connected,
+            closed: async (n) => {
+              await connected(n)
+              await closings[n - 1]
+            },
+            stop: () =>
+              new Promise((done) => {
+                server.close(() => done())
+                for (const socket of sockets) socket.destroy()
+              })
+          })
+        }))
+    }),
+    (made) => Effect.promise(made.stop)
+  )
+
+/** A raw TCP server; the handler gets every socket and its number. */
+export const netServer = (onSocket: (socket: Net.Socket, n: number) => void): Effect.Effect<EvilServer, never, Scope.Scope> => {
+  let n = 0
+  return listen(Net.createServer((socket) => onSocket(socket, ++n)))
+}
+
+/** A raw server that runs the answer once per complete request head. */
+export const rawServer = (
+  answer: (socket: Net.Socket, request: string, n: number) => void
+): Effect.Effect<EvilServer, never, Scope.Scope> => {
+  let n = 0
+  return netServer((socket) => {
+    let seen = ""
+    socket.on("data", (data) => {
+      seen += data.toString("latin1")
+      const end = seen.indexOf("\r\n\r\n")
+      const length = Number(/content-length: (\d+)/i.exec(seen)?.[1] ?? 0)
+      if (end < 0 || seen.length < end + 4 + length) return
+      const request = seen
+      seen = ""
+      answer(socket, request, ++n)
+    })
+  })
+}
+
+/** An ordinary HTTP server. */
+export const httpServer = (handler: Http.RequestListener): Effect.Effect<EvilServer, never, Scope.Scope> =>
+  listen(Http.createServer({ keepAliveTimeout: 60_000 }, handler))
+
+/** A port nobody listens on. */
+export const closedPort: Effect.Effect<string> = Effect.promise(
+  () =>
+    new Promise((resolve) => {
+      const server = Net.createServer()
+      server.listen(0, "127.0.0.1", () => {
+        const address = server.address()
+        const port = typeof address === "object" && address !== null ? address.port : 0
+        server.close(() => resolve(`http://127.0.0.1:${port}`))
+      })
+    })
+)
