@@ -23,7 +23,7 @@ const undoubled = (request: HttpServerRequest.HttpServerRequest): HttpServerRequ
 /** An unknown route whose path exists for other methods is a wrong method. */
 const withMethods = (error: GatewayError, method: string, path: string): GatewayError => {
   const allow = error._tag === "RouteUnknown" ? allowedMethods(path) : []
-  return allow.length === 0 ? error : new MethodNotAllowed({ method, allow })
+  return allow.length === 0 || allow.includes(method) ? error : new MethodNotAllowed({ method, allow })
 }
 
 /** Provides the arrival to all routes and leaves no failure unanswered, except to a caller who has gone. */

@@ -24,17 +24,16 @@ const idOf = (path: string): string | undefined => {
 export const ModelsHandlers = HttpRouter.use((router) =>
   Effect.gen(function*() {
     const catalog = yield* Catalog
-    yield* router.add("GET", "/v1/models", Effect.gen(function*() {
-      const data = modelList(catalog.list(), yield* CurrentKey)
-      return json({ object: "list", data }, yield* Arrival)
-    }))
+    // Effect's wildcard takes the path without its rest as well.
     yield* router.add("GET", "/v1/models/*", Effect.gen(function*() {
       const arrival = yield* Arrival
+      const data = modelList(catalog.list(), yield* CurrentKey)
+      if (arrival.path === "/v1/models") return json({ object: "list", data }, arrival)
       const id = idOf(arrival.path)
       if (id === undefined || allowedMethods(arrival.path).length === 0) {
         return yield* Effect.fail(new RouteUnknown({ method: "GET", path: arrival.path.slice(0, 256) }))
       }
-      const found = modelList(catalog.list(), yield* CurrentKey).find((model) => model.id === id)
+      const found = data.find((model) => model.id === id)
       return found === undefined
         ? yield* Effect.fail(new RecordUnknown({ kind: "model", id: id.slice(0, 256) }))
         : json(found, arrival)

@@ -1,0 +1,118 @@
+// Bodies within bounds: what parseBody takes, what it refuses and under which name.
+import * as fc from "fast-check"
+import * as Result from "effect/Result"
+import { describe, expect, it } from "vitest"
+import { parseBody, pathText } from "../../src/domain/json.ts"
+
+const limits = { jsonDepth: 4, jsonValues: 10, jsonKeys: 3 }
+const bytes = (text: string) => new TextEncoder().encode(text)
+const wide = { jsonDepth: 128, jsonValues: 500_000, jsonKeys: 10_000 }
+
+const outcome = (text: string | Uint8Array, bounds = limits) => {
+  const result = parseBody(typeof text === "string" ? bytes(text) : text, bounds)
+  return Result.isSuccess(result)
+    ? result.success
+    : { code: result.failure.code, param: result.failure.param, message: result.failure.message }
+}
+const code = (text: string | Uint8Array, bounds = limits) => {
+  const result = parseBody(typeof text === "string" ? bytes(text) : text, bounds)
+  return Result.isSuccess(result) ? "taken" : result.failure.code
+}
+
+describe("bounds", () => {
+  it.each([
+    ["B17 at the depth", "{\"a\":[[[1]]]}", "taken"],
+    ["B17 over it", "{\"a\":[[[[1]]]]}", "json_too_deep"],
+    ["B17 brackets in strings do not count", "{\"a\":\"[[[[[[{{{{\"}", "taken"],
+    ["B17 escaped quotes keep a string open", "{\"a\":\"\\\"[[[[[[\\\\\"}", "taken"],
+    ["B17 an escaped backslash closes it", "{\"a\":\"\\\\\",\"b\":[[[[1]]]]}", "json_too_deep"],
+    ["B18 at the values", "{\"a\":[1,2,3,4,5,6,7,8]}", "taken"],
+    ["B18 over them", "{\"a\":[1,2,3,4,5,6,7,8,9]}", "json_too_large"],
+    ["B18 empty containers are one value each", "{\"a\":[[ ],[],[],[],[],[],[],{}]}", "taken"],
+    ["B18 at the keys", "{\"a\":1,\"b\":2,\"c\":3}", "taken"],
+    ["B18 over them, deep inside", "{\"x\":{\"a\":1,\"b\":2,\"c\":3,\"d\":4}}", "json_too_large"],
+    ["B18 siblings do not add up", "{\"x\":{\"a\":1,\"b\":2},\"y\":{\"a\":1,\"b\":2}}", "taken"]
+  ])("%s", (_name, text, expected) => {
+    expect(code(text)).toBe(expected)
+  })
+
+  it("TH14, M6 five megabytes of brackets are refused at the bound, before any parse", () => {
+    expect(outcome("[".repeat(5_000_000), wide)).toEqual({
+      code: "json_too_deep",
+      param: null,
+      message: "The request body is nested deeper than 128 levels."
+    })
+  })
+
+  it("a string of backslashes and one of quotes stay linear", () => {
+    expect(code(`{"a":"${"\\\\".repeat(1_000_000)}"}`, wide)).toBe("taken")
+    expect(code(`{"a":"${"\\\"".repeat(1_000_000)}"}`, wide)).toBe("taken")
+    expect(code(`{"a":"${"\\".repeat(1_000_001)}`, wide)).toBe("invalid_json")
+  })
+})
+
+describe("text", () => {
+  it.each([
+    ["B11", "", "empty_body"],
+    ["B11 blank", " \r\n", "empty_body"],
+    ["B12", "[1]", "body_not_object"],
+    ["B13 truncated", "{\"a\":", "invalid_json"],
+    ["B13 unbalanced", "}}", "invalid_json"],
+    ["B16 BOM", "\uFEFF{\"a\":1}", "taken"],
+    ["B19", "{\"a\":1,\"b\":{\"a\":1},\"a\":2}", "duplicate_key"],
+    ["B19 by escape", "{\"a\":1,\"\\u0061\":2}", "duplicate_key"],
+    ["B19 twice deep inside is the client's own business", "{\"b\":{\"a\":1,\"a\":2}}", "taken"]
+  ])("%s", (_name, text, expected) => {
+    expect(code(text)).toBe(expected)
+  })
+
+  it("B13 says where, never what", () => {
+    expect(outcome("{\"secret\" 1}")).toEqual({
+      code: "invalid_json",
+      param: null,
+      message: "The request body is not valid JSON: it breaks at character 10."
+    })
+  })
+
+  it.each([[[0x80]], [[0xc0, 0xaf]], [[0xed, 0xa0, 0x80]], [[0xf5, 0x80, 0x80, 0x80]], [[0xe2, 0x82]]])("B14 %j", (bad) => {
+    expect(code(Uint8Array.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, ...bad, 0x22, 0x7d]))).toBe("invalid_utf8")
+  })
+
+  it("B15 names the field of half a pair, in values and keys; whole pairs pass", () => {
+    expect(outcome("{\"a\":[{\"b\":\"x\\ud83d\"}]}")).toMatchObject({ code: "invalid_unicode", param: "a[0].b" })
+    expect(outcome("{\"a\":{\"\\udc00\":1}}")).toMatchObject({ code: "invalid_unicode", param: "a.?" })
+    expect(outcome("{\"a\":\"\\ud83d\\ude00 \\\\ud800\"}")).toEqual({ a: "\u{1f600} \\ud800" })
+  })
+
+  it("TH13, P14 __proto__ is an own key and changes no prototype", () => {
+    const result = parseBody(bytes("{\"__proto__\":{\"polluted\":1}}"), limits)
+    const value = Result.getOrElse(result, () => ({}))
+    expect(Object.keys(value)).toEqual(["__proto__"])
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
+    expect("polluted" in {}).toBe(false)
+  })
+
+  it("takes what JSON.stringify makes of any object, and gives it back", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ unit: "grapheme" }), fc.jsonValue({ stringUnit: "grapheme" })), (value) => {
+        const text = JSON.stringify(value)
+        expect(outcome(text, wide)).toEqual(JSON.parse(text))
+      }),
+      { numRuns: 500 }
+    )
+  })
+
+  it("P1 never throws, whatever the bytes", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 64 }), (value) => {
+        expect(typeof code(value)).toBe("string")
+      }),
+      { numRuns: 1000 }
+    )
+  })
+})
+
+it("a path is spelled as errors spell it, printable and cut", () => {
+  expect(pathText(["messages", 0, "content", 12, "te\nxt"])).toBe("messages[0].content[12].te?xt")
+  expect(pathText([])).toBe("")
+})

@@ -1,0 +1,155 @@
+// The HTTP face as a web handler over a scripted router.
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import { Catalog } from "../../src/catalog/Catalog.ts"
+import type { GatewayError } from "../../src/domain/GatewayError.ts"
+import { defaultLimits, Limits, type LimitValues } from "../../src/domain/Limits.ts"
+import type { ProviderAccount } from "../../src/domain/ProviderAccount.ts"
+import type { ProviderError } from "../../src/domain/ProviderError.ts"
+import type { RequestContext } from "../../src/domain/RequestContext.ts"
+import { HttpApi, type HttpApiServices } from "../../src/http/HttpApi.ts"
+import { GatewayKeys } from "../../src/keys/GatewayKeys.ts"
+import { ProviderRouter, type Served } from "../../src/router/ProviderRouter.ts"
+import type { ChatRequest } from "../../src/wire/openai/Chat.ts"
+import type { ChatChunk, ChatCompletion } from "../../src/wire/openai/ChatReply.ts"
+
+export const key = "mgk_face000000000000000000000000000000"
+export const narrowKey = "mgk_narrow0000000000000000000000000000"
+
+const account = (slug: string, models?: ReadonlyArray<string>): ProviderAccount => ({
+  slug,
+  kind: "google",
+  projectId: undefined,
+  region: undefined,
+  credentials: undefined,
+  origin: "stored",
+  endpoints: {},
+  models,
+  apiVersion: undefined,
+  quotaProject: undefined,
+  baseUrl: undefined,
+  tokenUrl: undefined
+})
+
+export const served: Served = {
+  slug: "gemini",
+  kind: "google",
+  modelId: "gemini-2.5-flash",
+  optionIndex: 0,
+  retryCount: 0,
+  cache: "DISABLED",
+  ignored: []
+}
+
+export const fullCompletion: ChatCompletion = {
+  id: "chatcmpl-1",
+  object: "chat.completion",
+  created: 1,
+  model: "@gemini/gemini-2.5-flash",
+  choices: [{
+    index: 0,
+    message: { role: "assistant", content: "Hé", refusal: null, reasoning_content: "hm" },
+    logprobs: null,
+    finish_reason: "stop",
+    native_finish_reason: "STOP"
+  }],
+  usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+  provider: "gemini"
+}
+
+const chunk = (choices: ChatChunk["choices"]): ChatChunk => ({
+  id: "chatcmpl-1",
+  object: "chat.completion.chunk",
+  created: 1,
+  model: "m",
+  choices
+})
+export const fullChunks: ReadonlyArray<ChatChunk> = [
+  chunk([{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: null }]),
+  chunk([{ index: 0, delta: { reasoning_content: "hm" }, finish_reason: null }]),
+  chunk([{ index: 0, delta: { content: "Hé\n\ndata: [DONE]" }, finish_reason: null }]),
+  chunk([{ index: 0, delta: {}, finish_reason: "stop", native_finish_reason: "STOP" }]),
+  { ...chunk([]), usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } }
+]
+
+/** What the router was asked, and what it answers. */
+export interface Script {
+  readonly calls: Array<{ readonly verb: string; readonly request: ChatRequest; readonly context: RequestContext }>
+  value: Effect.Effect<ChatCompletion, GatewayError>
+  chunks: Stream.Stream<ChatChunk, ProviderError>
+  open: Effect.Effect<void, GatewayError>
+  served: Served
+}
+
+export const script = (): Script => ({
+  calls: [],
+  value: Effect.succeed(fullCompletion),
+  chunks: Stream.fromIterable(fullChunks),
+  open: Effect.void,
+  served
+})
+
+const router = (script: Script): Layer.Layer<ProviderRouter> =>
+  Layer.succeed(ProviderRouter, {
+    run: (_operation, request, context) => {
+      script.calls.push({ verb: "run", request, context })
+      return Effect.map(script.value, (value) => ({ value, served: script.served }))
+    },
+    open: (_operation, request, context) => {
+      script.calls.push({ verb: "open", request, context })
+      return Effect.as(script.open, { chunks: script.chunks, served: script.served })
+    },
+    explain: (_operation, request, context) => {
+      script.calls.push({ verb: "explain", request, context })
+      return Effect.succeed({
+        object: "dry_run",
+        provider: "gemini",
+        target_index: 0,
+        method: "POST",
+        url: "https://host/path",
+        headers: {},
+        body: {},
+        ignored_params: []
+      })
+    }
+  })
+
+export const services = (script: Script, limits: Partial<LimitValues> = {}): Layer.Layer<HttpApiServices> =>
+  Layer.mergeAll(
+    router(script),
+    Catalog.layerMemory([account("gemini", ["gemini-2.5-flash", "anthropic.claude-x"]), account("google")]),
+    GatewayKeys.layerStatic([
+      { name: "test", key: Redacted.make(key) },
+      { name: "narrow", key: Redacted.make(narrowKey), providers: ["google"], models: ["gemini-2.5-flash*"] }
+    ]),
+    Layer.succeed(Limits, { ...defaultLimits, ...limits })
+  )
+
+export interface Face {
+  readonly script: Script
+  readonly send: (path: string, init?: RequestInit) => Promise<Response>
+  /** POST /v1/chat/completions with the key and JSON. */
+  readonly chat: (body: unknown, headers?: Record<string, string>) => Promise<Response>
+  readonly dispose: () => Promise<void>
+}
+
+export const face = (limits: Partial<LimitValues> = {}): Face => {
+  const scripted = script()
+  const { dispose, handler } = HttpApi.webHandler(services(scripted, limits))
+  const send = (path: string, init: RequestInit = {}) => handler(new Request(`http://gateway${path}`, init))
+  return {
+    script: scripted,
+    send,
+    chat: (body, headers = {}) =>
+      send("/v1/chat/completions", {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-gateway-api-key": key, "x-request-id": "r1", ...headers },
+        body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body)
+      }),
+    dispose
+  }
+}
+
+export const hello = { model: "@gemini/gemini-2.5-flash", messages: [{ role: "user", content: "Hi" }] }
