@@ -16,7 +16,7 @@ import type { RequestContext } from "../domain/RequestContext.ts"
 import { SignatureMemory } from "../memory/SignatureMemory.ts"
 import { Providers } from "../provider/Providers.ts"
 import type { Operations, Provider } from "../provider/Provider.ts"
-import { unsignedCalls } from "../translate/shared/signatures.ts"
+import { historyCalls } from "../translate/shared/signatures.ts"
 import type { Prepared } from "../upstream/Prepared.ts"
 import { type AttemptTimes, type AuthHeaders, Upstream } from "../upstream/Upstream.ts"
 import { callIds } from "./callIds.ts"
@@ -141,8 +141,8 @@ const preparing = ({ catalog, providers, memory }: Needs) => Effect.fnUntraced(f
   if (prepare === undefined) {
     return yield* new UnsupportedOperation({ message: `The provider "${account.slug}" has no operation "${operation}".` })
   }
-  const unsigned = unsignedCalls(request)
-  const known = unsigned.length === 0 ? undefined : yield* memory.recall(context.key.id, unsigned)
+  const calls = historyCalls(request)
+  const known = calls.length === 0 ? undefined : yield* memory.recall(context.key.id, calls)
   const prepared = yield* Effect.fromResult(prepare(request, {
     request: context,
     account,

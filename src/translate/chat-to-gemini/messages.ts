@@ -1,0 +1,124 @@
+// Turns of a chat as contents of Gemini, with the system texts apart.
+// It must not know tools, generation settings or URLs.
+import * as Result from "effect/Result"
+import type { RequestFault } from "../../domain/GatewayError.ts"
+import type { ContentOut, PartOut } from "../../wire/google/GenerateContent.ts"
+import type { Call, Turn } from "../shared/readMessages.ts"
+import type { Part } from "../shared/readParts.ts"
+import { signaturesToSend } from "../shared/signatures.ts"
+import { parseResult } from "../shared/toolCalls.ts"
+import type { ToolNames } from "../shared/toolNames.ts"
+import type { TranslateContext } from "../Translator.ts"
+import { isInline, partsToGemini } from "./requestParts.ts"
+
+export interface GeminiMessages {
+  readonly contents: ReadonlyArray<ContentOut>
+  readonly systemInstruction?: ContentOut
+}
+
+/** `isResults` marks a content of function responses, which nothing else may join. */
+interface Content {
+  readonly role: "user" | "model"
+  readonly parts: ReadonlyArray<PartOut>
+  readonly isResults: boolean
+}
+
+type Read<A> = Result.Result<A, RequestFault>
+
+/** Stands where a call was never answered although the talk went on; the upstream demands equal counts. */
+const noResult = "No result was returned; see the next message."
+
+/** Translates the turns; `names` gives functions the names the upstream takes. */
+export const messagesToGemini = (turns: ReadonlyArray<Turn>, context: TranslateContext, names: ToolNames): Read<GeminiMessages> =>
+  Result.gen(function* () {
+    const { system, talk } = apart(turns)
+    const contents: Array<Content> = []
+    for (const turn of talk) {
+      for (const content of yield* turnToContents(turn, context, names)) append(contents, content)
+    }
+    const texts = yield* partsToGemini(system.flatMap((turn) => turn.parts), context.target)
+    return finished(contents, texts, context)
+  })
+
+/** System turns leave the talk; of a request with nothing else the last one is the user's. */
+const apart = (turns: ReadonlyArray<Turn>): { system: ReadonlyArray<Turn>; talk: ReadonlyArray<Turn> } => {
+  const system = turns.filter((turn) => turn._tag === "System")
+  const talk = turns.filter((turn) => turn._tag !== "System")
+  const last = system.at(-1)
+  return talk.length > 0 || last === undefined
+    ? { system, talk }
+    : { system: system.slice(0, -1), talk: [{ _tag: "User", parts: last.parts }] }
+}
+
+/** Neighbours of one role become one content; results stay by themselves. */
+const append = (contents: Array<Content>, content: Content): void => {
+  if (content.parts.length === 0) return
+  const last = contents.at(-1)
+  if (last !== undefined && last.role === content.role && !last.isResults && !content.isResults) {
+    contents[contents.length - 1] = { ...last, parts: [...last.parts, ...content.parts] }
+  } else contents.push(content)
+}
+
+const turnToContents = (turn: Turn, context: TranslateContext, names: ToolNames): Read<ReadonlyArray<Content>> => {
+  const parts = partsToGemini(turn.parts, context.target)
+  if (turn._tag !== "Assistant") return Result.map(parts, (some) => [userContent(withWords(some, context))])
+  return Result.gen(function* () {
+    const signatures = signaturesToSend(turn.calls, context)
+    const calls = turn.calls.map((call, index) => callPart(call, signatures[index], context, names))
+    const model: Content = { role: "model", parts: [...(yield* parts), ...calls], isResults: false }
+    if (turn.calls.length === 0 || turn.isLast) return [model]
+    const answered = yield* resultContents(turn.calls, context, names)
+    return [model, ...answered]
+  })
+}
+
+const userContent = (parts: ReadonlyArray<PartOut>): Content => ({ role: "user", parts, isResults: false })
+
+/** The first generation refuses media without a text beside it. */
+const withWords = (parts: ReadonlyArray<PartOut>, { target }: TranslateContext): ReadonlyArray<PartOut> =>
+  target.facts.generation === "g1" && parts.length > 0 && parts.every((part) => part.text === undefined) ? [...parts, { text: " " }] : parts
+
+/** Ids travel from Gemini 3 on; older models match by order. */
+const idOf = (call: Call, { target }: TranslateContext): { readonly id?: string } =>
+  target.facts.generation === "g3" ? { id: call.id } : {}
+
+const callPart = (call: Call, signature: string | undefined, context: TranslateContext, names: ToolNames): PartOut => ({
+  functionCall: { name: names.mangle(call.name), args: call.args, ...idOf(call, context) },
+  ...(signature === undefined ? {} : { thoughtSignature: signature })
+})
+
+/** One content of responses in the order of the calls, then one of media that responses cannot hold. */
+const resultContents = (calls: ReadonlyArray<Call>, context: TranslateContext, names: ToolNames): Read<ReadonlyArray<Content>> =>
+  Result.gen(function* () {
+    const responses: Array<PartOut> = []
+    const apartFrom: Array<PartOut> = []
+    for (const call of calls) {
+      const result = call.result ?? [{ _tag: "Text" as const, text: noResult, signature: undefined }]
+      const media = yield* partsToGemini(result.filter((part) => part._tag === "Media"), context.target)
+      const held = media.filter((part) => context.target.facts.generation === "g3" && isInline(part))
+      apartFrom.push(...media.filter((part) => !held.includes(part)))
+      responses.push({
+        functionResponse: {
+          name: names.mangle(call.name),
+          response: parseResult(textOf(result)),
+          ...idOf(call, context),
+          ...(held.length === 0 ? {} : { parts: held.map(({ inlineData }) => ({ inlineData })) })
+        }
+      })
+    }
+    return [{ role: "user", parts: responses, isResults: true }, userContent(apartFrom)]
+  })
+
+const textOf = (parts: ReadonlyArray<Part>): string => parts.map((part) => (part._tag === "Text" ? part.text : "")).join("")
+
+const finished = (contents: ReadonlyArray<Content>, texts: ReadonlyArray<PartOut>, { target }: TranslateContext): GeminiMessages => {
+  const first = contents[0]
+  const begun = first?.role === "user" ? contents : [userContent([{ text: " " }]), ...contents]
+  const plain = begun.map(({ role, parts }): ContentOut => ({ role, parts }))
+  if (texts.length === 0) return { contents: plain }
+  if (target.facts.generation !== "gemma") return { contents: plain, systemInstruction: { parts: texts } }
+  // Gemma has no system instruction: the texts stand first in the first user turn.
+  const joined = texts.map((part) => part.text ?? "").join("\n\n")
+  const [opening, ...rest] = plain
+  return { contents: [{ role: "user", parts: [{ text: joined }, ...(opening?.parts ?? [])] }, ...rest] }
+}

@@ -1,0 +1,100 @@
+// MIME types of media: aliases, extensions, what is text, what nobody can read.
+// It must not know URLs or providers' fields.
+
+/** Aliases as clients write them, to the spelling that is sent. */
+const aliases: Readonly<Record<string, string>> = {
+  "image/jpg": "image/jpeg",
+  "image/pjpeg": "image/jpeg",
+  "image/x-png": "image/png",
+  "audio/x-wav": "audio/wav",
+  "audio/wave": "audio/wav",
+  "audio/vnd.wave": "audio/wav",
+  "audio/x-aac": "audio/aac",
+  "audio/x-flac": "audio/flac",
+  "audio/x-m4a": "audio/m4a",
+  "audio/x-aiff": "audio/aiff",
+  "audio/l16": "audio/pcm",
+  "video/quicktime": "video/mov",
+  "video/x-msvideo": "video/avi",
+  "video/x-ms-wmv": "video/wmv",
+  "video/mpg": "video/mpeg",
+  "video/mpegps": "video/mpeg",
+  "application/x-pdf": "application/pdf"
+}
+
+const byExtension: Readonly<Record<string, string>> = {
+  png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", jfif: "image/jpeg", webp: "image/webp", heic: "image/heic",
+  heif: "image/heif", gif: "image/gif", avif: "image/avif",
+  wav: "audio/wav", mp3: "audio/mp3", aiff: "audio/aiff", aif: "audio/aiff", aac: "audio/aac", ogg: "audio/ogg",
+  oga: "audio/ogg", opus: "audio/opus", flac: "audio/flac", pcm: "audio/pcm", m4a: "audio/m4a", mpga: "audio/mpga", weba: "audio/webm",
+  mp4: "video/mp4", m4v: "video/mp4", mpeg: "video/mpeg", mpg: "video/mpeg", mov: "video/mov", avi: "video/avi",
+  webm: "video/webm", wmv: "video/wmv", "3gp": "video/3gpp", flv: "video/x-flv",
+  pdf: "application/pdf",
+  svg: "image/svg+xml", bmp: "image/bmp", tif: "image/tiff", tiff: "image/tiff", doc: "application/msword",
+  docx: "application/msword", xls: "application/msword", xlsx: "application/msword", ppt: "application/msword",
+  pptx: "application/msword", zip: "application/zip"
+}
+
+const textExtensions = new Set(
+  ("txt text log html htm css csv tsv md markdown json jsonl xml yaml yml toml ini rtf py js mjs cjs ts tsx jsx java c h cc cpp hpp cs go rs rb php " +
+    "swift kt scala sh bash sql r lua pl tex vue svelte proto graphql").split(" ")
+)
+
+/** Formats of `input_audio`. */
+const audioFormats: Readonly<Record<string, string>> = {
+  mp3: "audio/mp3", wav: "audio/wav", opus: "audio/opus", ogg: "audio/ogg", flac: "audio/flac", pcm: "audio/pcm",
+  pcm16: "audio/pcm", aac: "audio/aac", "x-aac": "audio/aac", m4a: "audio/m4a", "x-m4a": "audio/m4a", mpeg: "audio/mpeg",
+  mpga: "audio/mpga", mp4: "audio/mp4", webm: "audio/webm", aiff: "audio/aiff"
+}
+export const audioFormatNames: ReadonlyArray<string> = Object.keys(audioFormats)
+export const mimeOfAudioFormat = (format: string): string | undefined =>
+  Object.hasOwn(audioFormats, format) ? audioFormats[format] : undefined
+
+const refused = new Set(["image/svg+xml", "image/bmp", "image/tiff", "application/msword", "application/zip", "application/octet-stream"])
+const textual = new Set(["application/json", "application/xml", "application/yaml", "application/x-yaml", "application/rtf", "application/javascript", "application/x-javascript", "application/typescript", "application/sql"])
+
+/** The type a file name or URL path tells by its extension. */
+export const mimeOfPath = (path: string): string | undefined => {
+  const name = path.slice(path.lastIndexOf("/") + 1)
+  const dot = name.lastIndexOf(".")
+  return dot < 0 ? undefined : mimeOfExtension(name.slice(dot + 1))
+}
+export const mimeOfExtension = (extension: string): string | undefined => {
+  const lower = extension.toLowerCase()
+  if (textExtensions.has(lower)) return "text/plain"
+  return Object.hasOwn(byExtension, lower) ? byExtension[lower] : undefined
+}
+
+/** A declared type, full or as a bare extension, without parameters and in one spelling; text of any kind is text/plain. */
+export const normaliseMime = (declared: string): string | undefined => {
+  const semicolon = declared.indexOf(";")
+  const type = (semicolon < 0 ? declared : declared.slice(0, semicolon)).trim().toLowerCase()
+  if (!type.includes("/")) return mimeOfExtension(type)
+  if (!/^[a-z0-9][a-z0-9.+-]{0,60}\/[a-z0-9][a-z0-9.+-]{0,60}$/.test(type)) return undefined
+  if (type.startsWith("text/") || textual.has(type)) return "text/plain"
+  return Object.hasOwn(aliases, type) ? aliases[type] : type
+}
+
+/** False for what no model reads; unlisted image, audio and video types are the upstream's to judge. */
+export const isReadable = (mime: string): boolean =>
+  !refused.has(mime) && (mime === "text/plain" || mime === "application/pdf" || /^(image|audio|video)\//.test(mime))
+
+/** The type of a file by its first base64 characters, for data without any label. */
+export const mimeOfMagic = (base64: string): string | undefined => magic.find(([start]) => base64.startsWith(start))?.[1]
+
+const magic: ReadonlyArray<readonly [start: string, mime: string]> = [
+  ["iVBORw0KGgo", "image/png"],
+  ["/9j/", "image/jpeg"],
+  ["R0lGOD", "image/gif"],
+  ["JVBERi", "application/pdf"],
+  ["AAAAGGZ0eXBoZWlj", "image/heic"],
+  ["AAAAHGZ0eXBoZWlj", "image/heic"]
+]
+
+/** RIFF files say what they are four bytes after their length: WAVE or WEBP. */
+export const mimeOfRiff = (base64: string): string | undefined => {
+  if (!base64.startsWith("UklGR")) return undefined
+  const head = atob(base64.slice(0, 16))
+  if (head.slice(8, 12) === "WEBP") return "image/webp"
+  return head.slice(8, 12) === "WAVE" ? "audio/wav" : undefined
+}

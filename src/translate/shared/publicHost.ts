@@ -1,0 +1,31 @@
+// Whether a URL's host may be a public one, by its spelling alone; no name is looked up.
+// It must not know what the URL is for.
+
+const localNames = /(^|\.)(localhost|local|internal|localdomain|home\.arpa)$/
+
+/** False for loopback, private, link-local, metadata and other non-global hosts, and for addresses in disguise. */
+export const isPublicHost = (url: URL, text: string): boolean => {
+  const host = url.hostname.toLowerCase().replace(/\.$/, "")
+  if (host.startsWith("[")) return isGlobalV6(host.slice(1, -1))
+  const parts = host.split(".")
+  if (parts.length === 4 && parts.every((part) => /^\d{1,3}$/.test(part))) {
+    // The parser turns 0x7f.1 and circled digits into dotted form; only what was written so is taken.
+    return isGlobalV4(parts.map(Number)) && text.toLowerCase().startsWith(`https://${host}`)
+  }
+  return parts.length > 1 && !localNames.test(host)
+}
+
+const isGlobalV4 = ([a = 0, b = 0, c = 0]: ReadonlyArray<number>): boolean =>
+  !(a === 0 || a === 10 || a === 127 || a >= 224 ||
+    (a === 100 && b >= 64 && b <= 127) ||
+    (a === 169 && b === 254) ||
+    (a === 172 && b >= 16 && b <= 31) ||
+    (a === 192 && b === 168) ||
+    (a === 192 && b === 0 && (c === 0 || c === 2)) ||
+    (a === 198 && (b === 18 || b === 19)) ||
+    (a === 198 && b === 51 && c === 100) ||
+    (a === 203 && b === 0 && c === 113))
+
+/** Global unicast is 2000::/3; documentation, 6to4 and Teredo can hide other addresses. */
+const isGlobalV6 = (address: string): boolean =>
+  /^[23][0-9a-f]{3}:/.test(address) && !/^(2002:|2001:0?db8:|2001:0{0,3}:|2001::)/.test(address)

@@ -1,0 +1,160 @@
+// The messages of a chat request as turns: shapes checked, every tool result beside the call it answers.
+// It must not know any provider.
+import * as Result from "effect/Result"
+import type { RequestFault } from "../../domain/GatewayError.ts"
+import type { ChatMessage, ChatRequest } from "../../wire/openai/Chat.ts"
+import { readCalls, type ReadCall } from "./readCalls.ts"
+import { type Part, readAll, readContent, textPart } from "./readParts.ts"
+import { invalid } from "./fault.ts"
+
+/** One call of a turn; `result` is undefined while nothing answered it. */
+export interface Call extends ReadCall {
+  readonly result: ReadonlyArray<Part> | undefined
+}
+
+export type Turn =
+  | { readonly _tag: "System"; readonly parts: ReadonlyArray<Part> }
+  | { readonly _tag: "User"; readonly parts: ReadonlyArray<Part> }
+  /** `isLast`: no message follows, so unanswered calls are still being worked on. */
+  | { readonly _tag: "Assistant"; readonly parts: ReadonlyArray<Part>; readonly calls: ReadonlyArray<Call>; readonly isLast: boolean }
+
+type Read<A> = Result.Result<A, RequestFault>
+
+interface OpenCall {
+  readonly call: ReadCall
+  result: ReadonlyArray<Part> | undefined
+}
+interface OpenTurn {
+  readonly parts: ReadonlyArray<Part>
+  readonly calls: ReadonlyArray<OpenCall>
+  readonly index: number
+}
+type Draft = Turn | OpenTurn
+
+/** Reads all messages. Results move to their call, wherever they stood; system messages keep their place. */
+export const readMessages = (
+  messages: ChatRequest["messages"],
+  limits: { readonly messages: number }
+): Read<ReadonlyArray<Turn>> => {
+  if (messages.length === 0) return invalid("messages", "empty_array", "messages needs at least one message.")
+  if (messages.length > limits.messages) return invalid("messages", "array_too_long", `messages holds more than ${limits.messages} messages.`)
+  const drafts: Array<Draft> = []
+  for (const [index, message] of messages.entries()) {
+    const draft = readMessage(message, index, messages, drafts)
+    if (Result.isFailure(draft)) return Result.fail(draft.failure)
+    if (draft.success !== undefined) drafts.push(draft.success)
+  }
+  return Result.succeed(drafts.map((draft) => ("_tag" in draft ? draft : closed(draft, messages.length))))
+}
+
+const closed = ({ parts, calls, index }: OpenTurn, count: number): Turn => ({
+  _tag: "Assistant",
+  parts,
+  calls: calls.map(({ call, result }) => ({ ...call, result })),
+  isLast: index === count - 1
+})
+
+const readMessage = (
+  message: ChatMessage,
+  index: number,
+  messages: ChatRequest["messages"],
+  drafts: ReadonlyArray<Draft>
+): Read<Draft | undefined> => {
+  const path = `messages[${index}]`
+  switch (message.role) {
+    case "system":
+    case "developer":
+      return Result.map(readContent(message.content, "system", `${path}.content`), (parts): Draft => ({ _tag: "System", parts }))
+    case "user":
+      return readUser(message.content, path)
+    case "assistant":
+      return readAssistant(message, index, messages)
+    case "tool":
+      return Result.flatMap(findById(message.tool_call_id, path, drafts), (open) => answer(open, message.content, path))
+    case "function":
+      return Result.flatMap(findByName(message.name, path, drafts), (open) => answer(open, message.content, path))
+    default:
+      return invalid(`${path}.role`, "invalid_value", "role must be one of system, developer, user, assistant, tool.")
+  }
+}
+
+const readUser = (content: unknown, path: string): Read<Draft> => {
+  if (content === undefined || content === null) {
+    return invalid(`${path}.content`, "missing_required_parameter", "A user message needs content.")
+  }
+  if (Array.isArray(content) && content.length === 0) {
+    return invalid(`${path}.content`, "empty_array", "content needs at least one part.")
+  }
+  return Result.map(readContent(content, "user", `${path}.content`), (parts) => ({ _tag: "User", parts }))
+}
+
+const readAssistant = (message: ChatMessage, index: number, messages: ChatRequest["messages"]): Read<Draft> => {
+  const path = `messages[${index}]`
+  return Result.flatMap(assistantParts(message, path), (parts) => {
+    const refusal = typeof message.refusal === "string" && message.refusal !== "" ? [textPart(message.refusal)] : []
+    return Result.map(readCalls(message, index, isAwaited(index, messages)), (calls) => ({
+      parts: [...parts, ...refusal],
+      calls: calls.map((call) => ({ call, result: undefined })),
+      index
+    }))
+  })
+}
+
+/** True when tool messages follow before the next assistant turn: then every call needs an id. */
+const isAwaited = (index: number, messages: ChatRequest["messages"]): boolean => {
+  const later = messages.slice(index + 1)
+  const next = later.findIndex((message) => message.role === "assistant")
+  return (next < 0 ? later : later.slice(0, next)).some((message) => message.role === "tool")
+}
+
+const isText = (part: Part): boolean => part._tag === "Text"
+const textOf = (parts: ReadonlyArray<Part>): string => parts.map((part) => (part._tag === "Text" ? part.text : "")).join("")
+
+/** Content in the richest form the client sent back: parts with images, else blocks unless the text was edited, else content. */
+const assistantParts = (message: ChatMessage, path: string): Read<ReadonlyArray<Part>> => {
+  const given = message.content_parts
+  if (Array.isArray(given) && given.length > 0) return readAll(given, "assistant", `${path}.content_parts`)
+  return Result.flatMap(readContent(message.content, "assistant", `${path}.content`), (content): Read<ReadonlyArray<Part>> => {
+    const blocks = message.content_blocks
+    if (!Array.isArray(blocks) || blocks.length === 0) return Result.succeed(content)
+    return Result.map(readAll(blocks, "assistant", `${path}.content_blocks`), (read) => {
+      const text = textOf(content)
+      return text === "" || (content.every(isText) && textOf(read) === text) ? read : content
+    })
+  })
+}
+
+/** The call a result answers: the nearest earlier assistant turn that holds the id. */
+const findById = (id: unknown, path: string, drafts: ReadonlyArray<Draft>): Read<OpenCall> => {
+  if (typeof id !== "string" || id === "") {
+    return invalid(`${path}.tool_call_id`, "missing_required_parameter", "A tool message needs the tool_call_id it answers.")
+  }
+  const open = findCall(drafts, ({ call }) => call.id === id)
+  return open === undefined
+    ? invalid(`${path}.tool_call_id`, "unknown_tool_call_id", "No earlier assistant message holds a tool call with this id.")
+    : Result.succeed(open)
+}
+
+/** A legacy result names the function: the nearest earlier call of that name without an answer. */
+const findByName = (name: unknown, path: string, drafts: ReadonlyArray<Draft>): Read<OpenCall> => {
+  const open = findCall(drafts, ({ call, result }) => call.name === name && result === undefined)
+  return open === undefined
+    ? invalid(`${path}.name`, "unknown_tool_call_id", "No earlier assistant message calls a function of this name.")
+    : Result.succeed(open)
+}
+
+const findCall = (drafts: ReadonlyArray<Draft>, fits: (open: OpenCall) => boolean): OpenCall | undefined => {
+  for (const draft of drafts.toReversed()) {
+    const found = "_tag" in draft ? undefined : draft.calls.find(fits)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** Results are collected in drafts that this reading alone owns; the client's messages stay untouched. */
+const answer = (open: OpenCall, content: unknown, path: string): Read<undefined> =>
+  Result.map(readContent(content, "tool", `${path}.content`), (parts) => {
+    open.result = [...(open.result ?? []), ...parts]
+    return undefined
+  })
+

@@ -1,0 +1,179 @@
+// The content of a message as parts: text, media, and what an assistant turn may hold besides.
+// It must not know roles' order, tool calls or any provider.
+import * as Result from "effect/Result"
+import { BodyInvalid } from "../../domain/GatewayError.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import { invalid } from "./fault.ts"
+import type { MediaSource } from "./media.ts"
+import { audioFormatNames, mimeOfAudioFormat } from "./mime.ts"
+
+export interface TextPart {
+  readonly _tag: "Text"
+  readonly text: string
+  readonly signature: string | undefined
+}
+export interface MediaPart {
+  readonly _tag: "Media"
+  readonly source: MediaSource
+  readonly detail: string | undefined
+  readonly video: JsonObject | undefined
+  readonly signature: string | undefined
+}
+export interface ThinkingPart {
+  readonly _tag: "Thinking"
+  readonly thinking: string
+  readonly signature: string | undefined
+}
+/** A provider's own part, replayed unchanged to that provider only. */
+export interface OwnPart {
+  readonly _tag: "Own"
+  readonly provider: string
+  readonly part: JsonObject
+}
+export type Part = TextPart | MediaPart | ThinkingPart | OwnPart | { readonly _tag: "Redacted"; readonly data: string }
+
+type Read<A> = Result.Result<A, BodyInvalid>
+
+export const textPart = (text: string, signature?: string): TextPart => ({ _tag: "Text", text, signature })
+
+/** Part types a role may use. */
+const allowed = {
+  system: ["text"],
+  user: ["text", "image_url", "input_audio", "file"],
+  assistant: ["text", "refusal", "thinking", "redacted_thinking", "image", "image_url", "provider_part"],
+  tool: ["text", "image_url"]
+} as const
+export type PartRole = keyof typeof allowed
+
+/** Reads `content` of a message at `path`; null and absent read as no parts. */
+export const readContent = (content: unknown, role: PartRole, path: string): Read<ReadonlyArray<Part>> => {
+  if (content === undefined || content === null) return Result.succeed([])
+  if (typeof content === "string") return wellFormed(content, path, () => [textPart(content)])
+  if (!Array.isArray(content)) return invalid(path, "invalid_type", "content must be a string or an array of content parts.")
+  return readAll(content, role, path)
+}
+
+/** Reads an array of parts, stopping at the first fault. */
+export const readAll = (items: ReadonlyArray<unknown>, role: PartRole, path: string): Read<ReadonlyArray<Part>> => {
+  const parts: Array<Part> = []
+  for (const [index, item] of items.entries()) {
+    const part = readPart(item, role, `${path}[${index}]`)
+    if (Result.isFailure(part)) return Result.fail(part.failure)
+    parts.push(part.success)
+  }
+  return Result.succeed(parts)
+}
+
+const readPart = (item: unknown, role: PartRole, path: string): Read<Part> => {
+  if (!isJsonObject(item)) return invalid(path, "invalid_type", "A content part must be an object.")
+  const type = item["type"]
+  const types: ReadonlyArray<string> = allowed[role]
+  if (typeof type !== "string" || !types.includes(type)) {
+    return invalid(`${path}.type`, "invalid_value", `A content part of a ${role} message has one of the types ${types.join(", ")}.`)
+  }
+  switch (type) {
+    case "image_url":
+      return readImageUrl(item["image_url"], signatureOf(item), path)
+    case "input_audio":
+      return readAudio(item["input_audio"], path)
+    case "file":
+      return readFile(item["file"], path)
+    case "image":
+      return readImage(item["image"], signatureOf(item), path)
+    case "provider_part":
+      return isJsonObject(item["part"]) && typeof item["provider"] === "string"
+        ? Result.succeed({ _tag: "Own", provider: item["provider"], part: item["part"] })
+        : invalid(`${path}.part`, "invalid_type", "A provider_part holds provider, a string, and part, an object.")
+    case "thinking":
+      return readText(item, "thinking", path, (thinking) => ({ _tag: "Thinking", thinking, signature: signatureOf(item) }))
+    case "redacted_thinking":
+      return readText(item, "data", path, (data) => ({ _tag: "Redacted", data }))
+    case "refusal":
+      return readText(item, "refusal", path, (text) => textPart(text))
+    default:
+      return readText(item, "text", path, (text) => textPart(text, signatureOf(item)))
+  }
+}
+
+const signatureOf = (item: JsonObject): string | undefined => {
+  const value = item["signature"] ?? item["thought_signature"]
+  return typeof value === "string" && value !== "" ? value : undefined
+}
+
+const readText = (item: JsonObject, field: string, path: string, make: (text: string) => Part): Read<Part> => {
+  const text = item[field]
+  return typeof text === "string"
+    ? wellFormed(text, `${path}.${field}`, make)
+    : invalid(`${path}.${field}`, "invalid_type", `${field} must be a string.`)
+}
+
+/** A lone surrogate would silently become another character on the wire. */
+const wellFormed = <A>(text: string, path: string, make: (text: string) => A): Read<A> =>
+  text.isWellFormed()
+    ? Result.succeed(make(text))
+    : invalid(path, "invalid_unicode", "The text holds half of a surrogate pair, which is no character.")
+
+const stringOf = (value: Json | undefined): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
+
+const readImageUrl = (value: Json | undefined, signature: string | undefined, path: string): Read<Part> => {
+  const given: Json | undefined = typeof value === "string" ? { url: value } : value
+  const at = `${path}.image_url`
+  if (!isJsonObject(given)) return invalid(`${at}.url`, "missing_required_parameter", "image_url needs a url.")
+  const url = given["url"]
+  if (url === undefined || url === null || url === "") return invalid(`${at}.url`, "missing_required_parameter", "image_url needs a url.")
+  if (typeof url !== "string") return invalid(`${at}.url`, "invalid_type", "url must be a string.")
+  const video = given["video_metadata"]
+  return Result.succeed({
+    _tag: "Media",
+    source: { path: `${at}.url`, url, declaredType: stringOf(given["mime_type"]) ?? stringOf(given["format"]), filename: undefined },
+    detail: stringOf(given["detail"]),
+    video: isJsonObject(video) ? video : undefined,
+    signature
+  })
+}
+
+const plainMedia = (source: MediaSource, signature?: string): MediaPart => ({
+  _tag: "Media",
+  source,
+  detail: undefined,
+  video: undefined,
+  signature
+})
+
+const dataUri = (data: string, type: string): string => (data.slice(0, 5).toLowerCase() === "data:" ? data : `data:${type};base64,${data}`)
+
+const readAudio = (value: Json | undefined, path: string): Read<Part> => {
+  const at = `${path}.input_audio`
+  if (!isJsonObject(value)) return invalid(at, "missing_required_parameter", "input_audio needs data and format.")
+  const { data, format } = value
+  if (typeof data !== "string" || data === "") return invalid(`${at}.data`, "missing_required_parameter", "input_audio needs data, base64 text.")
+  const mime = typeof format === "string" ? mimeOfAudioFormat(format) : undefined
+  if (mime === undefined) return invalid(`${at}.format`, "invalid_value", `format must be one of ${audioFormatNames.join(", ")}.`)
+  return Result.succeed(plainMedia({ path: `${at}.data`, url: dataUri(data, mime), declaredType: mime, filename: undefined }))
+}
+
+const readFile = (value: Json | undefined, path: string): Read<Part> => {
+  const at = `${path}.file`
+  if (!isJsonObject(value)) return invalid(at, "missing_required_parameter", "file needs file_data, file_url or file_id.")
+  const about = { declaredType: stringOf(value["mime_type"]), filename: stringOf(value["filename"]) }
+  const data = stringOf(value["file_data"])
+  if (data !== undefined) {
+    const url = about.declaredType === undefined ? data : dataUri(data, about.declaredType)
+    return Result.succeed(plainMedia({ path: `${at}.file_data`, url, ...about }))
+  }
+  const url = stringOf(value["file_url"])
+  if (url !== undefined) return Result.succeed(plainMedia({ path: `${at}.file_url`, url, ...about }))
+  const id = stringOf(value["file_id"])
+  if (id === undefined) return invalid(at, "missing_required_parameter", "file needs file_data, file_url or file_id.")
+  return id.startsWith("https://") || id.startsWith("files/")
+    ? Result.succeed(plainMedia({ path: `${at}.file_id`, url: id, ...about }))
+    : invalid(`${at}.file_id`, "invalid_value", "file_id must be a Files API URL or files/<id>; the gateway keeps no files.")
+}
+
+const readImage = (value: Json | undefined, signature: string | undefined, path: string): Read<Part> => {
+  const at = `${path}.image`
+  const data = isJsonObject(value) ? value["b64_json"] : undefined
+  if (!isJsonObject(value) || typeof data !== "string") return invalid(`${at}.b64_json`, "invalid_type", "An image part needs b64_json.")
+  const mime = stringOf(value["mime_type"]) ?? "image/png"
+  return Result.succeed(plainMedia({ path: `${at}.b64_json`, url: dataUri(data, mime), declaredType: mime, filename: undefined }, signature))
+}
