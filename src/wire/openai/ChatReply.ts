@@ -55,6 +55,7 @@ export const Audio = Schema.Struct({
   expires_at: Schema.Number,
   transcript: Schema.String
 })
+export type Audio = typeof Audio.Type
 
 export const Message = Schema.Struct({
   role: Schema.Literal("assistant"),
