@@ -13,8 +13,8 @@ import { ProviderError, type Reason } from "../domain/ProviderError.ts"
 import { isStreamFailed } from "../translate/Translator.ts"
 import type { Prepared } from "./Prepared.ts"
 import { retryAfterMillis } from "./retryAfter.ts"
-import { type AuthHeaders, Transport, type TransportFault, type TransportRequest, type TransportResponse } from "./Transport.ts"
-import { faultReason } from "./transportFault.ts"
+import { type AuthHeaders, Transport, type TransportRequest, type TransportResponse } from "./Transport.ts"
+import { faultReason, type TransportFault } from "./TransportFault.ts"
 
 export type { AuthHeaders } from "./Transport.ts"
 

@@ -1,5 +1,6 @@
 // The ways an HTTP call can fail without an answer, and what each means as a reason.
 // It must not know undici's classes, providers or dialects.
+import * as Data from "effect/Data"
 import type { Reason } from "../domain/ProviderError.ts"
 
 /** `garbled` is an answer that is not HTTP, `encoded` one in a content coding nobody asked for. */
@@ -16,6 +17,9 @@ export type FaultKind =
   | "garbled"
   | "encoded"
   | "too_large"
+
+/** A call that got no usable answer; `kind` says why, without hosts or texts of the network. */
+export class TransportFault extends Data.TaggedError("TransportFault")<{ readonly kind: FaultKind }> {}
 
 const byCode: Readonly<Record<string, FaultKind>> = {
   ECONNREFUSED: "refused",

@@ -1,0 +1,315 @@
+// One HTTP call as its handler sees it: phases, one timer, the silent retry, and what becomes of the bytes.
+// It must not know the HTTP client behind it, providers or dialects.
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import type { CollectBounds, CollectedResponse, TransportRequest, TransportResponse } from "./Transport.ts"
+import { type FaultKind, faultKind, TransportFault } from "./TransportFault.ts"
+
+/** The connections of one layer, as a call uses them. */
+export interface Wire {
+  /** Beyond so many bytes that nobody pulled, a stream's socket is paused. */
+  readonly windowBytes: number
+  /** True while the request that starts is the first one on its socket. */
+  opened: boolean
+  /** Sends; `anew` forbids the use of a kept socket. */
+  readonly dispatch: (request: TransportRequest, body: Buffer | null, handler: Call, anew: boolean) => void
+}
+
+/** What a handler may do to its request. */
+export interface Controller {
+  readonly abort: (reason: Error) => void
+  readonly pause: () => void
+  readonly resume: () => void
+}
+
+const aborted = new Error("The call was given up.")
+
+type Phase = "connect" | "first_byte" | "idle"
+
+/** One call: its phases, its only timer, and the silent retry. What becomes of the bytes is the subclass's business. */
+export abstract class Call {
+  protected readonly wire: Wire
+  protected readonly request: TransportRequest
+  protected controller: Controller | undefined
+  protected over = false
+  protected status = 0
+  private readonly body: Buffer | null
+  private answered = false
+  private reused = false
+  private retried = false
+  private phase: Phase = "connect"
+  private phaseAt = 0
+  private totalAt = 0
+  private armedFor = 0
+  private timer: NodeJS.Timeout | undefined
+
+  constructor(wire: Wire, request: TransportRequest) {
+    this.wire = wire
+    this.request = request
+    this.body = request.body === undefined ? null : toBytes(request.body)
+  }
+
+  protected abstract onHead(status: number, headers: Record<string, string>): void
+  protected abstract onBytes(bytes: Buffer): void
+  protected abstract onEnd(): void
+  protected abstract onFault(kind: FaultKind): void
+
+  start(): void {
+    this.totalAt = performance.now() + this.request.totalMillis
+    this.enter("connect", this.request.connectMillis)
+    this.dispatch(false)
+  }
+
+  /** Ends the call from our side; nothing is reported any more. */
+  abort(): void {
+    if (!this.over) this.settle(true)
+  }
+
+  protected settle(abort: boolean): void {
+    this.over = true
+    clearTimeout(this.timer)
+    if (abort) this.controller?.abort(aborted)
+  }
+
+  protected fail(kind: FaultKind): void {
+    if (this.over) return
+    this.settle(true)
+    this.onFault(kind)
+  }
+
+  private dispatch(anew: boolean): void {
+    try {
+      this.wire.dispatch(this.request, this.body, this, anew)
+    } catch (error) {
+      this.fail(faultKind(error))
+    }
+  }
+
+  protected enter(phase: Phase, millis: number): void {
+    const now = performance.now()
+    this.phase = phase
+    this.phaseAt = now + millis
+    this.arm(now)
+  }
+
+  /** While the socket is paused only the total time runs. */
+  protected rest(): void {
+    this.phaseAt = this.totalAt
+  }
+
+  /** A timer that fires too early looks again; only an earlier deadline needs a new one. */
+  private arm(now: number): void {
+    const due = Math.min(this.phaseAt, this.totalAt)
+    if (this.timer !== undefined && this.armedFor <= due) return
+    clearTimeout(this.timer)
+    this.armedFor = due
+    this.timer = setTimeout(onTimer, Math.max(1, Math.ceil(due - now)), this)
+  }
+
+  /** Called by the timer. */
+  tick(): void {
+    this.timer = undefined
+    if (this.over) return
+    const now = performance.now()
+    if (now >= this.totalAt) this.fail("total_timeout")
+    else if (now >= this.phaseAt) this.fail(`${this.phase}_timeout`)
+    else this.arm(now)
+  }
+
+  onRequestStart(controller: Controller): void {
+    this.controller = controller
+    if (this.over) return controller.abort(aborted)
+    this.reused = !this.retried && !this.wire.opened
+    this.wire.opened = false
+    this.enter("first_byte", this.request.firstByteMillis)
+  }
+
+  onResponseStarted(): void {
+    this.answered = true
+  }
+
+  onResponseStart(_: Controller, status: number, headers: Record<string, string | Array<string> | undefined>): void {
+    if (this.over || status < 200) return
+    this.status = status
+    this.onHead(status, joined(headers))
+  }
+
+  onResponseData(_: Controller, bytes: Buffer): void {
+    if (this.over) return
+    this.enter("idle", this.request.idleMillis)
+    this.onBytes(bytes)
+  }
+
+  onResponseEnd(): void {
+    if (this.over) return
+    this.settle(false)
+    this.onEnd()
+  }
+
+  onResponseError(_: Controller, error: Error): void {
+    if (this.over) return
+    const kind = faultKind(error)
+    if (kind === "reset" && this.reused && !this.answered && !this.retried) {
+      // The upstream closed an idle socket just as we took it: not one byte was answered, so the call may go again.
+      this.retried = true
+      this.enter("connect", this.request.connectMillis)
+      return this.dispatch(true)
+    }
+    this.fail(kind === "garbled" && this.status > 0 ? "reset" : kind)
+  }
+}
+
+const onTimer = (call: Call): void => call.tick()
+
+const joined = (headers: Record<string, string | Array<string> | undefined>): Record<string, string> => {
+  const out: Record<string, string> = {}
+  for (const name in headers) {
+    const value = headers[name]
+    if (value !== undefined) out[name] = typeof value === "string" ? value : value.join(", ")
+  }
+  return out
+}
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300
+
+const isEncoded = (headers: Readonly<Record<string, string>>): boolean => {
+  const coding = headers["content-encoding"]
+  return coding !== undefined && coding !== "" && coding.toLowerCase() !== "identity"
+}
+
+export const toBytes = (data: string | Uint8Array): Buffer =>
+  typeof data === "string" ? Buffer.from(data) : Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+
+/** Collects the body and resumes once. An error status survives whatever happens to its body. */
+export class CollectCall extends Call {
+  private readonly bounds: CollectBounds
+  private readonly resume: (effect: Effect.Effect<CollectedResponse, TransportFault>) => void
+  private headers: Readonly<Record<string, string>> = {}
+  private readonly chunks: Array<Buffer> = []
+  private size = 0
+
+  constructor(
+    wire: Wire,
+    request: TransportRequest,
+    bounds: CollectBounds,
+    resume: (effect: Effect.Effect<CollectedResponse, TransportFault>) => void
+  ) {
+    super(wire, request)
+    this.bounds = bounds
+    this.resume = resume
+  }
+
+  protected onHead(status: number, headers: Record<string, string>): void {
+    this.headers = headers
+    if (isEncoded(headers)) return this.fail("encoded")
+    if (isSuccess(status) && Number(headers["content-length"]) > this.bounds.replyBytes) return this.fail("too_large")
+    this.enter("idle", this.request.idleMillis)
+  }
+
+  protected onBytes(bytes: Buffer): void {
+    const room = (isSuccess(this.status) ? this.bounds.replyBytes : this.bounds.errorBytes) - this.size
+    this.chunks.push(bytes.length > room ? bytes.subarray(0, room) : bytes)
+    this.size += Math.min(bytes.length, room)
+    if (bytes.length > room) this.fail("too_large")
+  }
+
+  protected onEnd(): void {
+    const only = this.chunks.length === 1 ? this.chunks[0] : undefined
+    this.resume(Effect.succeed({ status: this.status, headers: this.headers, bytes: only ?? Buffer.concat(this.chunks, this.size) }))
+  }
+
+  protected onFault(kind: FaultKind): void {
+    if (this.status > 0 && !isSuccess(this.status)) this.onEnd()
+    else this.resume(Effect.fail(new TransportFault({ kind })))
+  }
+}
+
+/** Queues what comes until it is pulled; beyond the window the socket is paused. */
+export class StreamCall extends Call {
+  private onHeadReady: ((effect: Effect.Effect<TransportResponse, TransportFault>) => void) | undefined
+  private onReady: ((effect: TransportResponse["body"]) => void) | undefined
+  private queue: Array<Uint8Array> = []
+  private queued = 0
+  private paused = false
+  private flushing = false
+  private fault: FaultKind | undefined
+
+  readonly close = Effect.sync(() => this.abort())
+
+  readonly head: Effect.Effect<TransportResponse, TransportFault> = Effect.callback((resume) => {
+    this.onHeadReady = resume
+    this.start()
+    return this.close
+  })
+
+  private readonly pull: TransportResponse["body"] = Effect.suspend(() =>
+    this.ready() ?? Effect.callback((resume) => {
+      this.onReady = resume
+      return Effect.sync(() => {
+        this.onReady = undefined
+      })
+    })
+  )
+
+  protected onHead(status: number, headers: Record<string, string>): void {
+    if (isEncoded(headers) && isSuccess(status)) return this.fail("encoded")
+    // The coded body of an error says nothing; its status does.
+    if (isEncoded(headers)) this.settle(true)
+    this.onHeadReady?.(Effect.succeed({ status, headers, body: this.pull, close: this.close }))
+  }
+
+  protected onBytes(bytes: Buffer): void {
+    this.queue.push(bytes)
+    this.queued += bytes.length
+    if (this.queued > this.wire.windowBytes && !this.paused) {
+      this.paused = true
+      this.rest()
+      this.controller?.pause()
+    }
+    this.flushSoon()
+  }
+
+  protected onEnd(): void {
+    this.flushSoon()
+  }
+
+  protected onFault(kind: FaultKind): void {
+    this.fault = kind
+    if (this.status > 0) this.flushSoon()
+    this.onHeadReady?.(Effect.fail(new TransportFault({ kind })))
+  }
+
+  /** One network read may hold many pieces: the reader wakes once, after all of them. */
+  private flushSoon(): void {
+    if (this.onReady === undefined || this.flushing) return
+    this.flushing = true
+    queueMicrotask(() => {
+      this.flushing = false
+      const resume = this.onReady
+      const ready = resume === undefined ? undefined : this.ready()
+      if (resume === undefined || ready === undefined) return
+      this.onReady = undefined
+      resume(ready)
+    })
+  }
+
+  private ready(): TransportResponse["body"] | undefined {
+    const [first, ...rest] = this.queue
+    if (first !== undefined) {
+      this.queue = []
+      this.queued = 0
+      this.unpause()
+      return Effect.succeed([first, ...rest])
+    }
+    if (this.fault !== undefined) return Effect.fail(new TransportFault({ kind: this.fault }))
+    return this.over ? Cause.done() : undefined
+  }
+
+  private unpause(): void {
+    if (!this.paused) return
+    this.paused = false
+    if (this.over) return
+    this.enter("idle", this.request.idleMillis)
+    this.controller?.resume()
+  }
+}
