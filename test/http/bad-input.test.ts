@@ -191,4 +191,14 @@ describe("routes", () => {
     ])
     await full.dispose()
   })
+
+  it("B103 a place is free again once its answer is complete, streams and failures too", async () => {
+    const narrow = face({ inFlight: 1 })
+    for (const body of [hello, { ...hello, stream: true }, "{", hello]) {
+      const answer = await narrow.chat(body)
+      expect(answer.status).toBe(body === "{" ? 400 : 200)
+      await answer.text()
+    }
+    await narrow.dispose()
+  })
 })

@@ -124,7 +124,7 @@ export const services = (script: Script, limits: Partial<LimitValues> = {}): Lay
       { name: "test", key: Redacted.make(key) },
       { name: "narrow", key: Redacted.make(narrowKey), providers: ["google"], models: ["gemini-2.5-flash*"] }
     ]),
-    Layer.succeed(Limits, { ...defaultLimits, ...limits })
+    Layer.succeed(Limits, { ...defaultLimits, readyDelayMillis: 0, ...limits })
   )
 
 export interface Face {
@@ -146,7 +146,7 @@ export const face = (limits: Partial<LimitValues> = {}): Face => {
       send("/v1/chat/completions", {
         method: "POST",
         headers: { "content-type": "application/json", "x-gateway-api-key": key, "x-request-id": "r1", ...headers },
-        body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body)
+        body: body instanceof Uint8Array ? new Uint8Array(body) : typeof body === "string" ? body : JSON.stringify(body)
       }),
     dispose
   }

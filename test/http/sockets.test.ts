@@ -1,0 +1,308 @@
+// The server on a real socket: malformed HTTP, limits of framing, pings, aborts, drain.
+import { connect, type Socket } from "node:net"
+import { it as effectIt } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as HttpServer from "effect/http/HttpServer"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import * as fc from "fast-check"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import type { LimitValues } from "../../src/domain/Limits.ts"
+import { Server } from "../../src/http/Server.ts"
+import { fullChunks, hello, key, type Script, script, services } from "./face.ts"
+
+const serve = (scripted: Script, limits: Partial<LimitValues>): Layer.Layer<HttpServer.HttpServer> =>
+  Server.layer({ host: "127.0.0.1", port: 0 }).pipe(
+    Layer.provide(services(scripted, limits)),
+    Layer.orDie
+  )
+
+const portOf = (context: Context.Context<HttpServer.HttpServer>): number => {
+  const { address } = Context.get(context, HttpServer.HttpServer)
+  return "port" in address ? address.port : 0
+}
+
+interface Running {
+  readonly script: Script
+  readonly port: number
+  readonly close: () => Promise<void>
+}
+const start = async (limits: Partial<LimitValues> = {}): Promise<Running> => {
+  const scripted = script()
+  const scope = Scope.makeUnsafe()
+  const context = await Effect.runPromise(Layer.buildWithScope(serve(scripted, limits), scope))
+  return { script: scripted, port: portOf(context), close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+}
+
+/** Everything the server says until it closes. */
+const raw = (port: number, bytes: string | Uint8Array, half = false): Promise<string> =>
+  new Promise((resolve) => {
+    let text = ""
+    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true }, () => half ? socket.end(bytes) : socket.write(bytes))
+    socket.on("data", (part) => {
+      text += part.toString("latin1")
+    })
+    socket.on("error", () => {})
+    socket.on("end", () => socket.end())
+    socket.on("close", () => resolve(text))
+  })
+
+const parts = (text: string) => {
+  const [head = "", body = ""] = text.split("\r\n\r\n")
+  const [line = "", ...headers] = head.split("\r\n")
+  return { line, headers: Object.fromEntries(headers.map((one) => one.toLowerCase().split(": "))), body }
+}
+
+const bodyOf = (code: string, message: string) =>
+  JSON.stringify({ error: { message, type: "invalid_request_error", param: null, code } })
+const malformed = bodyOf("malformed_http", "The request is not well-formed HTTP/1.1.")
+const tooManyHeaders = bodyOf("headers_too_large", "The request has too many headers, or too long ones.")
+const post = (headers: string, body = "") => `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n${headers}\r\n\r\n${body}`
+const json = JSON.stringify(hello)
+const keyed = `x-gateway-api-key: ${key}\r\ncontent-type: application/json`
+
+describe("malformed HTTP", () => {
+  let server: Running
+  beforeAll(async () => {
+    server = await start({ headersTimeoutMillis: 200, requestTimeoutMillis: 300, bodyBytes: 1000 })
+  })
+  afterAll(() => server.close())
+
+  it.each([
+    ["B27 CL and TE", post("content-length: 3\r\ntransfer-encoding: chunked", "abc")],
+    ["B27 two CL", post("content-length: 3\r\ncontent-length: 4", "abcd")],
+    ["B27 signed CL", post("content-length: +4", "abcd")],
+    ["B27 odd TE", post(`${keyed}\r\ntransfer-encoding: gzip, chunke`, "abc")],
+    ["B27 bad chunk", post(`${keyed}\r\ntransfer-encoding: chunked`, "zz\r\nabc\r\n")],
+    ["B27 bare LF", "GET /health/live HTTP/1.1\nhost: x\n\n"],
+    ["B27 NUL", "GET /health/live HTTP/1.1\r\nhost: x\r\na: b\0c\r\n\r\n"],
+    ["B27 obs-fold", "GET /health/live HTTP/1.1\r\nhost: x\r\na: b\r\n c\r\n\r\n"],
+    ["B27 space before colon", "GET /health/live HTTP/1.1\r\nhost : x\r\n\r\n"],
+    ["B27 garbage", "\x16\x03\x01\x02\x00\x01\x00"],
+    ["B27 h2 preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+    ["B28 two hosts", "GET /health/live HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n"]
+  ])("%s", async (_name, bytes) => {
+    const answer = parts(await raw(server.port, bytes))
+    expect(answer.line).toBe("HTTP/1.1 400 Bad Request")
+    expect(answer.body).toBe(malformed)
+    expect(answer.headers).toMatchObject({
+      "content-type": "application/json",
+      "content-length": String(malformed.length),
+      connection: "close"
+    })
+    expect(answer.headers["x-request-id"]).toMatch(/^[\da-f-]{36}$/)
+    expect(server.script.calls).toEqual([])
+  })
+
+  it.each([
+    ["B25 block over 16 KiB", `GET /health/live HTTP/1.1\r\nhost: x\r\na: ${"b".repeat(17_000)}\r\n\r\n`],
+    ["B26 over 100 headers", `GET /health/live HTTP/1.1\r\nhost: x\r\n${"a: b\r\n".repeat(101)}\r\n`]
+  ])("%s", async (_name, bytes) => {
+    const answer = parts(await raw(server.port, bytes))
+    expect([answer.line, answer.body]).toEqual(["HTTP/1.1 431 Request Header Fields Too Large", tooManyHeaders])
+  })
+
+  it("B24 a body that never comes is 408 and a closed connection", async () => {
+    const answer = parts(await raw(server.port, post(`${keyed}\r\ncontent-length: 900`, "{")))
+    expect([answer.line, answer.body]).toEqual([
+      "HTTP/1.1 408 Request Timeout",
+      bodyOf("request_timeout", "The request did not arrive in time.")
+    ])
+  })
+
+  it("B29 another expectation is 417", async () => {
+    const answer = parts(await raw(server.port, post(`${keyed}\r\nexpect: 200-ok\r\ncontent-length: 0`)))
+    expect([answer.line, answer.body]).toEqual([
+      "HTTP/1.1 417 Expectation Failed",
+      bodyOf("expectation_failed", "The only expectation taken is 100-continue.")
+    ])
+  })
+
+  it("B22 too long by Content-Length, B23 by chunks", async () => {
+    const expected = bodyOf("request_too_large", "The request is larger than 1000 bytes; send large media as a gs:// or Files API URL.")
+    const declared = parts(await raw(server.port, post(`${keyed}\r\nconnection: close\r\ncontent-length: 1001`, "x".repeat(1001))))
+    const chunked = parts(await raw(server.port, post(
+      `${keyed}\r\nconnection: close\r\ntransfer-encoding: chunked`,
+      `1f4\r\n${"x".repeat(500)}\r\n1f5\r\n${"x".repeat(501)}\r\n0\r\n\r\n`
+    )))
+    for (const answer of [declared, chunked]) expect([answer.line, answer.body]).toEqual(["HTTP/1.1 413 Payload Too Large", expected])
+  })
+
+  it.each([["websocket"], ["h2c"]])("B30 Upgrade: %s is answered as HTTP/1.1", async (protocol) => {
+    const upgrade = `connection: Upgrade, close\r\nupgrade: ${protocol}`
+    const answer = parts(await raw(server.port, post(`${keyed}\r\n${upgrade}\r\ncontent-length: ${json.length}`, json)))
+    expect(answer.line).toBe("HTTP/1.1 200 OK")
+    expect(JSON.parse(answer.body)).toMatchObject({ object: "chat.completion" })
+    server.script.calls.length = 0
+  })
+
+  it("100-continue is answered, and then the request", async () => {
+    const text = await raw(server.port, post(`${keyed}\r\nconnection: close\r\nexpect: 100-continue\r\ncontent-length: ${json.length}`, json))
+    expect(text.startsWith("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")).toBe(true)
+    server.script.calls.length = 0
+  })
+
+  it("B92 two Authorization headers are refused although Node keeps one", async () => {
+    const answer = parts(await raw(server.port, post(`${keyed}\r\nauthorization: Bearer a\r\nauthorization: Bearer b\r\nconnection: close\r\ncontent-length: ${json.length}`, json)))
+    expect(answer.line).toBe("HTTP/1.1 401 Unauthorized")
+    expect(JSON.parse(answer.body)).toMatchObject({ error: { code: "provider_credentials_invalid" } })
+  })
+
+  it("P1 random bytes: an answer or a close, never a 500, and the server lives", async () => {
+    const known = /^(HTTP\/1\.1 (400|401|403|404|405|408|413|415|417|431) |$)/
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          fc.uint8Array({ maxLength: 200 }),
+          fc.tuple(fc.constantFrom("/v1/chat/completions", "/v1/models/x", "/"), fc.uint8Array({ maxLength: 100 })).map(([path, body]) =>
+            Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${keyed}\r\ncontent-length: ${body.length}\r\n\r\n`), body])
+          )
+        ),
+        async (bytes) => {
+          expect(await raw(server.port, bytes, true)).toMatch(known)
+        }
+      ),
+      { numRuns: 200 }
+    )
+    expect(server.script.calls).toEqual([])
+    expect(parts(await raw(server.port, "GET /health/live HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")).body).toBe("{\"status\":\"ok\"}")
+  })
+})
+
+/** A stream held open after its first chunk until told to go on. */
+const held = (scripted: Script) => {
+  const go = Deferred.makeUnsafe<void>()
+  const left = Deferred.makeUnsafe<void>()
+  scripted.chunks = Stream.concat(
+    Stream.fromIterable(fullChunks.slice(0, 1)),
+    Stream.fromEffect(Deferred.await(go)).pipe(Stream.flatMap(() => Stream.fromIterable(fullChunks.slice(2))))
+  ).pipe(Stream.ensuring(Deferred.succeed(left, undefined)))
+  return { go: Deferred.succeed(go, undefined), left: Deferred.await(left) }
+}
+const streaming = JSON.stringify({ ...hello, stream: true })
+
+/** A socket whose text can be waited on. */
+class Line {
+  readonly socket: Socket
+  text = ""
+  #waiting: Array<() => void> = []
+  closed = false
+  constructor(port: number, bytes: string) {
+    this.socket = connect({ port, host: "127.0.0.1" }, () => this.socket.write(bytes))
+    this.socket.on("data", (part) => {
+      this.text += part.toString("utf8")
+      for (const look of this.#waiting) look()
+    })
+    this.socket.on("error", () => {})
+    this.socket.on("close", () => {
+      this.closed = true
+      for (const look of this.#waiting) look()
+    })
+  }
+  until(done: (line: Line) => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const look = () => {
+        if (done(this)) resolve()
+      }
+      this.#waiting.push(look)
+      look()
+    })
+  }
+}
+const streamRequest = post(`${keyed}\r\ncontent-length: ${streaming.length}`, streaming)
+const done = "data: [DONE]\n\n"
+
+it("TH15 bodies in flight over the budget of the process: 503, and the budget is given back", async () => {
+  const server = await start({ bodiesInFlightBytes: json.length })
+  const send = async (body: string) =>
+    parts(await raw(server.port, post(`${keyed}\r\nconnection: close\r\ncontent-length: ${body.length}`, body)))
+  for (const _again of [1, 2]) {
+    expect((await send(`${json} `)).line).toBe("HTTP/1.1 503 Service Unavailable")
+    expect((await send(json)).line).toBe("HTTP/1.1 200 OK")
+  }
+  await server.close()
+})
+
+describe("streams on a socket", () => {
+  it("T1323 silence is bridged by comment lines, and the stream ends as usual", async () => {
+    const server = await start({ pingMillis: 20 })
+    const { go } = held(server.script)
+    const line = new Line(server.port, streamRequest)
+    await line.until(({ text }) => text.split(": ping\n\n").length >= 3)
+    await Effect.runPromise(go)
+    await line.until(({ text }) => text.includes(done))
+    line.socket.destroy()
+    await server.close()
+  })
+
+  it("F26 a client that leaves mid-stream stops the stream at once", async () => {
+    const server = await start()
+    const { left } = held(server.script)
+    const line = new Line(server.port, streamRequest)
+    await line.until(({ text }) => text.includes("\"role\":\"assistant\""))
+    line.socket.destroy()
+    await Effect.runPromise(left)
+    await server.close()
+  })
+
+  it("F26 a client that leaves while waiting interrupts the router", async () => {
+    const server = await start()
+    const begun = Deferred.makeUnsafe<void>()
+    const left = Deferred.makeUnsafe<void>()
+    server.script.value = Deferred.succeed(begun, undefined).pipe(
+      Effect.andThen(Effect.never),
+      Effect.ensuring(Deferred.succeed(left, undefined))
+    )
+    const line = new Line(server.port, post(`${keyed}\r\ncontent-length: ${json.length}`, json))
+    await Effect.runPromise(Deferred.await(begun))
+    line.socket.destroy()
+    await Effect.runPromise(Deferred.await(left))
+    await server.close()
+  })
+
+  it("F29 the hard cap says so: one error frame, no [DONE]", async () => {
+    const server = await start({ drainMillis: 1 })
+    held(server.script)
+    const line = new Line(server.port, streamRequest)
+    await line.until(({ text }) => text.includes("\"role\":\"assistant\""))
+    await server.close()
+    await line.until(({ closed }) => closed)
+    expect(line.text).toContain("data: {\"error\":{\"message\":\"The gateway is shutting down; try again, another instance will answer.\",\"type\":\"api_error\",\"param\":null,\"code\":\"server_shutting_down\"}}\n\n")
+    expect(line.text).not.toContain(done)
+  })
+})
+
+const get = (port: number, path: string) =>
+  Effect.promise(async () => parts(await raw(port, `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)))
+
+effectIt.effect("F29, M14 drain: ready falls while requests are still taken, then the listener closes and streams finish", () =>
+  Effect.gen(function*() {
+    const scripted = script()
+    const { go } = held(scripted)
+    const scope = yield* Scope.make()
+    const port = portOf(yield* Layer.buildWithScope(serve(scripted, { readyDelayMillis: 5_000 }), scope))
+    const line = new Line(port, streamRequest)
+    yield* Effect.promise(() => line.until(({ text }) => text.includes("\"role\":\"assistant\"")))
+
+    const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+    yield* Effect.yieldNow
+    const ready = yield* get(port, "/health/ready")
+    expect([ready.line, ready.body]).toEqual([
+      "HTTP/1.1 503 Service Unavailable",
+      "{\"status\":\"shutting_down\",\"checks\":{\"config\":\"ok\"},\"version\":\"0.1.0\"}"
+    ])
+    expect((yield* get(port, "/health/live")).body).toBe("{\"status\":\"ok\"}")
+
+    yield* TestClock.adjust(5_000)
+    expect(yield* get(port, "/health/live")).toEqual({ line: "", headers: {}, body: "" })
+    yield* go
+    yield* Effect.promise(() => line.until(({ closed }) => closed))
+    yield* Fiber.join(closing)
+    expect(line.text).toContain(done)
+  }))

@@ -1,0 +1,27 @@
+// Keys are found by digest and refused alike.
+import { it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { expect } from "vitest"
+import { KeyInvalid } from "../../src/domain/GatewayError.ts"
+import { GatewayKeys } from "../../src/keys/GatewayKeys.ts"
+
+const layer = GatewayKeys.layerStatic([
+  { name: "all", key: Redacted.make("mgk_all") },
+  { name: "some", key: Redacted.make("mgk_some"), providers: ["a"], models: ["m*"] }
+])
+
+it.effect("TH1 a known key gives its record", () =>
+  Effect.gen(function*() {
+    const keys = yield* GatewayKeys
+    expect(yield* keys.find(Redacted.make("mgk_all"))).toEqual({ id: "all", name: "all", providers: undefined, models: undefined })
+    expect(yield* keys.find(Redacted.make("mgk_some"))).toEqual({ id: "some", name: "some", providers: ["a"], models: ["m*"] })
+  }).pipe(Effect.provide(layer)))
+
+it.effect("B2 anything else is refused alike", () =>
+  Effect.gen(function*() {
+    const keys = yield* GatewayKeys
+    for (const text of ["", "mgk_al", "mgk_all ", "MGK_ALL", "mgk_all\0", "\u{1f600}", "x".repeat(100_000)]) {
+      expect(yield* Effect.flip(keys.find(Redacted.make(text)))).toBeInstanceOf(KeyInvalid)
+    }
+  }).pipe(Effect.provide(layer)))
