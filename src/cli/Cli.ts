@@ -43,7 +43,7 @@ const serve = Command.make("serve", { config, host, port }, (given) =>
 const demo = Command.make("demo", {
   host,
   port,
-  snippets: Flag.Boolean("snippets").pipe(Flag.withDescription("Print client snippets for the demo and end"))
+  snippets: Flag.Boolean("snippets").pipe(Flag.withDescription("Print client snippets for the demo and end"), Flag.withDefault(false))
 }, (given) =>
   Effect.flatMap(Effect.promise(() => import("./DemoCommand.ts")), (verb) =>
     verb.demo({ ...listenFlags(given), snippets: given.snippets }))).pipe(

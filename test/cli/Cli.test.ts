@@ -1,0 +1,185 @@
+// The command line as a process: exit codes, what goes to stdout, what to stderr.
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, describe, expect, it } from "vitest"
+import { version } from "../../src/http/version.ts"
+
+const main = new URL("../../src/main.ts", import.meta.url).pathname
+const home = mkdtempSync(join(tmpdir(), "gateway-cli-"))
+afterAll(() => rmSync(home, { recursive: true }))
+
+interface Given {
+  readonly env?: Readonly<Record<string, string>>
+  readonly stdin?: string
+  readonly files?: Readonly<Record<string, string>>
+}
+
+const start = (args: ReadonlyArray<string>, given: Given): { readonly child: ChildProcess; readonly folder: string } => {
+  const folder = mkdtempSync(join(home, "run-"))
+  for (const [name, text] of Object.entries(given.files ?? {})) writeFileSync(join(folder, name), text)
+  const child = spawn(process.execPath, [main, ...args], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"], HOME: folder, NO_COLOR: "1", ...given.env }
+  })
+  child.stdin?.end(given.stdin ?? "")
+  return { child, folder }
+}
+
+const ended = (child: ChildProcess): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> => {
+  let [out, err] = ["", ""]
+  child.stdout?.on("data", (part) => out += part)
+  child.stderr?.on("data", (part) => err += part)
+  return new Promise((done) => child.once("close", (code) => done({ code, out, err })))
+}
+
+const run = (args: ReadonlyArray<string>, given: Given = {}) => ended(start(args, given).child)
+
+/** Resolves with everything on stderr once it holds a match. */
+const said = (child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> =>
+  new Promise((done, failed) => {
+    let text = ""
+    child.stderr?.on("data", (part) => {
+      text += part
+      const found = pattern.exec(text)
+      if (found !== null) done(found)
+    })
+    child.once("close", (code) => failed(new Error(`ended with ${code}: ${text}`)))
+  })
+
+const wrong = `server: { prot: 8787 }
+providers:
+  - slug: vertex-prod
+    provider: vertex-ai
+    region: us-centrl1
+    credentials: { type: access_token, token: sekret-token, extra: sekret-extra }
+  - slug: gemini
+    provider: google
+    api_key: \${NOPE}
+keys:
+- { name: ci, key: sekret }
+`
+
+const chat = (model: string) => JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }], temperature: 0.5, store: true })
+
+describe.concurrent("model-gateway", () => {
+  it("no verb: help on stdout, exit 0", async () => {
+    const { code, err, out } = await run([])
+    expect([code, err, out.match(/^ {2}(serve|demo|check|explain|health) /gm)]).toEqual([0, "", ["  serve ", "  demo ", "  check ", "  explain ", "  health "]])
+  })
+  it("--version", async () => {
+    const packageJson: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"))
+    expect(packageJson).toMatchObject({ version })
+    expect(await run(["--version"])).toEqual({ code: 0, out: `model-gateway v${version}\n`, err: "" })
+  })
+  it.each([
+    [["serv"], "Unknown subcommand \"serv\" for \"model-gateway\"\n\n  Did you mean this?\n    serve\nHelp: model-gateway --help\n"],
+    [["serve", "--prot", "1"], "Unrecognized flag: --prot in command model-gateway serve\n\n  Did you mean this?\n    --port\nHelp: model-gateway serve --help\n"],
+    [["health", "--url", "x"], "--url takes an http or https URL\n"],
+    [["check", "--config", "absent.yaml"], "absent.yaml  the configuration file does not exist\n"],
+    [["serve", "--port", "70000"], "--port  expected a whole number from 0 to 65535\n"]
+  ])("usage fault %j: exit 2, words on stderr only", async (args, err) => {
+    expect(await run(args)).toEqual({ code: 2, out: "", err })
+  })
+
+  it("check prints every fault with its place, none of the secrets, and exits 2", async () => {
+    expect(await run(["check"], { files: { "gateway.yaml": wrong } })).toEqual({
+      code: 2,
+      out: "",
+      err: [
+        "gateway.yaml:1:11  server.prot  unknown key; did you mean port?",
+        "gateway.yaml:5:5  providers[0].region  \"us-centrl1\" is not a region; did you mean us-central1?",
+        "gateway.yaml:6:61  providers[0].credentials.extra  unknown key; known: type, token",
+        "gateway.yaml:9:5  providers[1].api_key  the environment variable NOPE is not set; set it, or write ${NOPE:-default}",
+        "gateway.yaml:11:15  keys[0].key  must be 8 to 256 printable characters without spaces",
+        ""
+      ].join("\n")
+    })
+  })
+  it("check says what a sound configuration holds, without its secrets", async () => {
+    const files = { "gateway.json": JSON.stringify({ keys: [{ name: "ci", key: "${CI_KEY}" }] }) }
+    expect(await run(["check"], { files, env: { CI_KEY: "mgk_sekret", GEMINI_API_KEY: "sekret", PORT: "99" } })).toEqual({
+      code: 0,
+      out: [
+        "ok  gateway.json",
+        "    listens on 127.0.0.1:99",
+        "    @vertex-ai  no credential: set GOOGLE_APPLICATION_CREDENTIALS to a service-account key file, or let requests bring their own",
+        "    @google  API key",
+        "    gateway keys: ci",
+        ""
+      ].join("\n"),
+      err: ""
+    })
+  })
+  it("the file: --config, GATEWAY_CONFIG, the working directory", async () => {
+    const file = (port: number) => `server: { port: ${port} }`
+    const files = { "flag.yaml": file(1), "env.yaml": file(2), "gateway.yml": file(3) }
+    const listens = async (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) =>
+      (await run(["check", ...args], { files, env })).out.split("\n").slice(0, 2)
+    expect(await listens([], {})).toEqual(["ok  gateway.yml", "    listens on 127.0.0.1:3"])
+    expect(await listens([], { GATEWAY_CONFIG: "env.yaml" })).toEqual(["ok  env.yaml", "    listens on 127.0.0.1:2"])
+    expect(await listens(["--config", "flag.yaml"], { GATEWAY_CONFIG: "env.yaml" })).toEqual(["ok  flag.yaml", "    listens on 127.0.0.1:1"])
+  })
+
+  it("explain prints the upstream request, sends nothing and needs no credential", async () => {
+    const { code, err, out } = await run(["explain"], { stdin: chat("@google/gemini-2.5-flash") })
+    expect([code, err]).toEqual([0, ""])
+    expect(JSON.parse(out)).toEqual({
+      object: "dry_run",
+      provider: "google",
+      target_index: 0,
+      method: "POST",
+      url: "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:generateContent",
+      headers: { "content-type": "application/json" },
+      body: { contents: [{ role: "user", parts: [{ text: "Hello" }] }], generationConfig: { temperature: 0.5 } },
+      ignored_params: ["store"]
+    })
+  })
+  it("explain --provider, with the credential left out of what it prints", async () => {
+    const env = { GEMINI_API_KEY: "sekret" }
+    const { code, out } = await run(["explain", "--provider", "google"], { stdin: chat("gemini-2.5-flash"), env })
+    expect([code, out.includes("sekret"), JSON.parse(out).headers]).toEqual([0, false, { "content-type": "application/json", "x-goog-api-key": "<redacted>" }])
+  })
+  it("explain refuses what the service would refuse, exit 1", async () => {
+    expect(await run(["explain"], { stdin: "{" })).toMatchObject({ code: 1, out: "" })
+    expect(await run(["explain"], { stdin: chat("@google/a b") })).toEqual({
+      code: 1,
+      out: "",
+      err: "\"a b\" is not a model id: letters, digits, \".\", \"_\", \"-\", \"/\" and one \"@version\" are allowed.\n"
+    })
+  })
+
+  it("demo --snippets prints one for each client", async () => {
+    const { code, err, out } = await run(["demo", "--snippets", "--port", "9"])
+    expect([code, err, out.match(/^--- .*/gm), out.match(/http:\/\/127\.0\.0\.1:9\/v1/g)?.length]).toEqual(
+      [0, "", ["--- curl", "--- curl, streamed", "--- OpenAI SDK", "--- AI SDK"], 4]
+    )
+  })
+
+  it("serve makes a key when none is set, says it once, is healthy, and ends with 0 when told to stop", async () => {
+    const { child } = start(["serve", "--port", "0"], { env: { GATEWAY_LIMITS_READY_DELAY_MILLIS: "0", GEMINI_API_KEY: "sekret" } })
+    const all = ended(child)
+    const [text, origin = "", key = ""] = await said(child, /API {6}(http:\S+)\/v1[^]*Key {6}(mgk_[\w-]{32}) {3}made/)
+    expect(text.includes("sekret")).toBe(false)
+    expect(await run(["health", "--url", origin])).toEqual({ code: 0, out: "ready\n", err: "" })
+    const models = await fetch(`${origin}/v1/models`, { headers: { "x-gateway-api-key": key } })
+    const refused = await fetch(`${origin}/v1/models`, { headers: { "x-gateway-api-key": "mgk_other000" } })
+    expect([models.status, refused.status]).toEqual([200, 401])
+    child.kill("SIGTERM")
+    const { code, err, out } = await all
+    expect([code, out, err.split(key).length]).toEqual([0, "", 2])
+    expect(await run(["health", "--url", origin])).toEqual({ code: 1, out: "", err: `no answer from ${origin}\n` })
+  })
+  it("serve on a taken port: one line, exit 1", async () => {
+    const { child } = start(["demo", "--port", "0"], {})
+    const [, port = ""] = await said(child, /API {6}http:\/\/127\.0\.0\.1:(\d+)/)
+    expect(await run(["serve", "--port", port])).toEqual({
+      code: 1,
+      out: "",
+      err: `cannot listen on 127.0.0.1:${port}: another process does; choose a port with --port\n`
+    })
+    child.kill("SIGINT")
+    expect((await ended(child)).code).toBe(0)
+  })
+})

@@ -1,0 +1,75 @@
+// The demo answers real requests over a socket, through both providers, with the words it prints.
+import { it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpServer from "effect/http/HttpServer"
+import * as Layer from "effect/Layer"
+import { describe, expect } from "vitest"
+import { Demo } from "../../src/demo/Demo.ts"
+import { banner, curl, demoModels, snippets } from "../../src/demo/seed.ts"
+import { Gateway } from "../../src/Gateway.ts"
+
+const key = "mgk_demo"
+
+/** A demo on a free port for the length of a test; its origin. */
+const started = Effect.gen(function*() {
+  const settings = yield* Demo.settings({ host: "127.0.0.1", port: 0, key, tokensPerSecond: 0 })
+  const context = yield* Layer.build(Gateway.layer(settings))
+  const { address } = Context.get(context, HttpServer.HttpServer)
+  return `http://127.0.0.1:${"port" in address ? address.port : 0}`
+})
+
+/** Sends what a printed curl line says. */
+const send = (line: string) =>
+  Effect.promise(async () => {
+    const url = /(http:\S+)/.exec(line)?.[1] ?? ""
+    const headers = [...line.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name = "", value = ""]): [string, string] => [name, value])
+    const body = /-d '([^']+)'/.exec(line)?.[1] ?? ""
+    const response = await fetch(url, { method: "POST", headers, body })
+    return { status: response.status, provider: response.headers.get("x-gateway-provider"), text: await response.text() }
+  })
+
+const contents = (frames: ReadonlyArray<string>): string =>
+  frames.map((frame) => JSON.parse(frame.slice("data: ".length)).choices[0]?.delta.content ?? "").join("")
+
+describe("demo", () => {
+  it.live.each([...demoModels])("%s: the printed requests, whole and streamed, give the same answer", (model) =>
+    Effect.scoped(Effect.gen(function*() {
+      const origin = yield* started
+      const facts = { origin, key, version: "1" }
+      const whole = yield* send(curl(facts, model, false))
+      const answer: unknown = JSON.parse(whole.text)
+      const content = JSON.parse(whole.text).choices[0].message.content
+      expect(whole.status).toBe(200)
+      expect(answer).toMatchObject({ object: "chat.completion", model, choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant" } }] })
+      expect(content).toMatch(/Hello/)
+      const stream = yield* send(curl(facts, model, true))
+      const frames = stream.text.split("\n\n").filter((frame) => frame.startsWith("data: "))
+      expect([stream.status, frames.at(-1), contents(frames.slice(0, -1))]).toEqual([200, "data: [DONE]", content])
+    })))
+
+  it.live("another key is refused", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const origin = yield* started
+      const refused = yield* send(curl({ origin, key: "mgk_other", version: "1" }, demoModels[0], false))
+      expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([401, "invalid_gateway_key"])
+    })))
+})
+
+describe("what the demo prints", () => {
+  const facts = { origin: "http://127.0.0.1:8787", key, version: "0.1.0" }
+  it("the banner", () => {
+    expect(banner(facts)).toBe(`model-gateway 0.1.0   demo: simulated Google services in this process, nothing leaves this machine
+API      http://127.0.0.1:8787/v1        key  mgk_demo
+Ready    http://127.0.0.1:8787/health/ready        models  http://127.0.0.1:8787/v1/models
+Try      curl -s http://127.0.0.1:8787/v1/chat/completions -H 'content-type: application/json' -H 'x-gateway-api-key: mgk_demo' \\
+           -d '{"model":"@google/gemini-2.5-flash","messages":[{"role":"user","content":"Hello"}]}'
+Stream   curl -N http://127.0.0.1:8787/v1/chat/completions -H 'content-type: application/json' -H 'x-gateway-api-key: mgk_demo' \\
+           -d '{"model":"@google/gemini-2.5-flash","stream":true,"messages":[{"role":"user","content":"Hello"}]}'
+Also     @vertex-ai/gemini-2.5-flash   @google/gemini-3.1-pro-preview   faults: @google/demo-slow @google/demo-flaky-429 @google/demo-dies-midstream @google/demo-503 @google/demo-hangs
+Next     model-gateway demo --snippets      with your own credentials: GEMINI_API_KEY=... model-gateway serve`)
+  })
+  it("the snippets hold origin and key", () => {
+    expect(snippets(facts).map(({ code }) => [code.includes(`${facts.origin}/v1`), code.includes(key)])).toEqual(Array.from({ length: 4 }, () => [true, true]))
+  })
+})
