@@ -574,17 +574,14 @@ describe("L20", () => {
       fc.property(rootArb, (root) => {
         const options = { kind, maxDepth, ordered: false }
         const first = subsetSchema(deepFreeze(root), options)
-        if (Result.isFailure(first)) {
-          expect(typeof first.failure).toBe("string")
-          return
-        }
+        if (Result.isFailure(first)) return
         const schema = first.success
         valid(kind, schema)
         const again = subsetSchema(deepFreeze(schema), options)
-        // Unrolled recursion may come out deeper than a client's schema may be.
-        // As text: the comparison of objects is misled by properties named `constructor`.
-        if (Result.isSuccess(again)) expect(sorted(again.success)).toBe(sorted(schema))
-        else expect(again.failure).toBe("the schema nests deeper than 64 levels")
+        // As text: the comparison of objects is misled by properties named `constructor`. Unrolled recursion may nest
+        // deeper than a client's schema may; then there is no second time.
+        const tooDeep = Result.isFailure(again) && again.failure === "the schema nests deeper than 64 levels"
+        expect(tooDeep ? sorted(schema) : sorted(Result.getOrThrow(again))).toBe(sorted(schema))
         const given = isJsonObject(root["properties"]) ? root["properties"] : {}
         const names = Object.keys(given).filter((key) => given[key] !== false)
         expect(isJsonObject(schema["properties"]) ? Object.keys(schema["properties"]) : []).toStrictEqual(names)
@@ -598,16 +595,18 @@ describe("L20", () => {
       { numRuns: 1000 }
     )
   })
-  it("the light clean ends on the same schemas and is idempotent", () => {
+  it("the light clean ends on the same schemas and keeps every property", () => {
     fc.assert(
       fc.property(rootArb, (root) => {
         const first = lightSchema(deepFreeze(root), maxDepth)
         if (Result.isFailure(first)) return
-        const again = lightSchema(deepFreeze(first.success), maxDepth)
-        if (Result.isSuccess(again)) expect(Object.keys(again.success)).toStrictEqual(Object.keys(first.success))
+        const properties = isJsonObject(root["properties"]) ? root["properties"] : {}
+        const kept = Object.keys(properties).filter((key) => properties[key] !== false)
+        expect(Object.keys(first.success["properties"] ?? {})).toStrictEqual(kept)
       }),
       { numRuns: 500 }
     )
+    expect.hasAssertions()
   })
   it("a schema already in the subset passes unchanged but for the case of its types", () => {
     const schema = {

@@ -5,7 +5,8 @@ import type { RequestFault } from "../../domain/GatewayError.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
 import type { GenerateContentRequest } from "../../wire/google/GenerateContent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import { readMessages } from "../shared/readMessages.ts"
+import { readMessages, type Turn } from "../shared/readMessages.ts"
+import { textPart } from "../shared/readParts.ts"
 import { readToolChoice, readTools } from "../shared/readTools.ts"
 import { toolNamesOf } from "../shared/toolNames.ts"
 import type { Translated, TranslateContext } from "../Translator.ts"
@@ -27,8 +28,7 @@ export const chatToGeminiRequest = (
     const generation = yield* generationConfig(request, target, google.thinking, defaultLimits)
     const asked = yield* readTools(request, defaultLimits)
     const tools = yield* geminiTools(asked, yield* readToolChoice(request), names, target, defaultLimits)
-    const messages = withSystemText(request.messages, generation.systemText)
-    const turns = yield* readMessages(messages, { messages: defaultLimits.messages + messages.length - request.messages.length })
+    const turns = withSystemText(yield* readMessages(request.messages, defaultLimits), generation.systemText)
     const { contents, systemInstruction } = yield* messagesToGemini(turns, context, names)
     // What a cached content already holds must not stand beside it.
     const isCached = google.body.cachedContent !== undefined
@@ -66,10 +66,9 @@ const unusedOfTools = (request: ChatRequest): ReadonlyArray<string> => [
   ...(request.parallel_tool_calls === false ? ["parallel_tool_calls"] : [])
 ]
 
-/** With the text as one more system message: the last, unless the last one is to become the user's turn. */
-const withSystemText = (messages: ChatRequest["messages"], text: string | undefined): ChatRequest["messages"] => {
-  if (text === undefined) return messages
-  const isSystem = (role: unknown): boolean => role === "system" || role === "developer"
-  const at = messages.every((message) => isSystem(message.role)) ? messages.length - 1 : messages.length
-  return messages.toSpliced(Math.max(at, 0), 0, { role: "system", content: text })
+/** With the text as one more system turn: the last, unless the last one is to become the user's. */
+const withSystemText = (turns: ReadonlyArray<Turn>, text: string | undefined): ReadonlyArray<Turn> => {
+  if (text === undefined) return turns
+  const at = turns.every((turn) => turn._tag === "System") ? turns.length - 1 : turns.length
+  return turns.toSpliced(at, 0, { _tag: "System", parts: [textPart(text)] })
 }
