@@ -54,7 +54,8 @@ const raw = (port: number, bytes: string | Uint8Array, half = false): Promise<st
   })
 
 const parts = (text: string) => {
-  const [head = "", body = ""] = text.split("\r\n\r\n")
+  const [head = "", ...rest] = text.split("\r\n\r\n")
+  const body = rest.join("\r\n\r\n")
   const [line = "", ...headers] = head.split("\r\n")
   return { line, headers: Object.fromEntries(headers.map((one) => one.toLowerCase().split(": "))), body }
 }
@@ -178,11 +179,11 @@ describe("malformed HTTP", () => {
 /** A stream held open after its first chunk until told to go on. */
 const held = (scripted: Script) => {
   const go = Deferred.makeUnsafe<void>()
-  const left = Deferred.makeUnsafe<void>()
+  const left = Deferred.makeUnsafe<boolean>()
   scripted.chunks = Stream.concat(
     Stream.fromIterable(fullChunks.slice(0, 1)),
     Stream.fromEffect(Deferred.await(go)).pipe(Stream.flatMap(() => Stream.fromIterable(fullChunks.slice(2))))
-  ).pipe(Stream.ensuring(Deferred.succeed(left, undefined)))
+  ).pipe(Stream.ensuring(Deferred.succeed(left, true)))
   return { go: Deferred.succeed(go, undefined), left: Deferred.await(left) }
 }
 const streaming = JSON.stringify({ ...hello, stream: true })
@@ -237,6 +238,8 @@ describe("streams on a socket", () => {
     await line.until(({ text }) => text.split(": ping\n\n").length >= 3)
     await Effect.runPromise(go)
     await line.until(({ text }) => text.includes(done))
+    const events = parts(line.text).body.split("\n\n").filter((one) => one.includes("data: "))
+    expect([events.length, events.at(-1)?.endsWith("data: [DONE]")]).toEqual([4, true])
     line.socket.destroy()
     await server.close()
   })
@@ -247,22 +250,22 @@ describe("streams on a socket", () => {
     const line = new Line(server.port, streamRequest)
     await line.until(({ text }) => text.includes("\"role\":\"assistant\""))
     line.socket.destroy()
-    await Effect.runPromise(left)
+    expect(await Effect.runPromise(left)).toBe(true)
     await server.close()
   })
 
   it("F26 a client that leaves while waiting interrupts the router", async () => {
     const server = await start()
     const begun = Deferred.makeUnsafe<void>()
-    const left = Deferred.makeUnsafe<void>()
+    const left = Deferred.makeUnsafe<boolean>()
     server.script.value = Deferred.succeed(begun, undefined).pipe(
       Effect.andThen(Effect.never),
-      Effect.ensuring(Deferred.succeed(left, undefined))
+      Effect.ensuring(Deferred.succeed(left, true))
     )
     const line = new Line(server.port, post(`${keyed}\r\ncontent-length: ${json.length}`, json))
     await Effect.runPromise(Deferred.await(begun))
     line.socket.destroy()
-    await Effect.runPromise(Deferred.await(left))
+    expect(await Effect.runPromise(Deferred.await(left))).toBe(true)
     await server.close()
   })
 
