@@ -1,0 +1,197 @@
+// Every recorded exchange with Gemini on both products, through the whole way back.
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { describe, expect, it } from "vitest"
+import { failureFromGemini } from "../../src/translate/chat-to-gemini/failure.ts"
+import { responseFromGemini } from "../../src/translate/chat-to-gemini/response.ts"
+import { strictlyChunk, strictlyCompletion } from "../../src/translate/shared/strictly.ts"
+import { isStreamFailed, type TranslateContext } from "../../src/translate/Translator.ts"
+import { parseExactJsonText, type Json } from "../../src/domain/json.ts"
+import type { ChatRequest } from "../../src/wire/openai/Chat.ts"
+import { GenerateContentReply } from "../../src/wire/google/GenerateContent.ts"
+import type { ChatChunk, ChatCompletion, Usage } from "../../src/wire/openai/ChatReply.ts"
+import { chatContext, chatRequest, deepFreeze } from "../support/chat.ts"
+import { loudlySkipped, type Recording, recordings, schemaOracle, sharedDir } from "../support/shared.ts"
+import { boundaries, bytesOf, cutAt, eachByte, isChunk, joined, runBytes } from "../support/streams.ts"
+
+const all = [...recordings("gemini-api"), ...recordings("vertex-gemini")]
+if (sharedDir() === undefined) loudlySkipped("recorded answers of Gemini")
+
+const decode = Schema.decodeUnknownResult(GenerateContentReply)
+const contextOf = (recording: Recording): TranslateContext =>
+  chatContext("gemini-2.5-flash", { kind: recording.provider.startsWith("vertex") ? "vertex-ai" : "google" })
+const request: ChatRequest = chatRequest([{ role: "user", content: "hi" }], { logprobs: true })
+const textOf = (recording: Recording): string => recording.response.bodyText ?? JSON.stringify(recording.response.body)
+const jsonOf = (text: string): Json => Result.getOrThrow(parseExactJsonText(text))
+
+const valid = (entry: string, value: unknown): void => {
+  const oracle = schemaOracle("openai.schema.json", entry)
+  oracle?.(JSON.parse(JSON.stringify(value)))
+  expect(oracle?.errors ?? null).toBe(null)
+}
+
+const soundUsage = (usage: Usage): void => {
+  expect(usage.total_tokens).toBe(usage.prompt_tokens + usage.completion_tokens)
+  for (const count of [usage.prompt_tokens, usage.completion_tokens]) expect(Number.isInteger(count) && count >= 0).toBe(true)
+  expect((usage.completion_tokens_details?.reasoning_tokens ?? 0) <= usage.completion_tokens).toBe(true)
+  expect((usage.prompt_tokens_details?.cached_tokens ?? 0) <= usage.prompt_tokens).toBe(true)
+}
+
+/** Answers with 200 that are no success, and the reason they stand for. */
+const faults: Readonly<Record<string, unknown>> = {
+  "generate-finish-other-no-content": "BadReply no_content",
+  "generate-gemini-2-5-flash-malformed-function-call-no-content": "BadReply malformed_call",
+  "stream-gemini-2-5-flash-unexpected-tool-call-system-no-content": "BadReply malformed_call",
+  "stream-gemini-2-0-flash-error-500-error-mid-stream": "Internal 500"
+}
+
+/** Errors and their rows of table 14. */
+const refused: Readonly<Record<string, string>> = {
+  "gemini-api/generate-error-403-permission-denied-generativelanguage-api-not-enabled": "PermissionDenied",
+  "gemini-api/generate-error-404-not-found-unknown-model": "ModelNotFound",
+  "gemini-api/generate-gemini-1-5-flash-error-404-not-found": "ModelNotFound",
+  "gemini-api/generate-gemini-2-0-flash-error-429-resource-exhausted-2": "RateLimited",
+  "gemini-api/generate-gemini-2-0-flash-error-500-internal": "Internal 500",
+  "gemini-api/generate-gemini-2-5-flash-error-429-resource-exhausted-2": "RateLimited",
+  "gemini-api/generate-gemini-2-5-pro-error-503-unavailable": "Overloaded upstream_unavailable",
+  "gemini-api/generate-gemini-3-pro-preview-error-400-missing-thought-signature": "SignatureRejected",
+  "gemini-api/generate-there-is-no-such-model-error-404-not-found": "ModelNotFound",
+  "gemini-api/stream-gemini-2-0-flash-exp-error-400-invalid-argument": "CredentialsRejected",
+  "vertex-gemini/generate-error-400-failed-precondition-unsupported-user-location": "InvalidRequest upstream_failed_precondition",
+  "vertex-gemini/generate-error-404-not-found-unknown-model": "ModelNotFound",
+  "vertex-gemini/generate-error-429-resource-exhausted-quota-exceeded": "QuotaExhausted",
+  "vertex-gemini/generate-gemini-2-0-flash-error-401-unauthenticated": "CredentialsRejected",
+  "vertex-gemini/generate-gemini-2-5-flash-error-400-invalid-argument": "ContextTooLong",
+  "vertex-gemini/generate-gemini-2-5-flash-error-400-several-tool-kinds": "ToolMixRejected",
+  "vertex-gemini/stream-error-404-not-found-unknown-model": "ModelNotFound",
+  "vertex-gemini/stream-gemini-3-pro-preview-error-429-resource-exhausted-array-form": "RateLimited"
+}
+
+const rowOf = (reason: object): string =>
+  ["_tag", "kind", "code", "status"].map((key) => (key in reason ? String(Reflect.get(reason, key)) : "")).filter((word) => word !== "").join(" ")
+
+const bare = (recording: Recording): string => recording.id.split("/").at(-1) ?? ""
+const folder = (recording: Recording): string => (recording.provider.startsWith("vertex") ? "vertex-gemini" : "gemini-api")
+const succeeded = all.filter((recording) => recording.response.status === 200)
+const isStream = (recording: Recording): boolean => recording.operation === "streamGenerateContent"
+
+describe.skipIf(all.length === 0)("recorded errors: table 14", () => {
+  for (const recording of all.filter((one) => one.response.status !== 200)) {
+    it(`${folder(recording)}/${bare(recording)}`, () => {
+      const { status, headers } = recording.response
+      const text = textOf(recording)
+      const reason = failureFromGemini(status, headers, jsonOf(text), "caller")
+      expect(rowOf(reason)).toBe(refused[`${folder(recording)}/${bare(recording)}`])
+      expect(failureFromGemini(status, headers, text, "caller")).toEqual(reason)
+      expect(/googleapis\.com|\d{9}|test-project/.test(reason.message)).toBe(false)
+    })
+  }
+})
+
+describe.skipIf(all.length === 0)("recorded unary answers: L11, L22, L23", () => {
+  for (const recording of succeeded.filter((one) => !isStream(one))) {
+    it(`${folder(recording)}/${bare(recording)}`, () => {
+      const reply = deepFreeze(Result.getOrThrow(decode(jsonOf(textOf(recording)))))
+      const answer = responseFromGemini(reply, contextOf(recording), request)
+      const fault = faults[bare(recording)]
+      if (fault !== undefined) return expect(Result.isFailure(answer) && rowOf(answer.failure)).toBe(fault)
+      const full: ChatCompletion = Result.getOrThrow(answer)
+      const strict = strictlyCompletion(full)
+      valid("strict.CreateChatCompletionResponse", strict)
+      expect(strictlyCompletion(strict)).toEqual(strict)
+      soundUsage(full.usage)
+      for (const { message } of full.choices) {
+        expect(message.content === null ? (message.tool_calls ?? []).length > 0 : typeof message.content).toBe(message.content === null ? true : "string")
+        for (const call of message.tool_calls ?? []) expect(JSON.parse(call.function.arguments)).toBeTypeOf("object")
+      }
+      everythingKept(reply, full)
+      // L1 with the answer as one event; without a finish reason a stream is truncated (T1321).
+      if (reply.candidates?.some((candidate) => !candidate.finishReason)) return
+      const chunks = runBytes(contextOf(recording), request, [bytesOf(`data: ${textOf(recording)}\r\n\r\n`)])
+      expect(chunks.every(isChunk)).toBe(true)
+      expect(joined(chunks.filter(isChunk))).toEqual(full)
+    })
+  }
+})
+
+/** L13: text, calls, images and other parts of the reply, counted on both sides. */
+const everythingKept = (reply: GenerateContentReply, full: ChatCompletion): void => {
+  reply.candidates?.forEach((candidate, position) => {
+    const parts = candidate.content?.parts ?? []
+    const message = full.choices[position]?.message
+    const texts = parts.filter((part) => part.thought !== true).map((part) => part.text ?? "").join("")
+    expect(message?.content ?? "").toBe(texts)
+    expect(message?.reasoning_content ?? "").toBe(parts.filter((part) => part.thought === true).map((part) => part.text ?? "").join(""))
+    expect((message?.tool_calls ?? []).map((call) => [call.function.name, JSON.parse(call.function.arguments)]))
+      .toEqual(parts.flatMap((part) => (part.functionCall ? [[part.functionCall.name, part.functionCall.args ?? {}]] : [])))
+    expect((message?.tool_calls ?? []).map((call) => call.function.thought_signature))
+      .toEqual(parts.flatMap((part) => (part.functionCall ? [part.thoughtSignature ?? undefined] : [])))
+    expect((message?.content_parts ?? []).flatMap((part) => (part.type === "image" ? [part.image.b64_json] : [])))
+      .toEqual(parts.flatMap((part) => (part.inlineData?.mimeType?.startsWith("image/") ? [part.inlineData.data] : [])))
+  })
+}
+
+const soundStream = (recording: Recording, chunks: ReadonlyArray<ChatChunk>): void => {
+  const usages = chunks.filter((chunk) => "usage" in chunk)
+  expect(usages).toEqual([chunks.at(-1)])
+  soundUsage(usages[0]?.usage ?? { prompt_tokens: -1, completion_tokens: 0, total_tokens: 0 })
+  expect(new Set(chunks.map(({ id, created, model }) => JSON.stringify([id, created, model]))).size).toBe(1)
+  const byChoice = Map.groupBy(chunks.flatMap((chunk) => chunk.choices), (choice) => choice.index)
+  for (const choices of byChoice.values()) {
+    expect(choices.map((choice) => choice.finish_reason !== null)).toEqual(choices.map((_, at) => at === choices.length - 1))
+    expect(choices.map((choice) => "role" in choice.delta)).toEqual(choices.map((_, at) => at === 0))
+    const calls = choices.flatMap((choice) => choice.delta.tool_calls ?? [])
+    expect(calls.map((call) => call.index)).toEqual(calls.map((_, at) => at))
+    expect(new Set(calls.map((call) => call.id)).size).toBe(calls.length)
+    for (const call of calls) expect(JSON.parse(call.function.arguments ?? "")).toBeTypeOf("object")
+  }
+  for (const chunk of chunks) {
+    const strict = strictlyChunk(chunk)
+    if (strict === undefined) continue
+    valid("strict.CreateChatCompletionStreamResponse", strict)
+    expect(strictlyChunk(strict)).toEqual(strict)
+  }
+  expect(recording.id).toBeTypeOf("string")
+}
+
+describe.skipIf(all.length === 0)("recorded streams: L2 to L7, L11, L22", () => {
+  for (const recording of succeeded.filter(isStream)) {
+    const bytes = bytesOf(textOf(recording))
+    const context = contextOf(recording)
+    const whole = runBytes(context, request, [bytes])
+    const fault = faults[bare(recording)]
+    it(`${folder(recording)}/${bare(recording)}`, () => {
+      const chunks = whole.filter(isChunk)
+      if (fault !== undefined) {
+        expect(whole.flatMap((output) => (isStreamFailed(output) ? [rowOf(output.reason)] : []))).toEqual([fault])
+        return
+      }
+      expect(chunks).toEqual(whole)
+      soundStream(recording, chunks)
+    })
+    it(`L6 any cut: ${folder(recording)}/${bare(recording)}`, () => {
+      expect(runBytes(context, request, eachByte(bytes))).toEqual(whole)
+      const wanted = JSON.stringify(whole)
+      for (const at of boundaries(bytes)) {
+        if (JSON.stringify(runBytes(context, request, cutAt(bytes, at))) !== wanted) expect.fail(`cut at byte ${at}`)
+      }
+    })
+    it(`L7 truncation: ${folder(recording)}/${bare(recording)}`, () => {
+      const deltas = whole.filter(isChunk).filter((chunk) => chunk.choices.some((choice) => choice.finish_reason === null)).map((chunk) => JSON.stringify(chunk))
+      for (const at of boundaries(bytes)) {
+        const cut = runBytes(context, request, [bytes.slice(0, at)])
+        const end = cut.filter((output) => isStreamFailed(output) || output.choices.length === 0)
+        expect([at, end.length]).toEqual([at, 1])
+        expect(end[0]).toBe(cut.at(-1))
+        const before = cut.filter(isChunk).filter((chunk) => chunk.choices.some((choice) => choice.finish_reason === null))
+        // A call that was open where the input ends is given out as it stands, so it may differ from the whole one.
+        const known = before.filter((chunk) => !recording.features.some((feature) => feature.startsWith("partial")) || chunk.choices[0]?.delta.tool_calls === undefined)
+        expect(known.every((chunk) => deltas.includes(JSON.stringify(chunk)))).toBe(true)
+        const [last] = end
+        if (last !== undefined && isStreamFailed(last)) {
+          expect(cut.every((output) => isStreamFailed(output) || output.choices.every((choice) => choice.finish_reason === null))).toBe(true)
+        }
+      }
+    })
+  }
+})
