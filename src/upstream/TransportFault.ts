@@ -21,21 +21,21 @@ export type FaultKind =
 /** A call that got no usable answer; `kind` says why, without hosts or texts of the network. */
 export class TransportFault extends Data.TaggedError("TransportFault")<{ readonly kind: FaultKind }> {}
 
-const byCode: Readonly<Record<string, FaultKind>> = {
-  ECONNREFUSED: "refused",
-  ECONNRESET: "reset",
-  EPIPE: "reset",
-  ECONNABORTED: "reset",
-  UND_ERR_SOCKET: "reset",
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "reset",
-  ENOTFOUND: "dns",
-  EAI_AGAIN: "dns",
-  ETIMEDOUT: "connect_timeout",
-  UND_ERR_CONNECT_TIMEOUT: "connect_timeout",
-  UND_ERR_HEADERS_OVERFLOW: "too_large",
-  EPROTO: "tls",
-  HOSTNAME_MISMATCH: "tls"
-}
+const byCode = new Map<string, FaultKind>([
+  ["ECONNREFUSED", "refused"],
+  ["ECONNRESET", "reset"],
+  ["EPIPE", "reset"],
+  ["ECONNABORTED", "reset"],
+  ["UND_ERR_SOCKET", "reset"],
+  ["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "reset"],
+  ["ENOTFOUND", "dns"],
+  ["EAI_AGAIN", "dns"],
+  ["ETIMEDOUT", "connect_timeout"],
+  ["UND_ERR_CONNECT_TIMEOUT", "connect_timeout"],
+  ["UND_ERR_HEADERS_OVERFLOW", "too_large"],
+  ["EPROTO", "tls"],
+  ["HOSTNAME_MISMATCH", "tls"]
+])
 const tlsCode = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/
 
 /** Classifies an error of the socket or of the HTTP parser by its name and code; texts are never looked at. */
@@ -43,7 +43,7 @@ export const faultKind = (error: unknown): FaultKind => {
   if (error instanceof Error && error.name === "HTTPParserError") return "garbled"
   const code = codeOf(error)
   if (code === undefined) return "other"
-  return byCode[code] ?? (tlsCode.test(code) ? "tls" : "other")
+  return byCode.get(code) ?? (tlsCode.test(code) ? "tls" : "other")
 }
 
 /** An AggregateError of several addresses counts as its first. */

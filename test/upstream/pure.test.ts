@@ -1,0 +1,89 @@
+// The pure parts of the door: retry-after, redaction, names of faults.
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { redactHeaders, redactText } from "../../src/upstream/redactHttp.ts"
+import { retryAfterMillis } from "../../src/upstream/retryAfter.ts"
+import { faultKind, type FaultKind, faultReason } from "../../src/upstream/TransportFault.ts"
+
+describe("F18 retry-after", () => {
+  const now = Date.parse("2026-01-02T03:04:05Z")
+  const cases: ReadonlyArray<readonly [Readonly<Record<string, string>>, number | undefined]> = [
+    [{}, undefined],
+    [{ "retry-after": "7" }, 7_000],
+    [{ "retry-after": "0" }, 0],
+    [{ "retry-after": "34.4" }, 34_400],
+    [{ "retry-after": " 3600 " }, 3_600_000],
+    [{ "retry-after": "7", "retry-after-ms": "6500" }, 6_500],
+    [{ "retry-after": "Fri, 02 Jan 2026 03:04:15 GMT" }, 10_000],
+    [{ "retry-after": "Fri, 02 Jan 2026 03:04:05 GMT" }, undefined],
+    [{ "retry-after": "-7" }, undefined],
+    [{ "retry-after": "soon" }, undefined],
+    [{ "retry-after": "2026" + "0".repeat(20) }, undefined],
+    [{ "retry-after": "99999999999" }, undefined],
+    [{ "retry-after": "" }, undefined],
+    [{ "retry-after": "1, 2" }, undefined]
+  ]
+  for (const [headers, millis] of cases) it(JSON.stringify(headers), () => expect(retryAfterMillis(headers, now)).toBe(millis))
+
+  it("is a whole number that is not negative, or nothing, for any text", () =>
+    fc.assert(fc.property(fc.string(), (text) => {
+      const millis = retryAfterMillis({ "retry-after": text }, now)
+      expect(millis === undefined || (Number.isSafeInteger(millis) && millis >= 0)).toBe(true)
+    })))
+})
+
+describe("TH21 redaction", () => {
+  const secrets = [
+    `AIza${"a".repeat(35)}`,
+    "ya29.c.b0-_x",
+    "mgk_abc123",
+    "sk-proj-12345678",
+    "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJ4In0.c2ln",
+    "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----"
+  ]
+  for (const secret of secrets) {
+    it(`${secret.slice(0, 8)}... leaves a text`, () =>
+      expect(redactText(`a ${secret} b`, 2_048)).toBe("a <redacted> b"))
+    it(`${secret.slice(0, 8)}... leaves a text that is cut inside it`, () =>
+      expect(redactText(`${"x".repeat(50)} ${secret}`, 56)).toBe(`${"x".repeat(50)} <reda`))
+  }
+  it("TH22 a text becomes one line", () => expect(redactText("a\r\nb\u2028c\0d\u001b[1me", 99)).toBe("a b c d [1me"))
+  it("is never longer than asked for", () =>
+    fc.assert(fc.property(fc.string({ unit: "binary" }), fc.nat(50), (text, most) => expect(redactText(text, most).length <= most).toBe(true))))
+  it("headers keep their names", () =>
+    expect(redactHeaders({ Authorization: "Bearer x", "x-goog-api-key": "k", accept: "a", note: "key sk-12345678" })).toStrictEqual({
+      Authorization: "<redacted>",
+      "x-goog-api-key": "<redacted>",
+      accept: "a",
+      note: "key <redacted>"
+    }))
+})
+
+describe("faults", () => {
+  const coded = (code: string) => Object.assign(new Error("secret.host:443"), { code })
+  const cases: ReadonlyArray<readonly [unknown, FaultKind]> = [
+    [coded("ECONNREFUSED"), "refused"],
+    [new AggregateError([coded("ECONNREFUSED"), coded("ENETUNREACH")]), "refused"],
+    [coded("ECONNRESET"), "reset"],
+    [coded("UND_ERR_SOCKET"), "reset"],
+    [coded("ENOTFOUND"), "dns"],
+    [coded("EAI_AGAIN"), "dns"],
+    [coded("ETIMEDOUT"), "connect_timeout"],
+    [coded("DEPTH_ZERO_SELF_SIGNED_CERT"), "tls"],
+    [coded("CERT_HAS_EXPIRED"), "tls"],
+    [coded("ERR_TLS_CERT_ALTNAME_INVALID"), "tls"],
+    [coded("UNABLE_TO_VERIFY_LEAF_SIGNATURE"), "tls"],
+    [coded("EHOSTUNREACH"), "other"],
+    [coded("toString"), "other"],
+    [new Error("no code"), "other"],
+    ["text", "other"],
+    [null, "other"]
+  ]
+  for (const [error, kind] of cases) it(`F21 F46 ${JSON.stringify(error)} is ${kind}`, () => expect(faultKind(error)).toBe(kind))
+  it("TH22 no message holds a text of the network", () => {
+    const kinds: ReadonlyArray<FaultKind> = [
+      "connect_timeout", "first_byte_timeout", "idle_timeout", "total_timeout", "refused", "reset", "dns", "tls", "other", "garbled", "encoded", "too_large"
+    ]
+    expect(kinds.map((kind) => faultReason(kind, "X").message).filter((message) => !/^X [a-zA-Z ,:'-]+\.$/.test(message))).toStrictEqual([])
+  })
+})
