@@ -302,9 +302,9 @@ const limitRule = (file: Parsed): ReadonlyArray<string> => {
   })
 }
 
-/** Each file opens with two comment lines: what it is, and what it must not know. */
+/** Each file opens with two comment lines, below a shebang if it has one: what it is, and what it must not know. */
 const openingRule = (file: Parsed): ReadonlyArray<string> => {
-  const [first = "", second = ""] = file.text.split("\n")
+  const [first = "", second = ""] = file.text.replace(/^#!.*\n/, "").split("\n")
   return first.startsWith("// ") && second.startsWith("// ") ? [] : [at(file, 0, "opening", "two comment lines are missing")]
 }
 
@@ -321,7 +321,7 @@ export const tidyViolations = (sources: ReadonlyArray<Source>): ReadonlyArray<st
 
 const leftOpen = new RegExp(`\\b(?:TO${"DO"}|FIX${"ME"}|(?:it|describe|test)\\.(?:on${"ly"}|sk${"ip"})\\b)`, "g")
 const hostPath = /(?<![\w.$}/-])\/(?:home|root|work|Users)\/[\w.-]+/g
-const registry = /"resolved": "http/g
+const registry = /"resolved": "https?:/g
 
 /** Words left open, paths of a machine, and addresses of a registry; for any text of the repository. */
 export const cleanlinessViolations = (sources: ReadonlyArray<Source>): ReadonlyArray<string> =>

@@ -1,0 +1,187 @@
+// Who is measured: how each contestant is started, called and watched from outside.
+// It must not know scenarios or goals.
+import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import type { Target } from "./load.ts"
+
+const here = dirname(fileURLToPath(import.meta.url))
+const root = join(here, "..")
+const peerPackage = "@portkey-ai/gateway"
+const peerVersion = "1.15.2"
+
+export type Name = "raw" | "ours" | "peer"
+
+export interface Contestant {
+  readonly name: Name
+  readonly pid: number
+  /** From the start of the process to its first good answer, in milliseconds. */
+  readonly startMillis: number
+  readonly target: (model: string, stream: boolean) => Target
+  readonly stop: () => Promise<void>
+}
+
+export const body = (model: string, stream: boolean): string =>
+  JSON.stringify({
+    model,
+    messages: [
+      { role: "system", content: "You answer in one sentence, in plain words, without a list and without any heading." },
+      { role: "user", content: "Why is there high and low water at the coast twice a day, and why is it later each day than the day before?" }
+    ],
+    max_tokens: 200,
+    temperature: 0.5,
+    ...(stream ? { stream: true } : {})
+  })
+
+/** `taskset` where there is one; without it the figures mix contestants with the load. */
+const pinned: boolean = (() => {
+  try {
+    execFileSync("taskset", ["-c", "1", "true"], { stdio: "ignore" })
+    return true
+  } catch {
+    return false
+  }
+})()
+export const isPinned = (): boolean => pinned
+
+/** A command line of Node on one core. */
+export const onCore = (core: number, args: ReadonlyArray<string>): readonly [string, ReadonlyArray<string>] =>
+  pinned ? ["taskset", ["-c", String(core), process.execPath, ...args]] : [process.execPath, args]
+
+export const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      const port = typeof address === "object" && address !== null ? address.port : 0
+      server.close((error) => error === undefined ? resolve(port) : reject(error))
+    })
+  })
+
+const children = new Set<ChildProcess>()
+process.on("exit", () => {
+  for (const child of children) child.kill("SIGKILL")
+})
+
+const ended = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null
+
+const stop = async (child: ChildProcess): Promise<void> => {
+  if (!ended(child)) {
+    const exit = new Promise((resolve) => child.once("exit", resolve))
+    child.kill("SIGKILL")
+    await exit
+  }
+  children.delete(child)
+}
+
+const answers = async (url: string): Promise<boolean> => {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(1_000) })
+    await response.arrayBuffer()
+    return response.ok
+  } catch {
+    return false
+  }
+}
+
+/** Starts a process and waits until a URL answers 200. */
+export const start = async (
+  core: number,
+  args: ReadonlyArray<string>,
+  url: string,
+  env: Readonly<Record<string, string>> = {}
+): Promise<{ readonly pid: number; readonly startMillis: number; readonly stop: () => Promise<void> }> => {
+  const [command, line] = onCore(core, args)
+  const started = performance.now()
+  const child = spawn(command, line, { cwd: tmpdir(), stdio: ["ignore", "ignore", "pipe"], env: { PATH: process.env["PATH"] ?? "", ...env } })
+  children.add(child)
+  let words = ""
+  child.stderr.on("data", (part: Buffer) => {
+    words = (words + part.toString("utf8")).slice(-2_000)
+  })
+  while (!await answers(url)) {
+    if (ended(child) || performance.now() - started > 20_000) {
+      await stop(child)
+      throw new Error(`did not start: ${args[0]}\n${words}`)
+    }
+    await pause(5)
+  }
+  return { pid: child.pid ?? 0, startMillis: performance.now() - started, stop: () => stop(child) }
+}
+
+const json = "/v1/chat/completions"
+
+export const startRaw = async (upstream: string): Promise<Contestant> => {
+  const port = await freePort()
+  const process = await start(0, [join(here, "raw.ts"), String(port), upstream], `http://127.0.0.1:${port}/`)
+  return { name: "raw", ...process, target: (model, stream) => ({ port, path: json, headers: {}, body: body(model, stream) }) }
+}
+
+export const startOurs = async (upstream: string): Promise<Contestant> => {
+  const port = await freePort()
+  const folder = mkdtempSync(join(tmpdir(), "model-gateway-bench-"))
+  const config = join(folder, "gateway.json")
+  const key = "mgk_bench000000000000000000000000"
+  writeFileSync(config, JSON.stringify({
+    providers: [{ slug: "google", provider: "google", api_key: "bench-key", base_url: upstream }],
+    keys: [{ name: "bench", key }]
+  }))
+  try {
+    const args = [join(root, "src", "main.ts"), "serve", "--config", config, "--port", String(port)]
+    const process = await start(0, args, `http://127.0.0.1:${port}/health/ready`)
+    return {
+      name: "ours",
+      ...process,
+      target: (model, stream) => ({ port, path: json, headers: { "x-gateway-api-key": key }, body: body(`@google/${model}`, stream) })
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** The published build of the closest peer, installed aside; never a dependency. */
+const installPeer = (): string => {
+  const folder = join(tmpdir(), `model-gateway-peer-${peerVersion}`)
+  const main = join(folder, "node_modules", peerPackage, "build", "start-server.js")
+  if (existsSync(main)) return main
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, "package.json"), "{\"private\":true}")
+  const args = ["install", "--no-audit", "--no-fund", "--ignore-scripts", `${peerPackage}@${peerVersion}`]
+  execFileSync("npm", args, { cwd: folder, stdio: "ignore", timeout: 180_000 })
+  return main
+}
+
+/** The peer, or the reason why it is not here. */
+export const startPeer = async (upstream: string): Promise<Contestant | string> => {
+  try {
+    const main = installPeer()
+    const port = await freePort()
+    const process = await start(0, [main, `--port=${port}`, "--headless"], `http://127.0.0.1:${port}/`, { NODE_ENV: "production" })
+    return {
+      name: "peer",
+      ...process,
+      target: (model, stream) => ({
+        port,
+        path: json,
+        headers: { "x-portkey-provider": "google", authorization: "Bearer bench-key", "x-portkey-custom-host": upstream },
+        body: body(model, stream)
+      })
+    }
+  } catch (error) {
+    return error instanceof Error ? error.message.split("\n")[0] ?? "unknown" : "unknown"
+  }
+}
+
+/** Microseconds of CPU a process has used, user and system. The kernel counts in ticks of 10 ms. */
+export const cpuMicros = (pid: number): number => {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1")
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+  return (Number(fields[11]) + Number(fields[12])) * 10_000
+}
+
+/** Resident memory of a process in KiB. */
+export const rssKib = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1] ?? 0)

@@ -1,0 +1,154 @@
+// The floor: a bare node:http server and an undici Pool that do the gateway's work by hand, and nothing else.
+// It must not know the gateway. No keys, limits, schemas, metrics: what is left is what any gateway on Node must pay.
+import { randomUUID } from "node:crypto"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { type Dispatcher, Pool } from "undici"
+
+interface Message {
+  readonly role: string
+  readonly content: string
+}
+interface ChatBody {
+  readonly model: string
+  readonly messages: ReadonlyArray<Message>
+  readonly stream?: boolean
+  readonly max_tokens?: number
+  readonly temperature?: number
+}
+interface Candidate {
+  readonly content?: { readonly parts?: ReadonlyArray<{ readonly text?: string }> }
+  readonly finishReason?: string
+}
+interface Reply {
+  readonly candidates?: ReadonlyArray<Candidate>
+  readonly usageMetadata?: { readonly promptTokenCount: number; readonly candidatesTokenCount: number; readonly totalTokenCount: number }
+}
+
+const [port, upstream] = process.argv.slice(2)
+if (port === undefined || upstream === undefined) throw new Error("usage: raw.ts <port> <upstream origin>")
+const pool = new Pool(upstream, { connections: null, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 })
+const finishes: Readonly<Record<string, string>> = { STOP: "stop", MAX_TOKENS: "length" }
+
+const toGemini = (body: ChatBody): string => {
+  const system = body.messages.filter(({ role }) => role === "system").map(({ content }) => ({ text: content }))
+  return JSON.stringify({
+    contents: body.messages.filter(({ role }) => role !== "system")
+      .map(({ content, role }) => ({ role: role === "assistant" ? "model" : "user", parts: [{ text: content }] })),
+    ...(system.length === 0 ? {} : { systemInstruction: { parts: system } }),
+    generationConfig: { maxOutputTokens: body.max_tokens, temperature: body.temperature }
+  })
+}
+
+const textOf = (candidate: Candidate | undefined): string =>
+  (candidate?.content?.parts ?? []).map(({ text }) => text ?? "").join("")
+
+const usageOf = (reply: Reply) => ({
+  prompt_tokens: reply.usageMetadata?.promptTokenCount ?? 0,
+  completion_tokens: reply.usageMetadata?.candidatesTokenCount ?? 0,
+  total_tokens: reply.usageMetadata?.totalTokenCount ?? 0
+})
+
+const toCompletion = (reply: Reply, model: string): string => {
+  const candidate = reply.candidates?.[0]
+  return JSON.stringify({
+    id: `chatcmpl-${randomUUID()}`,
+    object: "chat.completion",
+    created: Math.floor(Date.now() / 1000),
+    model,
+    choices: [{
+      index: 0,
+      message: { role: "assistant", content: textOf(candidate), refusal: null },
+      logprobs: null,
+      finish_reason: finishes[candidate?.finishReason ?? ""] ?? "stop"
+    }],
+    usage: usageOf(reply)
+  })
+}
+
+const fail = (response: ServerResponse): void => {
+  if (response.headersSent) response.destroy()
+  else {
+    response.statusCode = 502
+    response.end()
+  }
+}
+
+const request = (body: ChatBody): Dispatcher.DispatchOptions => ({
+  method: "POST",
+  path: `/v1beta/models/${body.model}:${body.stream === true ? "streamGenerateContent?alt=sse" : "generateContent"}`,
+  headers: { "content-type": "application/json", "x-goog-api-key": "bench" },
+  body: toGemini(body)
+})
+
+const nothing = (): void => undefined
+
+const unary = (body: ChatBody, response: ServerResponse): void => {
+  const parts: Array<Buffer> = []
+  pool.dispatch(request(body), {
+    onRequestStart: nothing,
+    onResponseStart: nothing,
+    onResponseData: (_controller, chunk) => {
+      parts.push(chunk)
+    },
+    onResponseEnd: () => {
+      const out = Buffer.from(toCompletion(JSON.parse(Buffer.concat(parts).toString("utf8")), body.model))
+      response.writeHead(200, { "content-type": "application/json", "content-length": out.length })
+      response.end(out)
+    },
+    onResponseError: () => fail(response)
+  })
+}
+
+const streamed = (body: ChatBody, response: ServerResponse): void => {
+  const id = `chatcmpl-${randomUUID()}`
+  const created = Math.floor(Date.now() / 1000)
+  const decoder = new TextDecoder()
+  let held = ""
+  let first = true
+  const chunk = (data: string): string => {
+    const reply: Reply = JSON.parse(data)
+    const candidate = reply.candidates?.[0]
+    const delta = first ? { role: "assistant", content: textOf(candidate) } : { content: textOf(candidate) }
+    first = false
+    const finish = candidate?.finishReason === undefined ? null : finishes[candidate.finishReason] ?? "stop"
+    return `data: ${JSON.stringify({
+      id, object: "chat.completion.chunk", created, model: body.model, choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }]
+    })}\n\n`
+  }
+  pool.dispatch(request(body), {
+    onRequestStart: (controller) => {
+      response.on("close", () => controller.abort(new Error("client left")))
+      response.on("drain", () => controller.resume())
+    },
+    onResponseStart: () => {
+      response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache, no-transform" })
+    },
+    onResponseData: (controller, bytes) => {
+      const frames = (held + decoder.decode(bytes, { stream: true })).split("\r\n\r\n")
+      held = frames.pop() ?? ""
+      let out = ""
+      for (const frame of frames) out += chunk(frame.slice("data: ".length))
+      if (out !== "" && !response.write(out)) controller.pause()
+    },
+    onResponseEnd: () => {
+      response.end("data: [DONE]\n\n")
+    },
+    onResponseError: () => fail(response)
+  })
+}
+
+const answer = (incoming: IncomingMessage, response: ServerResponse): void => {
+  const parts: Array<Buffer> = []
+  incoming.on("data", (part: Buffer) => parts.push(part))
+  incoming.on("end", () => {
+    if (incoming.method === "GET") {
+      response.end("{}")
+      return
+    }
+    const body: ChatBody = JSON.parse(Buffer.concat(parts).toString("utf8"))
+    if (body.stream === true) streamed(body, response)
+    else unary(body, response)
+  })
+}
+
+createServer({ keepAliveTimeout: 65_000 }, answer).listen({ port: Number(port), host: "127.0.0.1", backlog: 8192 })

@@ -1,0 +1,72 @@
+// Whether all contestants do the same work: the same words, finish and token counts from each, before anything is timed.
+// It must not know speed.
+import type { Contestant } from "./contestants.ts"
+import type { Target } from "./load.ts"
+
+/** What must not differ between contestants. */
+interface Answer {
+  readonly content: string
+  readonly finish: ReadonlyArray<string>
+  readonly usage: ReadonlyArray<number>
+}
+
+interface Choice {
+  readonly message?: { readonly content?: string | null }
+  readonly delta?: { readonly content?: string | null }
+  readonly finish_reason?: string | null
+}
+interface Body {
+  readonly choices?: ReadonlyArray<Choice>
+  readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number; readonly total_tokens: number } | null
+}
+
+const ask = async (target: Target): Promise<string> => {
+  const response = await fetch(`http://127.0.0.1:${target.port}${target.path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...target.headers },
+    body: target.body
+  })
+  const text = await response.text()
+  if (response.status !== 200) throw new Error(`answered ${response.status}: ${text.slice(0, 300)}`)
+  return text
+}
+
+const whole = (text: string): Answer => {
+  const body: Body = JSON.parse(text)
+  const usage = body.usage ?? { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+  return {
+    content: (body.choices ?? []).map(({ message }) => message?.content ?? "").join(""),
+    finish: (body.choices ?? []).flatMap(({ finish_reason }) => finish_reason ?? []),
+    usage: [usage.prompt_tokens, usage.completion_tokens, usage.total_tokens]
+  }
+}
+
+/** Usage of a stream and the closing `[DONE]` are not compared: the peer sends neither with this provider. */
+const streamed = (text: string): Answer => {
+  const data = text.split(/\r?\n\r?\n/).filter((frame) => frame.startsWith("data: ")).map((frame) => frame.slice(6).trim())
+  const choices = data.filter((one) => one !== "[DONE]").flatMap((one): ReadonlyArray<Choice> => {
+    const body: Body = JSON.parse(one)
+    return body.choices ?? []
+  })
+  return {
+    content: choices.map(({ delta }) => delta?.content ?? "").join(""),
+    finish: choices.flatMap(({ finish_reason }) => finish_reason ?? []),
+    usage: []
+  }
+}
+
+/** Throws when any contestant's answer differs from the first one's. */
+export const requireSameAnswers = async (contestants: ReadonlyArray<Contestant>): Promise<void> => {
+  const kinds = [["gemini-2.5-flash", false], ["gemini-2.5-flash", true], ["gemini-bench-burst", true]] as const
+  for (const [model, stream] of kinds) {
+    let expected: string | undefined
+    for (const one of contestants) {
+      const text = await ask(one.target(model, stream)).catch((error: unknown) => {
+        throw new Error(`${one.name}, ${model}${stream ? " streamed" : ""}: ${error instanceof Error ? error.message : "no answer"}`)
+      })
+      const answer = JSON.stringify(stream ? streamed(text) : whole(text))
+      expected ??= answer
+      if (answer !== expected) throw new Error(`${one.name} answers otherwise, ${model}${stream ? " streamed" : ""}:\n${answer.slice(0, 600)}\n${expected.slice(0, 600)}`)
+    }
+  }
+}

@@ -1,0 +1,102 @@
+// The simulated provider of the benchmark: constant answers, as fast as node:http can give them.
+// It must not know the contestants. The model id says how a stream behaves.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+
+/** Events of one burst stream, the last one included. */
+export const burstEvents = 200
+/** No stream lives longer, whatever its client does. */
+const mostMillis = 180_000
+const mostEndlessEvents = 2_000_000
+
+const usage = { promptTokenCount: 21, candidatesTokenCount: 18, totalTokenCount: 39 }
+const event = (text: string, finish?: string): string =>
+  `data: ${JSON.stringify({
+    candidates: [{ content: { parts: [{ text }], role: "model" }, index: 0, ...(finish === undefined ? {} : { finishReason: finish }) }],
+    ...(finish === undefined ? {} : { usageMetadata: usage }),
+    modelVersion: "gemini-2.5-flash"
+  })}\r\n\r\n`
+
+const reply = Buffer.from(JSON.stringify({
+  candidates: [{
+    content: { parts: [{ text: "The tide follows the moon, and the moon follows its own way around the earth." }], role: "model" },
+    finishReason: "STOP",
+    index: 0
+  }],
+  usageMetadata: usage,
+  modelVersion: "gemini-2.5-flash",
+  responseId: "bench-reply"
+}))
+const unaryHeaders = { "content-type": "application/json; charset=UTF-8", "content-length": reply.length }
+const streamHeaders = { "content-type": "text/event-stream" }
+
+const few = Array.from({ length: 9 }, (_, n) => event(`word${n} `)).join("") + event("end", "STOP")
+const burst = Buffer.from(Array.from({ length: burstEvents - 1 }, (_, n) => event(`word${n} `)).join("") + event("end", "STOP"))
+const endlessBlock = Buffer.from(event("as fast as you can read ").repeat(500))
+
+let openStreams = 0
+let lastCloseMicros = 0
+const nowMicros = (): number => Number(process.hrtime.bigint() / 1000n)
+
+/** Sends an event with its own moment in it, again and again. */
+const paced = (response: ServerResponse, perSecond: number): void => {
+  const send = (): void => {
+    response.write(event(`@${nowMicros()}@`))
+  }
+  send()
+  const timer = setInterval(send, 1000 / perSecond)
+  const end = setTimeout(() => response.destroy(), mostMillis)
+  response.on("close", () => {
+    clearInterval(timer)
+    clearTimeout(end)
+  })
+}
+
+/** Writes as long as the reader takes it. */
+const endless = (response: ServerResponse): void => {
+  let left = mostEndlessEvents
+  const more = (): void => {
+    while (!response.destroyed && left > 0) {
+      left -= 500
+      if (!response.write(endlessBlock)) {
+        response.once("drain", more)
+        return
+      }
+    }
+    response.end()
+  }
+  more()
+}
+
+const stream = (url: string, response: ServerResponse): void => {
+  openStreams++
+  response.on("close", () => {
+    openStreams--
+    lastCloseMicros = nowMicros()
+  })
+  response.writeHead(200, streamHeaders)
+  const pace = /bench-paced-(\d+)/.exec(url)
+  if (pace !== null) return paced(response, Number(pace[1]))
+  if (url.includes("bench-endless")) return endless(response)
+  if (url.includes("bench-hold")) {
+    response.write(event("held "))
+    return
+  }
+  response.end(url.includes("bench-burst") ? burst : few)
+}
+
+const answer = (request: IncomingMessage, response: ServerResponse): void => {
+  const url = request.url ?? ""
+  if (url === "/stats") {
+    response.end(JSON.stringify({ openStreams, lastCloseMicros }))
+    return
+  }
+  request.resume()
+  request.on("end", () => {
+    if (url.includes(":streamGenerateContent")) return stream(url, response)
+    response.writeHead(200, unaryHeaders)
+    response.end(reply)
+  })
+}
+
+const server = createServer({ keepAliveTimeout: 600_000, requestTimeout: 0, headersTimeout: 0 }, answer)
+server.listen({ port: Number(process.argv[2] ?? 0), host: "127.0.0.1", backlog: 8192 }, () => console.log("ready"))

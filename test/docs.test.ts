@@ -1,0 +1,126 @@
+// Holds the pages to the program: links, headings, generated tables, and the examples of the README.
+// It must not judge prose.
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+import { streamText } from "ai"
+import * as Result from "effect/Result"
+import OpenAI from "openai"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { readSettings } from "../src/cli/readSettings.ts"
+import { parseSettingsText } from "../src/cli/SettingsText.ts"
+import * as Package from "../src/index.ts"
+import { serviceAccount, startTestGateway, type TestGateway, gatewayKey } from "./support/TestGateway.ts"
+import { generatedPages } from "./support/generateDocs.ts"
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..")
+const read = (path: string): string => readFileSync(join(root, path), "utf8")
+const pages = ["README.md", ...readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)]
+const readme = read("README.md")
+
+/** Code blocks of one language, in order. */
+const blocks = (text: string, language: string): ReadonlyArray<string> =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "gm"))].map((match) => match[1] ?? "")
+const prose = (text: string): string => text.replace(/^```[\s\S]*?^```/gm, "")
+
+describe.each(pages)("%s", (page) => {
+  const text = prose(read(page))
+
+  it("has one first-level heading", () => {
+    expect(text.match(/^# .+$/gm)).toHaveLength(1)
+  })
+
+  it("has links that lead somewhere", () => {
+    const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map((match) => match[1] ?? "")
+    const local = links.filter((link) => !/^[a-z]+:/.test(link)).map((link) => link.replace(/#.*/, ""))
+    expect(local.filter((link) => !existsSync(join(root, dirname(page), link)))).toEqual([])
+  })
+})
+
+describe("generated pages", () => {
+  it.each(generatedPages())("$path is current (npm run docs)", ({ path, text }) => {
+    expect(read(path)).toBe(text)
+  })
+})
+
+describe("the README", () => {
+  let gateway: TestGateway
+  beforeAll(async () => {
+    gateway = await startTestGateway()
+  })
+  afterAll(() => gateway.close())
+
+  it("names commands that exist", () => {
+    const { scripts }: { readonly scripts: Record<string, string> } = JSON.parse(read("package.json"))
+    const named = [...readme.matchAll(/npm (?:run )?(start|test|demo|bench|docs)\b/g)].map((match) => match[1] ?? "")
+    expect(named.filter((name) => scripts[name] === undefined)).toEqual([])
+  })
+
+  it("shows the answer its curl gets", async () => {
+    const body = /-d '(.+)'/.exec(blocks(readme, "sh")[1] ?? "")?.[1] ?? ""
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey },
+      body
+    })
+    const shown = JSON.parse(blocks(readme, "json")[0] ?? "null")
+    const answered = JSON.parse(await response.text())
+    expect({ ...answered, id: "", created: 0 }).toEqual({ ...shown, id: "", created: 0 })
+  })
+
+  it("streams through the openai SDK as shown", async () => {
+    expect(blocks(readme, "ts")[0]).toContain("for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? \"\")")
+    const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gatewayKey })
+    const stream = await client.chat.completions.create({
+      model: "@google/gemini-2.5-flash",
+      stream: true,
+      messages: [{ role: "user", content: "Hello" }]
+    })
+    let text = ""
+    for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? ""
+    expect(text).toBe("Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?")
+  })
+
+  it("streams through the AI SDK as shown", async () => {
+    const provider = createOpenAICompatible({ name: "model-gateway", baseURL: `${gateway.url}/v1`, apiKey: gatewayKey })
+    const { textStream } = streamText({ model: provider("@vertex-ai/gemini-2.5-flash"), prompt: "Hello" })
+    let text = ""
+    for await (const part of textStream) text += part
+    expect(text).toBe("Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?")
+  })
+
+  it("shows a configuration the program accepts", () => {
+    const yaml = blocks(readme, "yaml")[0] ?? ""
+    expect(yaml.trimEnd().split("\n")).toHaveLength(12)
+    const read = Result.flatMap(parseSettingsText("gateway.yaml", yaml), (parsed) =>
+      readSettings({
+        file: parsed.value,
+        env: { GEMINI_API_KEY: "test-key-of-gemini", CI_KEY: "mgk_ci_0123456789" },
+        flags: {},
+        fileText: () => Result.succeed(JSON.stringify({
+          type: "service_account",
+          project_id: "my-project",
+          client_email: serviceAccount.clientEmail,
+          private_key_id: serviceAccount.privateKeyId,
+          private_key: serviceAccount.privateKeyPem
+        }))
+      }))
+    expect(Result.isFailure(read) ? read.failure : []).toEqual([])
+    const settings = Result.getOrThrow(read)
+    expect(settings.accounts.map(({ kind, projectId, region, slug }) => ({ kind, projectId, region, slug }))).toEqual([
+      { slug: "google", kind: "google", projectId: undefined, region: undefined },
+      { slug: "vertex-ai", kind: "vertex-ai", projectId: "my-project", region: "us-central1" }
+    ])
+    expect(settings.keys.map(({ models, name, providers }) => ({ models, name, providers }))).toEqual([
+      { name: "ci", providers: ["google"], models: ["gemini-*"] }
+    ])
+  })
+
+  it("imports what the package exports", () => {
+    const block = blocks(readme, "ts")[2] ?? ""
+    const names = /import \{ ([^}]+) \} from "model-gateway"/.exec(block)?.[1]?.split(", ").filter((name) => !name.startsWith("type ")) ?? []
+    expect(names).toEqual(["defaultLimits", "Gateway"])
+    expect(names.filter((name) => !(name in Package))).toEqual([])
+  })
+})
