@@ -41,7 +41,7 @@ describe("demo", () => {
       const answer: unknown = JSON.parse(whole.text)
       const content = JSON.parse(whole.text).choices[0].message.content
       expect(whole.status).toBe(200)
-      expect(answer).toMatchObject({ object: "chat.completion", model, choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant" } }] })
+      expect(answer).toMatchObject({ object: "chat.completion", model: "gemini-2.5-flash", choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant" } }] })
       expect(content).toMatch(/Hello/)
       const stream = yield* send(curl(facts, model, true))
       const frames = stream.text.split("\n\n").filter((frame) => frame.startsWith("data: "))

@@ -321,7 +321,7 @@ export const tidyViolations = (sources: ReadonlyArray<Source>): ReadonlyArray<st
 
 const leftOpen = new RegExp(`\\b(?:TO${"DO"}|FIX${"ME"}|(?:it|describe|test)\\.(?:on${"ly"}|sk${"ip"})\\b)`, "g")
 const hostPath = /(?<![\w.$}/-])\/(?:home|root|work|Users)\/[\w.-]+/g
-const registry = /"resolved": "https?:/g
+const registry = /"resolved": "[h]ttp/g
 
 /** Words left open, paths of a machine, and addresses of a registry; for any text of the repository. */
 export const cleanlinessViolations = (sources: ReadonlyArray<Source>): ReadonlyArray<string> =>
