@@ -492,6 +492,13 @@ describe("refused on both ways", () => {
     const result = subsetSchema({ $ref: "#/$defs/D0", $defs: defs }, { kind: "google", maxDepth, ordered: false })
     expect(Result.isFailure(result) ? result.failure : "").toBe("the schema grows too large when its references are resolved")
   })
+  it("allOf of thousands is merged in one go, then found too large", () => {
+    const members = Array.from({ length: 5000 }, (_, n) => ({
+      properties: Object.fromEntries(Array.from({ length: 5 }, (_, k) => [`p${n}-${k}`, { type: "string" }]))
+    }))
+    const fault = "the schema grows too large when its references are resolved"
+    expect(faults({ properties: { a: { allOf: members } } })).toStrictEqual([fault, fault])
+  })
   it.each([
     { $ref: "#" },
     { $ref: "#/$defs/A", $defs: { A: { $ref: "#/$defs/B" }, B: { $ref: "#/$defs/A" } } },

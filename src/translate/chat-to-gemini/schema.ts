@@ -98,35 +98,52 @@ export const unrolledEnough = (walk: Walk, refs: ReadonlyArray<string>, ref: str
   return walk.nodes > manyNodes || refs.length - new Set(refs).size >= unrolled - 1
 }
 
-/** The later schema's words win; properties, required names and definitions are united. */
-export const merge = (walk: Walk, first: JsonObject, second: JsonObject, sameTypes: boolean): JsonObject => {
-  const both: Record<string, Json | undefined> = { ...first, ...second }
-  const maps = ["properties", "$defs", "definitions"] as const
-  for (const keyword of maps) {
-    const a = first[keyword]
-    const b = second[keyword]
-    if (isJsonObject(a) && isJsonObject(b)) both[keyword] = united(a, b, keyword === "properties")
+/**
+ * The schemas as one: the later one's words win; properties, required names and definitions are united. Each is read
+ * once, whatever their number. With `sameTypes` they all describe one value, so contradictory types are a fault.
+ */
+export const merge = (walk: Walk, parts: ReadonlyArray<JsonObject>, sameTypes: boolean): JsonObject => {
+  const merged = new Map<string, Json | undefined>()
+  const maps = new Map<string, Map<string, Array<Json>>>()
+  const required = new Set<Json>()
+  const allOf: Array<Json> = []
+  let type: Json | undefined
+  for (const part of parts) {
+    for (const [keyword, value] of Object.entries(part)) merged.set(keyword, value)
+    type = sameTypes ? commonType(walk, type, part["type"]) : (part["type"] ?? type)
+    if (Array.isArray(part["required"])) for (const name of part["required"]) required.add(name)
+    if (Array.isArray(part["allOf"])) for (const member of part["allOf"]) allOf.push(member)
+    for (const keyword of united) collect(maps, keyword, part[keyword])
   }
-  if (Array.isArray(first["required"]) && Array.isArray(second["required"])) {
-    both["required"] = [...new Set<Json>([...first["required"], ...second["required"]])]
-  }
-  if (Array.isArray(first["allOf"]) && Array.isArray(second["allOf"])) {
-    both["allOf"] = [...first["allOf"], ...second["allOf"]]
-  }
-  const type = sameTypes ? commonType(walk, first["type"], second["type"]) : undefined
-  if (type !== undefined) both["type"] = type
-  return both
+  for (const [keyword, byName] of maps) merged.set(keyword, combined(byName, keyword === "properties"))
+  if (required.size > 0) merged.set("required", [...required])
+  if (allOf.length > 0) merged.set("allOf", allOf)
+  if (type !== undefined) merged.set("type", type)
+  return Object.fromEntries(merged)
 }
 
-const united = (first: JsonObject, second: JsonObject, combine: boolean): JsonObject =>
-  Object.fromEntries([
-    ...Object.entries(first).map(([name, schema]) => {
-      const other = Object.hasOwn(second, name) ? second[name] : undefined
-      if (other === undefined || !combine) return [name, other ?? schema] as const
-      return [name, sameJson(schema, other) ? schema : { allOf: [schema ?? true, other] }] as const
-    }),
-    ...Object.entries(second).filter(([name]) => !Object.hasOwn(first, name))
-  ])
+const united = ["properties", "$defs", "definitions"] as const
+
+const collect = (maps: Map<string, Map<string, Array<Json>>>, keyword: string, value: Json | undefined): void => {
+  if (!isJsonObject(value)) return
+  const byName = maps.get(keyword) ?? new Map<string, Array<Json>>()
+  maps.set(keyword, byName)
+  for (const [name, schema] of Object.entries(value)) {
+    const known = byName.get(name)
+    if (known === undefined) byName.set(name, [schema ?? true])
+    else known.push(schema ?? true)
+  }
+}
+
+/** A property that several describe must satisfy them all; of definitions the last one counts. */
+const combined = (byName: ReadonlyMap<string, ReadonlyArray<Json>>, all: boolean): JsonObject =>
+  Object.fromEntries(
+    [...byName].map(([name, schemas]): readonly [string, Json | undefined] => {
+      if (!all || schemas.length === 1) return [name, schemas.at(-1)]
+      const distinct = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()]
+      return [name, distinct.length === 1 ? distinct[0] : { allOf: distinct }]
+    })
+  )
 
 export const sameJson = (first: Json | undefined, second: Json | undefined): boolean =>
   JSON.stringify(first) === JSON.stringify(second)
@@ -134,7 +151,7 @@ export const sameJson = (first: Json | undefined, second: Json | undefined): boo
 const commonType = (walk: Walk, first: Json | undefined, second: Json | undefined): Json | undefined => {
   const a = wordsOf(first)
   const b = wordsOf(second)
-  if (a.length === 0 || b.length === 0) return undefined
+  if (a.length === 0 || b.length === 0) return second ?? first
   const common = a.filter((word) => b.includes(word) || (word === "integer" && b.includes("number")))
   if (a.includes("number") && b.includes("integer") && !common.includes("integer")) common.push("integer")
   if (common.length === 0) fail(walk, `allOf joins contradictory types: ${a.join(", ")} and ${b.join(", ")}`)

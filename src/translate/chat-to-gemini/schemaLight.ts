@@ -46,11 +46,11 @@ const rootOf = (walk: Walk): readonly [JsonObject, ReadonlyArray<string>] => {
   while (typeof current["$ref"] === "string" && walk.fault === undefined) {
     const { $ref, ...rest } = current
     if (typeof $ref !== "string" || refs.includes($ref) || refs.length > walk.maxDepth) {
-      fail(walk, "the root refers to itself")
+      fail(walk, "the references of the root never end")
       break
     }
     refs.push($ref)
-    current = merge(walk, resolveRef(walk, $ref) ?? {}, rest, false)
+    current = merge(walk, [resolveRef(walk, $ref) ?? {}, rest], false)
   }
   return [current, refs]
 }
@@ -119,7 +119,7 @@ const withoutAllOf = (
 ): readonly [JsonObject, ReadonlyArray<string>] => {
   const { allOf, ...own } = source
   if (!Array.isArray(allOf)) return [source, refs]
-  let merged: JsonObject = {}
+  const parts: Array<JsonObject> = []
   const seen = new Set(refs)
   for (const member of allOf) {
     if (!enter(walk, { depth: 0, refs }) || !isJsonObject(member)) continue
@@ -129,14 +129,14 @@ const withoutAllOf = (
       const { $ref, ...rest } = current
       if (typeof $ref !== "string" || path.includes($ref) || path.length > walk.maxDepth) return [source, refs]
       path = path.concat($ref)
-      current = merge(walk, resolveRef(walk, $ref) ?? {}, rest, false)
+      current = merge(walk, [resolveRef(walk, $ref) ?? {}, rest], false)
     }
     const [flat, further] = withoutAllOf(walk, current, path)
     if ("allOf" in flat) return [source, refs]
     for (const ref of further) seen.add(ref)
-    merged = merge(walk, merged, flat, true)
+    parts.push(flat)
   }
-  return [merge(walk, merged, own, true), [...seen]]
+  return [merge(walk, [...parts, own], true), [...seen]]
 }
 
 const withoutFalse = (properties: Json | undefined): Json | undefined =>

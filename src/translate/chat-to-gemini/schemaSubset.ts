@@ -73,18 +73,18 @@ const flattened = (
         return [{ type: "object", ...(description === undefined ? {} : { description }) }, path]
       }
       path = path.concat($ref)
-      current = merge(walk, target, siblings, false)
+      current = merge(walk, [target, siblings], false)
     } else if (Array.isArray(allOf)) {
       const through = [...path]
-      let merged: JsonObject = {}
+      const parts: Array<JsonObject> = []
       for (const member of allOf) {
         if (!isJsonObject(member)) continue
         const [flat, further] = flattened(walk, member, path)
         through.push(...further.slice(path.length))
-        merged = merge(walk, merged, flat, true)
+        parts.push(flat)
       }
       path = through
-      current = merge(walk, merged, own, true)
+      current = merge(walk, [...parts, own], true)
     } else return [current, path]
   }
   return [{}, path]
@@ -132,12 +132,15 @@ const choice = (
   if (first === undefined) return typed(walk, rest, place, isProperty)
   if (branches.length === 1 && members.length > 1) {
     const one = isJsonObject(first) ? first : {}
-    return convert(walk, merge(walk, one, rest, false), place, isProperty)
+    return convert(walk, merge(walk, [one, rest], false), place, isProperty)
   }
   // Vertex AI wants anyOf to stand alone, so what stood beside it goes into every branch.
   if (walk.options.kind === "vertex-ai") {
-    const alone = branches.map((branch) => (isJsonObject(branch) ? merge(walk, rest, branch, false) : rest))
-    return { anyOf: alone.map((branch) => convert(walk, branch, place)) }
+    const alone = (branch: Json): JsonObject => {
+      if (walk.fault !== undefined) return {}
+      return convert(walk, isJsonObject(branch) ? merge(walk, [rest, branch], false) : rest, place)
+    }
+    return { anyOf: branches.map(alone) }
   }
   const outer = leaf(walk, rest, typeof rest["type"] === "string" ? rest["type"] : undefined, place, true)
   return { ...outer, anyOf: branches.map((branch) => convert(walk, branch, place)) }
