@@ -232,3 +232,14 @@ const exactly = (_key: string, value: unknown, context?: { readonly source?: str
     ? JSON.rawJSON(source)
     : value
 }
+
+const utf8Bytes = new TextEncoder()
+
+/** Parses JSON text that came inside a string of a body, where nobody has checked its depth and width yet. */
+export const parseInnerJsonText = (text: string, limits: JsonLimits): Result.Result<Json, string> => {
+  if (text.length > limits.jsonDepth) {
+    const scanned = scan(utf8Bytes.encode(text), limits)
+    if (scanned._tag === "Refused") return Result.fail(scanned.message)
+  }
+  return parseExactJsonText(text)
+}

@@ -5,11 +5,11 @@ import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { ContentOut, PartOut } from "../../wire/google/GenerateContent.ts"
 import type { Call, Turn } from "../shared/readMessages.ts"
 import type { Part } from "../shared/readParts.ts"
-import { signaturesToSend } from "../shared/signatures.ts"
+import { issuerOf, signaturesToSend } from "../shared/signatures.ts"
 import { parseResult } from "../shared/toolCalls.ts"
 import type { ToolNames } from "../shared/toolNames.ts"
 import type { TranslateContext } from "../Translator.ts"
-import { isInline, partsToGemini } from "./requestParts.ts"
+import { fitsResponse, partsToGemini } from "./requestParts.ts"
 
 export interface GeminiMessages {
   readonly contents: ReadonlyArray<ContentOut>
@@ -19,7 +19,7 @@ export interface GeminiMessages {
 /** `isResults` marks a content of function responses, which nothing else may join. */
 interface Content {
   readonly role: "user" | "model"
-  readonly parts: ReadonlyArray<PartOut>
+  readonly parts: Array<PartOut>
   readonly isResults: boolean
 }
 
@@ -54,29 +54,26 @@ const apart = (turns: ReadonlyArray<Turn>): { system: ReadonlyArray<Turn>; talk:
 const append = (contents: Array<Content>, content: Content): void => {
   if (content.parts.length === 0) return
   const last = contents.at(-1)
-  if (last !== undefined && last.role === content.role && !last.isResults && !content.isResults) {
-    contents[contents.length - 1] = { ...last, parts: [...last.parts, ...content.parts] }
-  } else contents.push(content)
+  const isSame = last !== undefined && last.role === content.role && !last.isResults && !content.isResults
+  // Only contents made here grow, never the client's; copying would cost the square of the neighbours.
+  if (isSame) for (const part of content.parts) last.parts.push(part)
+  else contents.push(content)
 }
 
 const turnToContents = (turn: Turn, context: TranslateContext, names: ToolNames): Read<ReadonlyArray<Content>> => {
-  const parts = partsToGemini(turn.parts, context.target)
-  if (turn._tag !== "Assistant") return Result.map(parts, (some) => [userContent(withWords(some, context))])
+  if (turn._tag !== "Assistant") return Result.map(partsToGemini(turn.parts, context.target), (parts) => [userContent(parts)])
   return Result.gen(function* () {
+    const parts = yield* partsToGemini(turn.parts, context.target, issuerOf(turn.calls, context))
     const signatures = signaturesToSend(turn.calls, context)
     const calls = turn.calls.map((call, index) => callPart(call, signatures[index], context, names))
-    const model: Content = { role: "model", parts: [...(yield* parts), ...calls], isResults: false }
+    const model: Content = { role: "model", parts: [...parts, ...calls], isResults: false }
     if (turn.calls.length === 0 || turn.isLast) return [model]
     const answered = yield* resultContents(turn.calls, context, names)
     return [model, ...answered]
   })
 }
 
-const userContent = (parts: ReadonlyArray<PartOut>): Content => ({ role: "user", parts, isResults: false })
-
-/** The first generation refuses media without a text beside it. */
-const withWords = (parts: ReadonlyArray<PartOut>, { target }: TranslateContext): ReadonlyArray<PartOut> =>
-  target.facts.generation === "g1" && parts.length > 0 && parts.every((part) => part.text === undefined) ? [...parts, { text: " " }] : parts
+const userContent = (parts: ReadonlyArray<PartOut>): Content => ({ role: "user", parts: [...parts], isResults: false })
 
 /** Ids travel from Gemini 3 on; older models match by order. */
 const idOf = (call: Call, { target }: TranslateContext): { readonly id?: string } =>
@@ -95,7 +92,7 @@ const resultContents = (calls: ReadonlyArray<Call>, context: TranslateContext, n
     for (const call of calls) {
       const result = call.result ?? [{ _tag: "Text" as const, text: noResult, signature: undefined }]
       const media = yield* partsToGemini(result.filter((part) => part._tag === "Media"), context.target)
-      const held = media.filter((part) => context.target.facts.generation === "g3" && isInline(part))
+      const held = media.filter((part) => fitsResponse(part, context.target))
       apartFrom.push(...media.filter((part) => !held.includes(part)))
       responses.push({
         functionResponse: {
@@ -112,13 +109,22 @@ const resultContents = (calls: ReadonlyArray<Call>, context: TranslateContext, n
 const textOf = (parts: ReadonlyArray<Part>): string => parts.map((part) => (part._tag === "Text" ? part.text : "")).join("")
 
 const finished = (contents: ReadonlyArray<Content>, texts: ReadonlyArray<PartOut>, { target }: TranslateContext): GeminiMessages => {
-  const first = contents[0]
-  const begun = first?.role === "user" ? contents : [userContent([{ text: " " }]), ...contents]
-  const plain = begun.map(({ role, parts }): ContentOut => ({ role, parts }))
-  if (texts.length === 0) return { contents: plain }
-  if (target.facts.generation !== "gemma") return { contents: plain, systemInstruction: { parts: texts } }
   // Gemma has no system instruction: the texts stand first in the first user turn.
-  const joined = texts.map((part) => part.text ?? "").join("\n\n")
-  const [opening, ...rest] = plain
-  return { contents: [{ role: "user", parts: [{ text: joined }, ...(opening?.parts ?? [])] }, ...rest] }
+  const isGemma = target.facts.generation === "gemma"
+  const preface = isGemma && texts.length > 0 ? [{ text: texts.map((part) => part.text ?? "").join("\n\n") }] : []
+  const [first, ...rest] = contents
+  const begun = first?.role === "user"
+    ? [{ ...first, parts: [...preface, ...first.parts] }, ...rest]
+    : [userContent(preface.length > 0 ? preface : [blank]), ...contents]
+  const plain = begun.map((content): ContentOut => ({
+    role: content.role,
+    parts: target.facts.generation === "g1" && lacksWords(content) ? [...content.parts, blank] : content.parts
+  }))
+  return texts.length === 0 || isGemma ? { contents: plain } : { contents: plain, systemInstruction: { parts: texts } }
 }
+
+const blank: PartOut = { text: " " }
+
+/** The first generation refuses media without a text beside it. */
+const lacksWords = ({ role, parts, isResults }: Content): boolean =>
+  role === "user" && !isResults && parts.every((part) => part.text === undefined)

@@ -2,52 +2,73 @@
 // It must not know turns, roles or calls.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import type { Json, JsonObject } from "../../domain/json.ts"
+import type { JsonObject } from "../../domain/json.ts"
 import type { PartOut } from "../../wire/google/GenerateContent.ts"
 import { type Media, readMedia } from "../shared/media.ts"
-import type { MediaPart, Part } from "../shared/readParts.ts"
+import type { MediaPart, Part, VideoCut } from "../shared/readParts.ts"
+import { sentinel, takesSignatures } from "../shared/signatures.ts"
 import type { TranslateContext } from "../Translator.ts"
 
 type Target = TranslateContext["target"]
 
-/** All parts that have a place upstream; empty texts and thinking sent back have none. */
-export const partsToGemini = (parts: ReadonlyArray<Part>, target: Target): Result.Result<ReadonlyArray<PartOut>, RequestFault> => {
+/** All parts that have a place upstream; empty texts and unsigned thinking have none. `issuer` made the signatures, if known. */
+export const partsToGemini = (
+  parts: ReadonlyArray<Part>,
+  target: Target,
+  issuer?: string
+): Result.Result<ReadonlyArray<PartOut>, RequestFault> => {
   const out: Array<PartOut> = []
   for (const part of parts) {
-    const read = partToGemini(part, target)
+    const read = partToGemini(part, target, issuer)
     if (Result.isFailure(read)) return Result.fail(read.failure)
     if (read.success !== undefined) out.push(read.success)
   }
   return Result.succeed(out)
 }
 
-const partToGemini = (part: Part, target: Target): Result.Result<PartOut | undefined, RequestFault> => {
+const partToGemini = (
+  part: Part,
+  target: Target,
+  issuer: string | undefined
+): Result.Result<PartOut | undefined, RequestFault> => {
   switch (part._tag) {
     case "Text": {
-      const signature = signatureFor(part.signature, target)
+      const signature = signatureFor(part.signature, target, issuer)
       return Result.succeed(part.text === "" && signature.thoughtSignature === undefined ? undefined : { text: part.text, ...signature })
     }
     case "Media":
-      return mediaToGemini(part, target)
+      return mediaToGemini(part, target, issuer)
     case "Own":
-      return Result.succeed(part.provider === target.kind ? part.part : undefined)
-    // Gemini needs no thinking back, and a block does not tell whose signature it carries.
-    case "Thinking":
+      return Result.succeed(part.provider === target.kind && !isForeign(issuer, target) ? part.part : undefined)
+    // Gemini needs no thinking back, and a block does not tell whose signature it carries: other families sign theirs, too.
+    case "Thinking": {
+      const signature = issuer === target.issuer ? signatureFor(part.signature, target, issuer) : {}
+      return Result.succeed(
+        signature.thoughtSignature === undefined ? undefined : { text: part.thinking, thought: true, ...signature }
+      )
+    }
     case "Redacted":
       return Result.succeed(undefined)
   }
 }
 
-/** Generations before 2.5 know no signatures. */
-const signatureFor = (signature: string | undefined, { facts }: Target): { readonly thoughtSignature?: string } =>
-  signature !== undefined && (facts.generation === "g2.5" || facts.generation === "g3") ? { thoughtSignature: signature } : {}
+const isForeign = (issuer: string | undefined, target: Target): boolean => issuer !== undefined && issuer !== target.issuer
 
-const mediaToGemini = (part: MediaPart, target: Target): Result.Result<PartOut, RequestFault> =>
+const signatureFor = (
+  signature: string | undefined,
+  target: Target,
+  issuer: string | undefined
+): { readonly thoughtSignature?: string } =>
+  signature !== undefined && signature !== sentinel && takesSignatures(target) && !isForeign(issuer, target)
+    ? { thoughtSignature: signature }
+    : {}
+
+const mediaToGemini = (part: MediaPart, target: Target, issuer: string | undefined): Result.Result<PartOut, RequestFault> =>
   Result.map(readMedia(part.source, target.kind), (media) => ({
     ...dataOf(media),
     ...videoMetadata(part.video),
     ...mediaResolution(part.detail, target),
-    ...signatureFor(part.signature, target)
+    ...signatureFor(part.signature, target, issuer)
   }))
 
 const dataOf = (media: Media): PartOut => {
@@ -55,22 +76,18 @@ const dataOf = (media: Media): PartOut => {
   return { fileData: { ...(media.mimeType === undefined ? {} : { mimeType: media.mimeType }), fileUri: media.uri } }
 }
 
-/** Inline data of a part, where only that is taken. */
-export const isInline = (part: PartOut): boolean => part.inlineData !== undefined
+/** What a function response may hold from Gemini 3 on. Source: Gemini API, function calling, multimodal function responses. */
+const inResponses: ReadonlyArray<string | undefined> = ["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"]
+export const fitsResponse = (part: PartOut, { facts }: Target): boolean =>
+  facts.generation === "g3" && inResponses.includes(part.inlineData?.mimeType)
 
-/** Seconds as a number, or a duration as the upstream writes it. */
-const duration = (value: Json | undefined): string | undefined =>
-  typeof value === "number" ? `${value}s` : typeof value === "string" ? value : undefined
-
-const videoMetadata = (video: JsonObject | undefined): { readonly videoMetadata?: JsonObject } => {
+const videoMetadata = (video: VideoCut | undefined): { readonly videoMetadata?: JsonObject } => {
   if (video === undefined) return {}
-  const startOffset = duration(video["start_offset"])
-  const endOffset = duration(video["end_offset"])
-  const { fps } = video
+  const { startOffset, endOffset, fps } = video
   const metadata: JsonObject = {
     ...(startOffset === undefined ? {} : { startOffset }),
     ...(endOffset === undefined ? {} : { endOffset }),
-    ...(typeof fps === "number" ? { fps } : {})
+    ...(fps === undefined ? {} : { fps })
   }
   return Object.keys(metadata).length === 0 ? {} : { videoMetadata: metadata }
 }

@@ -4,14 +4,18 @@ import * as Result from "effect/Result"
 import { BodyInvalid } from "../../domain/GatewayError.ts"
 import type { ProviderKind } from "../../domain/ProviderAccount.ts"
 import { isPublicHost } from "./publicHost.ts"
-import { isReadable, mimeOfMagic, mimeOfPath, mimeOfRiff, normaliseMime } from "./mime.ts"
+import { anyBytes, isReadable, mimeOfMagic, mimeOfPath, normaliseMime, plainText } from "./mime.ts"
 
 /** Media as the client gave it; `path` is the parameter a fault names. */
 export interface MediaSource {
   readonly path: string
-  /** A URL of any accepted form, or bare base64. */
+  /** A URL of any accepted form or, when long enough, bare base64. */
   readonly url: string
+  /** True where the field holds data: what is no data URI is base64 then, however short. */
+  readonly isData: boolean
+  /** What the client says the type is, full or as a bare extension; wins over every other sign. */
   readonly declaredType: string | undefined
+  /** Tells the type when nothing else does. */
   readonly filename: string | undefined
 }
 
@@ -31,11 +35,15 @@ const supported = "png, jpeg, webp, heic, heif, wav, mp3, aiff, aac, ogg, flac, 
 export const readMedia = (source: MediaSource, kind: ProviderKind): Read<Media> => {
   const { url } = source
   const scheme = url.slice(0, 8).toLowerCase()
+  if (source.declaredType !== undefined && normaliseMime(source.declaredType) === undefined) {
+    return fault(source, "unsupported_media_type", `The type given beside the media is none. Readable are ${supported}.`)
+  }
   if (scheme.startsWith("data:")) return readDataUri(source, kind)
+  if (source.isData) return readBase64(source, kind)
   if (scheme.startsWith("gs://")) return readCloudStorage(source, kind)
   if (scheme.startsWith("https://")) return readHttps(source, kind)
-  if (/^files\/[A-Za-z0-9-]{1,64}$/.test(url)) return readHttps({ ...source, url: `https://${filesHost}/v1beta/${url}` }, kind)
-  if (url.length > 64 && !url.slice(0, 64).includes(":")) return readBareBase64(source, kind)
+  if (isFileId(url)) return readHttps({ ...source, url: `https://${filesHost}/v1beta/${url}` }, kind)
+  if (url.length > 64 && !url.slice(0, 64).includes(":")) return readBase64(source, kind)
   return fault(source, "invalid_media_url", "Media is a data URI, an https URL with a file extension, a gs:// URI, a Files API URL or a YouTube link.")
 }
 
@@ -44,16 +52,23 @@ const settle = (source: MediaSource, kind: ProviderKind, mime: string): Read<str
   return Result.succeed(mime === "audio/opus" && kind === "google" ? "audio/ogg" : mime)
 }
 
-const declared = (source: MediaSource): string | undefined =>
-  (source.declaredType === undefined ? undefined : normaliseMime(source.declaredType)) ??
-  (source.filename === undefined ? undefined : mimeOfPath(source.filename))
+/** The declared type, else what the media says itself, else what the file name tells. */
+const typeOf = ({ declaredType, filename }: MediaSource, own: string | undefined): string | undefined => {
+  const signs = [
+    declaredType === undefined ? undefined : normaliseMime(declaredType),
+    own,
+    filename === undefined ? undefined : mimeOfPath(filename)
+  ]
+  const given = signs.filter((sign) => sign !== undefined)
+  return given.find((sign) => sign !== anyBytes) ?? given[0]
+}
 
 const inline = (source: MediaSource, kind: ProviderKind, mime: string | undefined, payload: string): Read<Media> => {
   const data = normaliseBase64(payload)
   if (data === undefined) return fault(source, "invalid_base64", "The data is not base64: it is empty, or holds characters or padding base64 does not have.")
   if (mime === undefined) return fault(source, "invalid_media_url", "The type of this base64 data cannot be told; send it as data:<type>;base64,...")
   return Result.flatMap(settle(source, kind, mime), (mimeType): Read<Media> =>
-    mimeType === "text/plain" && !isUtf8(data)
+    mimeType === plainText && !isUtf8(data)
       ? fault(source, "invalid_base64", "The text document is not UTF-8.")
       : Result.succeed({ _tag: "Inline", mimeType, data }))
 }
@@ -65,27 +80,41 @@ const readDataUri = (source: MediaSource, kind: ProviderKind): Read<Media> => {
   if (!/;\s*base64\s*$/i.test(label.slice(-16))) {
     return fault(source, "invalid_base64", "A data URI must read data:<type>;base64,<data>.")
   }
-  const type = label.slice(0, label.indexOf(";"))
-  const mime = declared(source) ?? normaliseMime(type)
+  const mime = typeOf(source, normaliseMime(label.slice(0, label.indexOf(";"))))
   if (mime === undefined) return fault(source, "unsupported_media_type", `The data URI names no media type. Readable are ${supported}.`)
   return inline(source, kind, mime, source.url.slice(comma + 1))
 }
 
-const readBareBase64 = (source: MediaSource, kind: ProviderKind): Read<Media> =>
-  inline(source, kind, declared(source) ?? mimeOfMagic(source.url) ?? mimeOfRiff(source.url.slice(0, 16)), source.url)
+const readBase64 = (source: MediaSource, kind: ProviderKind): Read<Media> => {
+  const head = normaliseBase64(source.url.slice(0, 16))
+  return inline(source, kind, typeOf(source, undefined) ?? (head === undefined ? undefined : mimeOfMagic(head)), source.url)
+}
 
 const readCloudStorage = (source: MediaSource, kind: ProviderKind): Read<Media> => {
   if (kind !== "vertex-ai") {
     return fault(source, "invalid_media_url", "gs:// URIs work on vertex-ai only; use the Files API or a data URI.")
   }
   const [bucket = "", ...path] = source.url.slice(5).split("/")
-  if (!/^[a-z0-9][a-z0-9._-]{1,220}$/.test(bucket) || path.join("") === "" || path.includes("..")) {
+  const isPath = path.join("") !== "" && !path.includes("..") && !unprintable.test(source.url)
+  if (!/^[a-z0-9][a-z0-9._-]{1,220}$/.test(bucket) || !isPath) {
     return fault(source, "invalid_media_url", "A gs:// URI must read gs://<bucket>/<path>.")
   }
-  return remote(source, kind, declared(source) ?? mimeOfPath(source.url))
+  return remote(source, kind, typeOf(source, mimeOfPath(path.join("/"))))
 }
 
+/** URL parsers drop or turn these, so that we would judge another text than the upstream gets. */
+const unprintable = /[\x00-\x1f\x7f\\]/
+
 const filesHost = "generativelanguage.googleapis.com"
+const isFileId = (text: string): boolean => /^files\/[A-Za-z0-9-]{1,64}$/.test(text)
+const isFileUrl = ({ hostname, pathname }: URL): boolean => hostname === filesHost && /^\/v1(beta)?\/files\/[^/]+$/.test(pathname)
+
+/** True for `files/<id>` and for the URL of such a file. */
+export const namesFile = (text: string): boolean => {
+  const url = URL.parse(text)
+  return isFileId(text) || (url !== null && url.protocol === "https:" && isFileUrl(url))
+}
+
 const videoHosts = new Set(["youtube.com", "www.youtube.com", "m.youtube.com", "music.youtube.com"])
 
 const isVideoSite = ({ hostname, pathname, searchParams }: URL): boolean =>
@@ -93,19 +122,20 @@ const isVideoSite = ({ hostname, pathname, searchParams }: URL): boolean =>
   (hostname === "youtu.be" && /^\/[\w-]+/.test(pathname))
 
 const readHttps = (source: MediaSource, kind: ProviderKind): Read<Media> => {
-  const url = URL.parse(source.url)
-  if (url === null || url.username !== "" || url.password !== "" || url.port !== "" || !isPublicHost(url, source.url)) {
+  const url = unprintable.test(source.url) ? null : URL.parse(source.url)
+  const isPlain = url?.username === "" && url.password === "" && url.port === ""
+  if (url === null || !isPlain || !isPublicHost(url, source.url)) {
     return fault(source, "invalid_media_url", "The media URL must be a public https address without user name and port.")
   }
-  if (url.hostname === filesHost && /^\/v1(beta)?\/files\/[^/]+$/.test(url.pathname)) {
+  if (isFileUrl(url)) {
     if (kind !== "google") return fault(source, "invalid_media_url", "Files API URLs work on google only; use gs:// or a data URI.")
-    const mime = source.declaredType === undefined ? undefined : normaliseMime(source.declaredType)
+    const mime = typeOf(source, undefined)
     return mime === undefined
       ? Result.succeed({ _tag: "Remote", mimeType: undefined, uri: source.url })
       : remote(source, kind, mime)
   }
   if (isVideoSite(url)) return Result.succeed({ _tag: "Remote", mimeType: "video/mp4", uri: source.url })
-  return remote(source, kind, declared(source) ?? mimeOfPath(decoded(url.pathname)))
+  return remote(source, kind, typeOf(source, mimeOfPath(decoded(url.pathname))))
 }
 
 const decoded = (path: string): string => {
@@ -142,10 +172,20 @@ const alphabet = new Uint8Array(128)
 for (const letter of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") alphabet[letter.charCodeAt(0)] = 1
 for (const letter of "-_") alphabet[letter.charCodeAt(0)] = 2
 
-const utf8 = new TextDecoder("utf-8", { fatal: true })
+/** Letters decoded at once; whole groups of four. */
+const stretch = 65_536
+
+/** Bit by bit, so that a large document is never held a second time. */
 const isUtf8 = (base64: string): boolean => {
+  const decoder = new TextDecoder("utf-8", { fatal: true })
   try {
-    utf8.decode(Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)))
+    for (let at = 0; at < base64.length; at += stretch) {
+      const letters = atob(base64.slice(at, at + stretch))
+      const bytes = new Uint8Array(letters.length)
+      for (let index = 0; index < letters.length; index++) bytes[index] = letters.charCodeAt(index)
+      decoder.decode(bytes, { stream: true })
+    }
+    decoder.decode()
     return true
   } catch {
     return false

@@ -30,15 +30,21 @@ const byExtension: Readonly<Record<string, string>> = {
   mp4: "video/mp4", m4v: "video/mp4", mpeg: "video/mpeg", mpg: "video/mpeg", mov: "video/mov", avi: "video/avi",
   webm: "video/webm", wmv: "video/wmv", "3gp": "video/3gpp", flv: "video/x-flv",
   pdf: "application/pdf",
-  svg: "image/svg+xml", bmp: "image/bmp", tif: "image/tiff", tiff: "image/tiff", doc: "application/msword",
-  docx: "application/msword", xls: "application/msword", xlsx: "application/msword", ppt: "application/msword",
-  pptx: "application/msword", zip: "application/zip"
+  svg: "image/svg+xml", bmp: "image/bmp", tif: "image/tiff", tiff: "image/tiff",
+  // Any office type: none of them is read.
+  doc: "application/msword", docx: "application/msword", xls: "application/msword", xlsx: "application/msword",
+  ppt: "application/msword", pptx: "application/msword", zip: "application/zip"
 }
 
 const textExtensions = new Set(
   ("txt text log html htm css csv tsv md markdown json jsonl xml yaml yml toml ini rtf py js mjs cjs ts tsx jsx java c h cc cpp hpp cs go rs rb php " +
     "swift kt scala sh bash sql r lua pl tex vue svelte proto graphql").split(" ")
 )
+
+/** What text of any kind is sent as. */
+export const plainText = "text/plain"
+/** Says nothing about the bytes; any other sign of their type is better. */
+export const anyBytes = "application/octet-stream"
 
 /** Formats of `input_audio`. */
 const audioFormats: Readonly<Record<string, string>> = {
@@ -50,8 +56,9 @@ export const audioFormatNames: ReadonlyArray<string> = Object.keys(audioFormats)
 export const mimeOfAudioFormat = (format: string): string | undefined =>
   Object.hasOwn(audioFormats, format) ? audioFormats[format] : undefined
 
-const refused = new Set(["image/svg+xml", "image/bmp", "image/tiff", "application/msword", "application/zip", "application/octet-stream"])
-const textual = new Set(["application/json", "application/xml", "application/yaml", "application/x-yaml", "application/rtf", "application/javascript", "application/x-javascript", "application/typescript", "application/sql"])
+/** Kinds of image no model reads. Of other kinds only pdf and text are read at all. */
+const refused = new Set(["image/svg+xml", "image/bmp", "image/x-ms-bmp", "image/tiff"])
+const textual = /^application\/((x-)?(json|yaml|javascript|typescript|python|sh|toml|sql)|xml|rtf|[a-z0-9.-]+\+(json|xml|yaml))$/
 
 /** The type a file name or URL path tells by its extension. */
 export const mimeOfPath = (path: string): string | undefined => {
@@ -61,7 +68,7 @@ export const mimeOfPath = (path: string): string | undefined => {
 }
 export const mimeOfExtension = (extension: string): string | undefined => {
   const lower = extension.toLowerCase()
-  if (textExtensions.has(lower)) return "text/plain"
+  if (textExtensions.has(lower)) return plainText
   return Object.hasOwn(byExtension, lower) ? byExtension[lower] : undefined
 }
 
@@ -71,30 +78,28 @@ export const normaliseMime = (declared: string): string | undefined => {
   const type = (semicolon < 0 ? declared : declared.slice(0, semicolon)).trim().toLowerCase()
   if (!type.includes("/")) return mimeOfExtension(type)
   if (!/^[a-z0-9][a-z0-9.+-]{0,60}\/[a-z0-9][a-z0-9.+-]{0,60}$/.test(type)) return undefined
-  if (type.startsWith("text/") || textual.has(type)) return "text/plain"
+  if (type.startsWith("text/") || textual.test(type)) return plainText
   return Object.hasOwn(aliases, type) ? aliases[type] : type
 }
 
 /** False for what no model reads; unlisted image, audio and video types are the upstream's to judge. */
 export const isReadable = (mime: string): boolean =>
-  !refused.has(mime) && (mime === "text/plain" || mime === "application/pdf" || /^(image|audio|video)\//.test(mime))
+  !refused.has(mime) && (mime === plainText || mime === "application/pdf" || /^(image|audio|video)\//.test(mime))
 
-/** The type of a file by its first base64 characters, for data without any label. */
-export const mimeOfMagic = (base64: string): string | undefined => magic.find(([start]) => base64.startsWith(start))?.[1]
-
-const magic: ReadonlyArray<readonly [start: string, mime: string]> = [
-  ["iVBORw0KGgo", "image/png"],
-  ["/9j/", "image/jpeg"],
-  ["R0lGOD", "image/gif"],
-  ["JVBERi", "application/pdf"],
-  ["AAAAGGZ0eXBoZWlj", "image/heic"],
-  ["AAAAHGZ0eXBoZWlj", "image/heic"]
-]
-
-/** RIFF files say what they are four bytes after their length: WAVE or WEBP. */
-export const mimeOfRiff = (base64: string): string | undefined => {
-  if (!base64.startsWith("UklGR")) return undefined
+/** The type of a file by its first twelve bytes, for base64 without any label. */
+export const mimeOfMagic = (base64: string): string | undefined => {
+  if (base64.length < 16) return undefined
   const head = atob(base64.slice(0, 16))
-  if (head.slice(8, 12) === "WEBP") return "image/webp"
-  return head.slice(8, 12) === "WAVE" ? "audio/wav" : undefined
+  return magic.find(([pattern]) => pattern.test(head))?.[1]
 }
+
+/** RIFF and ISO media files say what they are behind the length of their first box. */
+const magic: ReadonlyArray<readonly [RegExp, string]> = [
+  [/^\x89PNG\r\n\x1a\n/, "image/png"],
+  [/^\xff\xd8\xff/, "image/jpeg"],
+  [/^GIF8/, "image/gif"],
+  [/^%PDF-/, "application/pdf"],
+  [/^RIFF[^]{4}WEBP/, "image/webp"],
+  [/^RIFF[^]{4}WAVE/, "audio/wav"],
+  [/^[^]{4}ftyp(heic|heix|hevc|mif1)/, "image/heic"]
+]

@@ -5,10 +5,13 @@ import type { RequestFault } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
 import type { ChatMessage } from "../../wire/openai/Chat.ts"
 import { invalid } from "./fault.ts"
+import { normaliseBase64 } from "./media.ts"
 import { parseArguments } from "./toolCalls.ts"
 
 export interface ReadCall {
   readonly id: string
+  /** Where the id is missing, when `id` is one of our making; no tool message can mean it. */
+  readonly idMissingAt: string | undefined
   readonly name: string
   readonly args: JsonObject
   /** What the client sent back, in whichever spelling. */
@@ -20,8 +23,8 @@ type Read<A> = Result.Result<A, RequestFault>
 /** More calls in one turn than any model makes. */
 const maxCalls = 128
 
-/** Reads `tool_calls`, or the legacy `function_call`; `isAwaited` says that tool messages must find each call by its id. */
-export const readCalls = (message: ChatMessage, index: number, isAwaited: boolean): Read<ReadonlyArray<ReadCall>> => {
+/** Reads `tool_calls`, or the legacy `function_call`. */
+export const readCalls = (message: ChatMessage, index: number): Read<ReadonlyArray<ReadCall>> => {
   const path = `messages[${index}].tool_calls`
   const given = message.tool_calls
   if (given === undefined || given === null) return readLegacy(message.function_call, index)
@@ -29,24 +32,23 @@ export const readCalls = (message: ChatMessage, index: number, isAwaited: boolea
   if (given.length > maxCalls) return invalid(path, "invalid_value", `tool_calls holds more than ${maxCalls} calls.`)
   const calls: Array<ReadCall> = []
   for (const [position, item] of given.entries()) {
-    const call = readCall(item, position, `${path}[${position}]`, isAwaited)
+    const call = readCall(item, position, `${path}[${position}]`)
     if (Result.isFailure(call)) return Result.fail(call.failure)
     calls.push(call.success)
   }
   return Result.succeed(calls)
 }
 
-const readCall = (item: unknown, position: number, path: string, isAwaited: boolean): Read<ReadCall> => {
+const readCall = (item: unknown, position: number, path: string): Read<ReadCall> => {
   const called = isJsonObject(item) ? item["function"] : undefined
   if (!isJsonObject(item) || !isJsonObject(called)) return invalid(`${path}.function`, "invalid_value", "A tool call needs function, an object.")
-  const id = item["id"]
-  if ((typeof id !== "string" || id === "") && isAwaited) {
-    return invalid(`${path}.id`, "invalid_value", "A tool call that tool messages answer needs an id.")
-  }
+  const id = item["id"] ?? ""
+  if (typeof id !== "string") return invalid(`${path}.id`, "invalid_value", "The id of a tool call must be a string.")
+  const named = id === "" ? { id: `call-${position}`, idMissingAt: `${path}.id` } : { id, idMissingAt: undefined }
   return Result.gen(function* () {
     const { name, args } = yield* readFunction(called, `${path}.function`)
     const signature = yield* readSignature(item, called, path)
-    return { id: typeof id === "string" && id !== "" ? id : `call-${position}`, name, args, signature }
+    return { ...named, name, args, signature }
   })
 }
 
@@ -75,7 +77,7 @@ const readSignature = (item: JsonObject, called: JsonObject, path: string): Read
   const found = spellings.find(([, value]) => value !== undefined && value !== null && value !== "")
   if (found === undefined) return Result.succeed(undefined)
   const [spelling, value] = found
-  return typeof value === "string" && /^[A-Za-z0-9+/_-]+={0,2}$/.test(value)
+  return typeof value === "string" && normaliseBase64(value) !== undefined
     ? Result.succeed(value)
     : invalid(`${path}.${spelling}`, "invalid_value", "A thought signature is base64 text, sent back byte for byte as it came.")
 }
@@ -84,5 +86,5 @@ const readLegacy = (value: unknown, index: number): Read<ReadonlyArray<ReadCall>
   if (value === undefined || value === null) return Result.succeed([])
   const path = `messages[${index}].function_call`
   if (!isJsonObject(value)) return invalid(path, "invalid_type", "function_call must be an object.")
-  return Result.map(readFunction(value, path), (called) => [{ id: `call-${index}`, ...called, signature: undefined }])
+  return Result.map(readFunction(value, path), (called) => [{ id: `call-${index}`, idMissingAt: path, ...called, signature: undefined }])
 }

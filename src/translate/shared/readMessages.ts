@@ -2,6 +2,7 @@
 // It must not know any provider.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
+import { isJsonObject } from "../../domain/json.ts"
 import type { ChatMessage, ChatRequest } from "../../wire/openai/Chat.ts"
 import { readCalls, type ReadCall } from "./readCalls.ts"
 import { type Part, readAll, readContent, textPart } from "./readParts.ts"
@@ -40,7 +41,7 @@ export const readMessages = (
   if (messages.length > limits.messages) return invalid("messages", "array_too_long", `messages holds more than ${limits.messages} messages.`)
   const drafts: Array<Draft> = []
   for (const [index, message] of messages.entries()) {
-    const draft = readMessage(message, index, messages, drafts)
+    const draft = readMessage(message, index, drafts)
     if (Result.isFailure(draft)) return Result.fail(draft.failure)
     if (draft.success !== undefined) drafts.push(draft.success)
   }
@@ -57,10 +58,10 @@ const closed = ({ parts, calls, index }: OpenTurn, count: number): Turn => ({
 const readMessage = (
   message: ChatMessage,
   index: number,
-  messages: ChatRequest["messages"],
   drafts: ReadonlyArray<Draft>
 ): Read<Draft | undefined> => {
   const path = `messages[${index}]`
+  if (!isJsonObject(message)) return invalid(path, "invalid_type", "A message must be an object.")
   switch (message.role) {
     case "system":
     case "developer":
@@ -68,7 +69,7 @@ const readMessage = (
     case "user":
       return readUser(message.content, path)
     case "assistant":
-      return readAssistant(message, index, messages)
+      return readAssistant(message, index)
     case "tool":
       return Result.flatMap(findById(message.tool_call_id, path, drafts), (open) => answer(open, message.content, path))
     case "function":
@@ -88,23 +89,16 @@ const readUser = (content: unknown, path: string): Read<Draft> => {
   return Result.map(readContent(content, "user", `${path}.content`), (parts) => ({ _tag: "User", parts }))
 }
 
-const readAssistant = (message: ChatMessage, index: number, messages: ChatRequest["messages"]): Read<Draft> => {
+const readAssistant = (message: ChatMessage, index: number): Read<Draft> => {
   const path = `messages[${index}]`
   return Result.flatMap(assistantParts(message, path), (parts) => {
     const refusal = typeof message.refusal === "string" && message.refusal !== "" ? [textPart(message.refusal)] : []
-    return Result.map(readCalls(message, index, isAwaited(index, messages)), (calls) => ({
+    return Result.map(readCalls(message, index), (calls) => ({
       parts: [...parts, ...refusal],
       calls: calls.map((call) => ({ call, result: undefined })),
       index
     }))
   })
-}
-
-/** True when tool messages follow before the next assistant turn: then every call needs an id. */
-const isAwaited = (index: number, messages: ChatRequest["messages"]): boolean => {
-  const later = messages.slice(index + 1)
-  const next = later.findIndex((message) => message.role === "assistant")
-  return (next < 0 ? later : later.slice(0, next)).some((message) => message.role === "tool")
 }
 
 const isText = (part: Part): boolean => part._tag === "Text"
@@ -119,7 +113,7 @@ const assistantParts = (message: ChatMessage, path: string): Read<ReadonlyArray<
     if (!Array.isArray(blocks) || blocks.length === 0) return Result.succeed(content)
     return Result.map(readAll(blocks, "assistant", `${path}.content_blocks`), (read) => {
       const text = textOf(content)
-      return text === "" || (content.every(isText) && textOf(read) === text) ? read : content
+      return content.every(isText) && (text === "" || textOf(read) === text) ? read : content
     })
   })
 }
@@ -129,10 +123,12 @@ const findById = (id: unknown, path: string, drafts: ReadonlyArray<Draft>): Read
   if (typeof id !== "string" || id === "") {
     return invalid(`${path}.tool_call_id`, "missing_required_parameter", "A tool message needs the tool_call_id it answers.")
   }
-  const open = findCall(drafts, ({ call }) => call.id === id)
-  return open === undefined
+  const open = findCall(drafts, ({ call }) => call.id === id && call.idMissingAt === undefined)
+  if (open !== undefined) return Result.succeed(open)
+  const meant = findCall(drafts, ({ call, result }) => call.idMissingAt !== undefined && result === undefined)
+  return meant?.call.idMissingAt === undefined
     ? invalid(`${path}.tool_call_id`, "unknown_tool_call_id", "No earlier assistant message holds a tool call with this id.")
-    : Result.succeed(open)
+    : invalid(meant.call.idMissingAt, "invalid_value", "A tool call that a tool message answers needs an id.")
 }
 
 /** A legacy result names the function: the nearest earlier call of that name without an answer. */
@@ -143,10 +139,13 @@ const findByName = (name: unknown, path: string, drafts: ReadonlyArray<Draft>): 
     : Result.succeed(open)
 }
 
+/** The nearest turn decides; inside it an open call goes before an answered one of the same id. */
 const findCall = (drafts: ReadonlyArray<Draft>, fits: (open: OpenCall) => boolean): OpenCall | undefined => {
-  for (const draft of drafts.toReversed()) {
-    const found = "_tag" in draft ? undefined : draft.calls.find(fits)
-    if (found !== undefined) return found
+  for (let at = drafts.length - 1; at >= 0; at--) {
+    const draft = drafts[at]
+    if (draft === undefined || "_tag" in draft) continue
+    const found = draft.calls.filter(fits)
+    if (found.length > 0) return found.find(({ result }) => result === undefined) ?? found[0]
   }
   return undefined
 }

@@ -1,10 +1,10 @@
 // The content of a message as parts: text, media, and what an assistant turn may hold besides.
 // It must not know roles' order, tool calls or any provider.
 import * as Result from "effect/Result"
-import { BodyInvalid } from "../../domain/GatewayError.ts"
+import type { BodyInvalid } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
 import { invalid } from "./fault.ts"
-import type { MediaSource } from "./media.ts"
+import { type MediaSource, namesFile } from "./media.ts"
 import { audioFormatNames, mimeOfAudioFormat } from "./mime.ts"
 
 export interface TextPart {
@@ -12,11 +12,17 @@ export interface TextPart {
   readonly text: string
   readonly signature: string | undefined
 }
+/** Which part of a video, and how many frames of a second; offsets as `10s`. */
+export interface VideoCut {
+  readonly startOffset: string | undefined
+  readonly endOffset: string | undefined
+  readonly fps: number | undefined
+}
 export interface MediaPart {
   readonly _tag: "Media"
   readonly source: MediaSource
   readonly detail: string | undefined
-  readonly video: JsonObject | undefined
+  readonly video: VideoCut | undefined
   readonly signature: string | undefined
 }
 export interface ThinkingPart {
@@ -73,31 +79,41 @@ const readPart = (item: unknown, role: PartRole, path: string): Read<Part> => {
   }
   switch (type) {
     case "image_url":
-      return readImageUrl(item["image_url"], signatureOf(item), path)
+      return readImageUrl(item["image_url"], signatureOf(item, role), path)
     case "input_audio":
       return readAudio(item["input_audio"], path)
     case "file":
       return readFile(item["file"], path)
     case "image":
-      return readImage(item["image"], signatureOf(item), path)
+      return readImage(item["image"], signatureOf(item, role), path)
     case "provider_part":
-      return isJsonObject(item["part"]) && typeof item["provider"] === "string"
-        ? Result.succeed({ _tag: "Own", provider: item["provider"], part: item["part"] })
-        : invalid(`${path}.part`, "invalid_type", "A provider_part holds provider, a string, and part, an object.")
+      return readOwn(item, path)
     case "thinking":
-      return readText(item, "thinking", path, (thinking) => ({ _tag: "Thinking", thinking, signature: signatureOf(item) }))
+      return readText(item, "thinking", path, (thinking) => ({ _tag: "Thinking", thinking, signature: signatureOf(item, role) }))
     case "redacted_thinking":
       return readText(item, "data", path, (data) => ({ _tag: "Redacted", data }))
     case "refusal":
       return readText(item, "refusal", path, (text) => textPart(text))
     default:
-      return readText(item, "text", path, (text) => textPart(text, signatureOf(item)))
+      return readText(item, "text", path, (text) => textPart(text, signatureOf(item, role)))
   }
 }
 
-const signatureOf = (item: JsonObject): string | undefined => {
-  const value = item["signature"] ?? item["thought_signature"]
+/** Only what a model made can be signed. */
+const signatureOf = (item: JsonObject, role: PartRole): string | undefined => {
+  const value = role === "assistant" ? item["signature"] ?? item["thought_signature"] : undefined
   return typeof value === "string" && value !== "" ? value : undefined
+}
+
+/** Calls, results and files have forms of their own, which are checked; a provider's part is not the way round them. */
+const withOwnForm = ["functionCall", "functionResponse", "fileData"]
+
+const readOwn = (item: JsonObject, path: string): Read<Part> => {
+  const { part, provider } = item
+  const isOwn = isJsonObject(part) && Object.keys(part).length > 0 && !withOwnForm.some((key) => Object.hasOwn(part, key))
+  return isOwn && typeof provider === "string"
+    ? Result.succeed({ _tag: "Own", provider, part })
+    : invalid(`${path}.part`, "invalid_value", `A provider_part holds provider and part, which is not empty and has none of ${withOwnForm.join(", ")}.`)
 }
 
 const readText = (item: JsonObject, field: string, path: string, make: (text: string) => Part): Read<Part> => {
@@ -122,14 +138,34 @@ const readImageUrl = (value: Json | undefined, signature: string | undefined, pa
   const url = given["url"]
   if (url === undefined || url === null || url === "") return invalid(`${at}.url`, "missing_required_parameter", "image_url needs a url.")
   if (typeof url !== "string") return invalid(`${at}.url`, "invalid_type", "url must be a string.")
-  const video = given["video_metadata"]
-  return Result.succeed({
+  const declaredType = stringOf(given["mime_type"]) ?? stringOf(given["format"])
+  return Result.map(readVideo(given["video_metadata"] ?? undefined, `${at}.video_metadata`), (video): Part => ({
     _tag: "Media",
-    source: { path: `${at}.url`, url, declaredType: stringOf(given["mime_type"]) ?? stringOf(given["format"]), filename: undefined },
+    source: { path: `${at}.url`, url, isData: false, declaredType, filename: undefined },
     detail: stringOf(given["detail"]),
-    video: isJsonObject(video) ? video : undefined,
+    video,
     signature
+  }))
+}
+
+const readVideo = (value: Json | undefined, path: string): Read<VideoCut | undefined> => {
+  if (value === undefined) return Result.succeed(undefined)
+  if (!isJsonObject(value)) return invalid(path, "invalid_type", "video_metadata must be an object.")
+  const fps = value["fps"] ?? undefined
+  if (fps !== undefined && (typeof fps !== "number" || fps <= 0)) return invalid(`${path}.fps`, "invalid_value", "fps must be a number above 0.")
+  return Result.gen(function* () {
+    const startOffset = yield* readOffset(value["start_offset"] ?? undefined, `${path}.start_offset`)
+    const endOffset = yield* readOffset(value["end_offset"] ?? undefined, `${path}.end_offset`)
+    return { startOffset, endOffset, fps }
   })
+}
+
+const readOffset = (value: Json | undefined, path: string): Read<string | undefined> => {
+  if (value === undefined) return Result.succeed(undefined)
+  const text = typeof value === "number" ? `${value}s` : value
+  return typeof text === "string" && /^\d{1,9}(\.\d{1,9})?s$/.test(text)
+    ? Result.succeed(text)
+    : invalid(path, "invalid_value", "An offset is a number of seconds, or text such as \"10s\".")
 }
 
 const plainMedia = (source: MediaSource, signature?: string): MediaPart => ({
@@ -140,8 +176,6 @@ const plainMedia = (source: MediaSource, signature?: string): MediaPart => ({
   signature
 })
 
-const dataUri = (data: string, type: string): string => (data.slice(0, 5).toLowerCase() === "data:" ? data : `data:${type};base64,${data}`)
-
 const readAudio = (value: Json | undefined, path: string): Read<Part> => {
   const at = `${path}.input_audio`
   if (!isJsonObject(value)) return invalid(at, "missing_required_parameter", "input_audio needs data and format.")
@@ -149,24 +183,21 @@ const readAudio = (value: Json | undefined, path: string): Read<Part> => {
   if (typeof data !== "string" || data === "") return invalid(`${at}.data`, "missing_required_parameter", "input_audio needs data, base64 text.")
   const mime = typeof format === "string" ? mimeOfAudioFormat(format) : undefined
   if (mime === undefined) return invalid(`${at}.format`, "invalid_value", `format must be one of ${audioFormatNames.join(", ")}.`)
-  return Result.succeed(plainMedia({ path: `${at}.data`, url: dataUri(data, mime), declaredType: mime, filename: undefined }))
+  return Result.succeed(plainMedia({ path: `${at}.data`, url: data, isData: true, declaredType: mime, filename: undefined }))
 }
 
 const readFile = (value: Json | undefined, path: string): Read<Part> => {
   const at = `${path}.file`
   if (!isJsonObject(value)) return invalid(at, "missing_required_parameter", "file needs file_data, file_url or file_id.")
-  const about = { declaredType: stringOf(value["mime_type"]), filename: stringOf(value["filename"]) }
+  const about = { isData: false, declaredType: stringOf(value["mime_type"]), filename: stringOf(value["filename"]) }
   const data = stringOf(value["file_data"])
-  if (data !== undefined) {
-    const url = about.declaredType === undefined ? data : dataUri(data, about.declaredType)
-    return Result.succeed(plainMedia({ path: `${at}.file_data`, url, ...about }))
-  }
+  if (data !== undefined) return Result.succeed(plainMedia({ ...about, path: `${at}.file_data`, url: data, isData: true }))
   const url = stringOf(value["file_url"])
-  if (url !== undefined) return Result.succeed(plainMedia({ path: `${at}.file_url`, url, ...about }))
+  if (url !== undefined) return Result.succeed(plainMedia({ ...about, path: `${at}.file_url`, url }))
   const id = stringOf(value["file_id"])
   if (id === undefined) return invalid(at, "missing_required_parameter", "file needs file_data, file_url or file_id.")
-  return id.startsWith("https://") || id.startsWith("files/")
-    ? Result.succeed(plainMedia({ path: `${at}.file_id`, url: id, ...about }))
+  return namesFile(id)
+    ? Result.succeed(plainMedia({ ...about, path: `${at}.file_id`, url: id }))
     : invalid(`${at}.file_id`, "invalid_value", "file_id must be a Files API URL or files/<id>; the gateway keeps no files.")
 }
 
@@ -174,6 +205,6 @@ const readImage = (value: Json | undefined, signature: string | undefined, path:
   const at = `${path}.image`
   const data = isJsonObject(value) ? value["b64_json"] : undefined
   if (!isJsonObject(value) || typeof data !== "string") return invalid(`${at}.b64_json`, "invalid_type", "An image part needs b64_json.")
-  const mime = stringOf(value["mime_type"]) ?? "image/png"
-  return Result.succeed(plainMedia({ path: `${at}.b64_json`, url: dataUri(data, mime), declaredType: mime, filename: undefined }, signature))
+  const declaredType = stringOf(value["mime_type"])
+  return Result.succeed(plainMedia({ path: `${at}.b64_json`, url: data, isData: true, declaredType, filename: undefined }, signature))
 }

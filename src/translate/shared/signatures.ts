@@ -31,6 +31,19 @@ export const signaturesOf = (message: Message | Delta): ReadonlyArray<{ readonly
   return signed
 }
 
+/** Who made the signatures of a turn, as far as memory knows one of its calls. */
+export const issuerOf = (calls: ReadonlyArray<{ readonly id: string }>, { signature }: TranslateContext): string | undefined => {
+  for (const call of calls) {
+    const known = signature(call.id)
+    if (known !== undefined) return known.issuer
+  }
+  return undefined
+}
+
+/** Generations before 2.5 know no signatures. */
+export const takesSignatures = ({ facts }: TranslateContext["target"]): boolean =>
+  facts.generation === "g2.5" || facts.generation === "g3"
+
 /**
  * Signatures to send with the calls of one model turn, in order. The client's own goes first unless memory knows that
  * another backend made it; then what memory holds of this backend; then, for the first call of models that demand one,
@@ -40,12 +53,12 @@ export const signaturesToSend = (
   calls: ReadonlyArray<{ readonly id: string; readonly signature: string | undefined }>,
   { target, signature }: TranslateContext
 ): ReadonlyArray<string | undefined> => {
-  if (target.facts.generation !== "g2.5" && target.facts.generation !== "g3") return calls.map(() => undefined)
+  if (!takesSignatures(target)) return calls.map(() => undefined)
   const chosen = calls.map((call) => {
     const known = signature(call.id)
-    const isForeign = known !== undefined && known.issuer !== target.issuer
-    if (call.signature !== undefined && !isForeign) return call.signature
-    return known !== undefined && !isForeign ? known.signature : undefined
+    if (known !== undefined && known.issuer !== target.issuer) return undefined
+    // A sentinel the client wrote itself stands for no signature.
+    return call.signature === undefined || call.signature === sentinel ? known?.signature : call.signature
   })
   return chosen.map((one, index) => one ?? (index === 0 && target.facts.sentinel ? sentinel : undefined))
 }
