@@ -25,7 +25,7 @@ const layerNoDeps = (settings: Settings): Layer.Layer<GatewayServices, never, Tr
   const limits = Layer.succeed(Limits, settings.limits)
   const providers = Providers.layer.pipe(
     Layer.provide([CloudPlatformProvider.layer, ModelMakerProvider.layer]),
-    Layer.provide(TokenProvider.layer)
+    Layer.provide(TokenProvider.layerWith({ credentialsFile: settings.applicationCredentialsFile }))
   )
   const catalog = Catalog.layerMemory(settings.accounts)
   const router = ProviderRouter.layer.pipe(

@@ -1,5 +1,5 @@
-// Makes foreign text and headers fit to be shown: no credential, no control character, a bounded size.
-// It must not know which message they end up in.
+// Makes foreign text fit to be shown: no credential, no control character, a bounded size.
+// It must not know which message it ends up in.
 
 /** Shapes of Google API keys, access tokens, our own and others' keys, JWTs and private keys. */
 const secrets =
@@ -14,11 +14,3 @@ export const redactText = (text: string, most: number): string =>
     .replace(/[\p{Cc}\u2028\u2029]+/gu, " ")
     .slice(0, most)
     .trim()
-
-const secretNames = new Set(["authorization", "proxy-authorization", "x-goog-api-key", "x-api-key", "api-key", "cookie", "set-cookie"])
-
-/** The same headers with every credential replaced. */
-export const redactHeaders = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, secretNames.has(name.toLowerCase()) ? "<redacted>" : redactText(value, value.length)])
-  )
