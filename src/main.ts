@@ -9,6 +9,9 @@ if (fault !== undefined) {
   process.exit(1)
 }
 
+// Compiled code is kept between starts, where the temporary folder can be written.
+const { enableCompileCache } = await import("node:module")
+enableCompileCache()
 await import("effect/schema/SchemaJITCompiler/enable")
 const [{ runMain }, Cause, Exit, { getErrorExitCode }, { cli }] = await Promise.all([
   import("@effect/platform-node/NodeRuntime"),

@@ -37,6 +37,12 @@ const found = (env: Environment): string | undefined => {
 const whichFile = (config: string | undefined, env: Environment): string | undefined =>
   config ?? (env["GATEWAY_CONFIG"] || undefined) ?? found(env)
 
+/** Where `gcloud auth application-default login` leaves a login; behind GOOGLE_APPLICATION_CREDENTIALS, before the machine's own. */
+const withLogin = (settings: Settings): Settings => {
+  const path = join(homedir(), ".config", "gcloud", "application_default_credentials.json")
+  return settings.applicationCredentialsFile === undefined && existsSync(path) ? { ...settings, applicationCredentialsFile: path } : settings
+}
+
 const readText = (path: string, what: string): Result.Result<string, string> => {
   try {
     return Result.succeed(readFileSync(path, "utf8"))
@@ -77,7 +83,7 @@ const load = (options: LoadOptions, env: Environment): Result.Result<Loaded, str
     const value: Json = text?.value ?? null
     const read = readSettings({ file: value, env, flags: options.flags, fileText })
     return Result.mapBoth(read, {
-      onSuccess: (settings) => ({ settings, file }),
+      onSuccess: (settings) => ({ settings: withLogin(settings), file }),
       onFailure: (faults) => faultLines(file, text, faults)
     })
   })

@@ -1,9 +1,11 @@
 // The command line as a process: exit codes, what goes to stdout, what to stderr.
 import { type ChildProcess, spawn } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, describe, expect, it } from "vitest"
+import * as Effect from "effect/Effect"
+import { afterAll, describe, expect, it, vi } from "vitest"
+import { loadSettings } from "../../src/cli/LoadSettings.ts"
 import { version } from "../../src/http/version.ts"
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname
@@ -122,6 +124,21 @@ describe.concurrent("model-gateway", () => {
     expect(await listens(["--config", "flag.yaml"], { GATEWAY_CONFIG: "env.yaml" })).toEqual(["ok  flag.yaml", "    listens on 127.0.0.1:1"])
   })
 
+  it("a login of gcloud is behind application_default, GOOGLE_APPLICATION_CREDENTIALS before it", async () => {
+    const folder = mkdtempSync(join(home, "login-"))
+    const login = join(folder, ".config", "gcloud", "application_default_credentials.json")
+    mkdirSync(join(folder, ".config", "gcloud"), { recursive: true })
+    writeFileSync(login, "{}")
+    writeFileSync(join(folder, "empty.yaml"), "")
+    vi.stubEnv("HOME", folder)
+    const file = () => Effect.runPromise(Effect.map(loadSettings({ config: join(folder, "empty.yaml"), flags: {} }), ({ settings }) => settings.applicationCredentialsFile))
+    expect(await file()).toBe(login)
+    writeFileSync(join(folder, "user.json"), JSON.stringify({ type: "authorized_user" }))
+    vi.stubEnv("GOOGLE_APPLICATION_CREDENTIALS", join(folder, "user.json"))
+    expect(await file()).toBe(join(folder, "user.json"))
+    vi.unstubAllEnvs()
+  })
+
   it("explain prints the upstream request, sends nothing and needs no credential", async () => {
     const { code, err, out } = await run(["explain"], { stdin: chat("@google/gemini-2.5-flash") })
     expect([code, err]).toEqual([0, ""])
@@ -170,6 +187,15 @@ describe.concurrent("model-gateway", () => {
     const { code, err, out } = await all
     expect([code, out, err.split(key).length]).toEqual([0, "", 2])
     expect(await run(["health", "--url", origin])).toEqual({ code: 1, out: "", err: `no answer from ${origin}\n` })
+  })
+  it("told twice to stop, serve ends at once with the signal's code", async () => {
+    const { child } = start(["serve", "--port", "0"], { env: { GATEWAY_LIMITS_READY_DELAY_MILLIS: "600000" } })
+    const all = ended(child)
+    const [, origin = ""] = await said(child, /API {6}(http:\S+)\/v1/)
+    child.kill("SIGTERM")
+    while ((await fetch(`${origin}/health/ready`)).status !== 503) continue
+    child.kill("SIGTERM")
+    expect((await all).code).toBe(143)
   })
   it("serve on a taken port: one line, exit 1", async () => {
     const { child } = start(["demo", "--port", "0"], {})

@@ -1,4 +1,6 @@
 // The demo answers real requests over a socket, through both providers, with the words it prints.
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
 import { it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -46,6 +48,16 @@ describe("demo", () => {
       const stream = yield* send(curl(facts, model, true))
       const frames = stream.text.split("\n\n").filter((frame) => frame.startsWith("data: "))
       expect([stream.status, frames.at(-1), contents(frames.slice(0, -1))]).toEqual([200, "data: [DONE]", content])
+    })))
+
+  it.live.each(["OpenAI SDK", "AI SDK"])("the snippet for the %s runs as it is printed", (title) =>
+    Effect.scoped(Effect.gen(function*() {
+      const facts = { origin: yield* started, key, version: "1" }
+      const code = snippets(facts).find((one) => one.title === title)?.code ?? ""
+      const whole = yield* send(curl(facts, demoModels[0], false))
+      const run = yield* Effect.promise(() =>
+        promisify(execFile)(process.execPath, ["--input-type=module", "-e", code], { cwd: new URL("../..", import.meta.url).pathname }))
+      expect(run.stdout).toBe(JSON.parse(whole.text).choices[0].message.content)
     })))
 
   it.live("another key is refused", () =>
