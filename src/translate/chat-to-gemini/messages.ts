@@ -25,7 +25,7 @@ interface Content {
 
 type Read<A> = Result.Result<A, RequestFault>
 
-/** Stands where a call was never answered although the talk went on; the upstream demands equal counts. */
+/** Stands where a call has no answer although the talk went on; the upstream demands equal counts. */
 const noResult = "No result was returned; see the next message."
 
 /** Translates the turns; `names` gives functions the names the upstream takes. */
