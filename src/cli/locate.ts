@@ -78,7 +78,6 @@ const blanked = (row: string, part: string | number): string => {
 /** Line and column of the deepest part of the path that stands in the text. */
 export const locate = (text: string, path: SettingsPath): Position | undefined => {
   const rows = text.split("\n")
-  const starts = rows.reduce<Array<number>>((all, row) => [...all, (all.at(-1) ?? 0) + row.length + 1], [0])
   let [from, to] = [0, rows.length]
   let found: Position | undefined
   for (const [depth, part] of path.entries()) {
@@ -86,7 +85,7 @@ export const locate = (text: string, path: SettingsPath): Position | undefined =
     const first = rows[from] ?? ""
     const indent = indentOf(first)
     if (from < to && "{[".includes(first[indent] ?? " ")) {
-      const offset = locateFlow(text, (starts[from] ?? 0) + indent, path.slice(depth))
+      const offset = locateFlow(text, text.split("\n", from).join("\n").length + Math.min(from, 1) + indent, path.slice(depth))
       return offset === undefined ? found : positionOf(text, offset)
     }
     const ends = (row: string) => !isIgnored(row) && (indentOf(row) < indent || (indentOf(row) === indent && isItem(row) === (typeof part === "number")))

@@ -47,6 +47,9 @@ const declared = (entry: ProviderEntry, index: number): Source => ({
   fromEnvironment: new Set()
 })
 
+const withField = (entry: ProviderEntry, field: (typeof variables)[ProviderKind][number][0], value: string): ProviderEntry =>
+  field === "credentials" ? { ...entry, credentials: { type: "service_account", file: value } } : { ...entry, [field]: value }
+
 const hasCredential = (entry: ProviderEntry): boolean => entry.api_key !== undefined || entry.credentials !== undefined
 
 /** A built-in slug with what the environment adds: `GATEWAY_*` wins over the file, everybody's variables fill its gaps. */
@@ -58,7 +61,7 @@ const withEnvironment = (source: Source, kind: ProviderKind, env: Environment): 
     const credential = field === "api_key" || field === "credentials"
     const taken = credential ? hasCredential(entry) : entry[field] !== undefined
     if (value === undefined || value === "" || (taken && !wins)) continue
-    entry = { ...entry, [field]: field === "credentials" ? { type: "service_account", file: value } : value }
+    entry = withField(entry, field, value)
     names.set(field, name)
   }
   return {

@@ -1,6 +1,6 @@
 // What is wrong with a configuration, and where: from schema issues to sentences.
 // It must not know files or credentials; a value is repeated only where it can be no secret.
-import * as Schema from "effect/Schema"
+import type * as Schema from "effect/Schema"
 import { hint } from "./nearest.ts"
 
 /** Keys and indices from the top of the file. */
