@@ -65,6 +65,7 @@ const children = new Set<ChildProcess>()
 process.on("exit", () => {
   for (const child of children) child.kill("SIGKILL")
 })
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1))
 
 const ended = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null
 

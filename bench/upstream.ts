@@ -2,8 +2,9 @@
 // It must not know the contestants. The model id says how a stream behaves.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 
+const port = Number(process.argv[2])
 /** Events of one burst stream, the last one included. */
-export const burstEvents = 200
+const burstEvents = Number(process.argv[3])
 /** No stream lives longer, whatever its client does. */
 const mostMillis = 180_000
 const mostEndlessEvents = 2_000_000
@@ -99,4 +100,4 @@ const answer = (request: IncomingMessage, response: ServerResponse): void => {
 }
 
 const server = createServer({ keepAliveTimeout: 600_000, requestTimeout: 0, headersTimeout: 0 }, answer)
-server.listen({ port: Number(process.argv[2] ?? 0), host: "127.0.0.1", backlog: 8192 }, () => console.log("ready"))
+server.listen({ port, host: "127.0.0.1", backlog: 8192 }, () => console.log("ready"))

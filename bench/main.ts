@@ -1,0 +1,155 @@
+// `npm run bench`: raw, this gateway and the closest peer, in one run and in turn, against one simulated provider.
+// Prints a table and one JSON line; exit 1 when a must fails. Everything stays on loopback.
+// Flags: --quick (a look, about a minute), --no-peer, --streams=N.
+import { dirname, join } from "node:path"
+import { arch, cpus, release, totalmem } from "node:os"
+import { setTimeout as pause } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { body, type Contestant, freePort, isPinned, rssKib, start, startOurs, startPeer, startRaw } from "./contestants.ts"
+import { type All, type Figures, judge, median, noFigures } from "./goals.ts"
+import * as measure from "./measure.ts"
+import { requireSameAnswers } from "./sameAnswer.ts"
+
+const flags = new Set(process.argv.slice(2))
+const quick = flags.has("--quick")
+const streamsFlag = [...flags].find((flag) => flag.startsWith("--streams="))
+/** Each open stream costs about 200 KiB over all processes. */
+const affordable = Math.min(5_000, Math.max(500, Math.floor(totalmem() / 2 ** 20)))
+const openStreams = streamsFlag === undefined ? quick ? 500 : affordable : Number(streamsFlag.slice("--streams=".length))
+
+const plan: measure.Plan = quick
+  ? { rounds: 3, warmMillis: 1_000, roundMillis: 1_000, latencyCount: 300, openStreams, slowStreams: 200, stoppedMillis: 4_000 }
+  : { rounds: 5, warmMillis: 3_000, roundMillis: 5_000, latencyCount: 2_000, openStreams, slowStreams: 500, stoppedMillis: 10_000 }
+
+const say = (line: string): void => console.error(line)
+
+const upstreamPort = await freePort()
+const upstreamUrl = `http://127.0.0.1:${upstreamPort}`
+const here = dirname(fileURLToPath(import.meta.url))
+const upstream = await start(1, [join(here, "upstream.ts"), String(upstreamPort), String(measure.burstEvents)], `${upstreamUrl}/stats`)
+
+const startAll = async (): Promise<ReadonlyArray<Contestant>> => {
+  const raw = await startRaw(upstreamUrl)
+  const ours = await startOurs(upstreamUrl)
+  const peer = flags.has("--no-peer") ? "left out by --no-peer" : await startPeer(upstreamUrl)
+  if (typeof peer === "string") say(`*** WITHOUT THE PEER: ${peer}. The goals that compare with it are left out. ***`)
+  return typeof peer === "string" ? [raw, ours] : [raw, ours, peer]
+}
+
+const contestants = await startAll()
+const bench: measure.Bench = {
+  load: measure.startLoad(),
+  plan,
+  direct: (model, stream) => ({
+    port: upstreamPort,
+    path: `/v1beta/models/${model}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
+    headers: {},
+    body: body(model, stream)
+  }),
+  upstreamStats: async () => (await fetch(`${upstreamUrl}/stats`)).json()
+}
+
+const all: All = {}
+const figuresOf = (one: Contestant): Figures => all[one.name] ??= noFigures()
+
+type Scenario = (bench: measure.Bench, one: Contestant, figures: Figures) => Promise<void>
+const inTurn = async (name: string, scenario: Scenario, rounds: number): Promise<void> => {
+  for (let round = 0; round < rounds; round++) {
+    say(`${name}  round ${round + 1} of ${rounds}`)
+    for (const one of contestants) await scenario(bench, one, figuresOf(one))
+  }
+}
+
+/** The provider alone must be far faster than raw, or the run measures the provider. */
+const upstreamBound = async (): Promise<number> => {
+  const result = await bench.load.run({ kind: "loop", target: bench.direct("gemini-2.5-flash", false), connections: 32, millis: plan.roundMillis })
+  return result.done / result.seconds
+}
+
+/** Fresh processes: memory does not shrink after load, and the peer does not let go of streams whose clients left. */
+const inFresh = async (name: string, scenario: Scenario, rounds: number): Promise<void> => {
+  for (const one of contestants) await one.stop()
+  for (let round = 0; round < rounds; round++) {
+    say(`${name}  round ${round + 1} of ${rounds}`)
+    for (const [who, again] of [["raw", startRaw], ["ours", startOurs], ["peer", startPeer]] as const) {
+      const one = contestants.some((known) => known.name === who) ? await again(upstreamUrl) : ""
+      if (typeof one === "string") continue
+      await scenario(bench, one, figuresOf(one))
+      await one.stop()
+    }
+  }
+}
+
+const startAndIdle: Scenario = async (_bench, one, figures) => {
+  await pause(300)
+  figures.startMillis.push(one.startMillis)
+  figures.idleMib.push(rssKib(one.pid) / 1024)
+}
+
+const cell = (value: number): string => Number.isNaN(value) ? "-" : Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2)
+const rows: ReadonlyArray<readonly [key: keyof Figures, name: string]> = [
+  ["unaryPerSecond", "unary, 32 connections: requests/s"],
+  ["unaryCpuMicros", "unary: CPU us per request"],
+  ["addedMillis", "unary, 1 connection: added ms, p50"],
+  ["eventsPerSecond", "streams, burst: events/s"],
+  ["eventCpuMicros", "streams, burst: CPU us per event"],
+  ["slowEventCpuMicros", "streams, slow: CPU us per event"],
+  ["firstChunkMillis", "time to first chunk: ms, p50"],
+  ["chunkDelayMillis", "100 paced streams: chunk delay ms, p50"],
+  ["idleMib", "memory idle: MiB"],
+  ["loadMib", "memory under load: MiB"],
+  ["openStreamKib", `memory per open stream (${plan.openStreams}): KiB`],
+  ["stoppedGrowthPercent", "20 stopped readers: growth %"],
+  ["leaveMillis", "200 clients leave: last closed after ms"],
+  ["startMillis", "start to ready: ms"]
+]
+
+const table = (): string =>
+  [
+    ["", "raw", "ours", "peer"],
+    ...rows.map(([key, name]) => [name, ...(["raw", "ours", "peer"] as const).map((who) => cell(median(all[who]?.[key] ?? [])))])
+  ].map(([name = "", ...cells]) => name.padEnd(46) + cells.map((one) => one.padStart(10)).join("")).join("\n")
+
+const report = (direct: number): number => {
+  const verdicts = judge(all)
+  console.log(`\n${table()}\n`)
+  for (const { goal, spread, value, word } of verdicts) {
+    const bound = `must ${goal.up ? ">=" : "<="} ${goal.must}, aim ${goal.aim} ${goal.unit}`.trim()
+    console.log(`${goal.id.padEnd(4)} ${goal.figure.padEnd(50)} ${cell(value).padStart(8)}  ${bound.padEnd(30)} ${word}${goal.steady && word !== "left out" ? `  (spread ${spread.toFixed(0)} %)` : ""}`)
+  }
+  const rawPerSecond = median(all.raw?.unaryPerSecond ?? [])
+  if (direct < 3 * rawPerSecond) console.log(`upstream-bound: the provider alone does ${cell(direct)} requests/s, less than three times raw`)
+  if (!isPinned()) console.log("not pinned: taskset is missing, figures mix contestants with the load")
+  console.log(JSON.stringify({
+    date: new Date().toISOString().slice(0, 10),
+    node: process.version,
+    machine: `${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${arch()}, kernel ${release().split("-")[0]}`,
+    plan: { ...plan, pinned: isPinned(), directPerSecond: Math.round(direct) },
+    goals: verdicts.map(({ goal, spread, value, word }) => ({ id: goal.id, figure: goal.figure, value: Number(value.toFixed(3)), spread: Math.round(spread), word })),
+    figures: Object.fromEntries(Object.entries(all).map(([name, figures]) =>
+      [name, Object.fromEntries(Object.entries(figures).map(([key, values]) => [key, Number(median(values).toFixed(3))]))]))
+  }))
+  return verdicts.some(({ word }) => word === "FAIL") ? 1 : 0
+}
+
+await requireSameAnswers(contestants)
+say("same answers from all; warming up")
+for (const one of contestants) {
+  await bench.load.run({ kind: "loop", target: one.target("gemini-2.5-flash", false), connections: 32, millis: plan.warmMillis })
+  await bench.load.run({ kind: "loop", target: one.target("gemini-bench-burst", true), connections: 32, millis: plan.warmMillis })
+}
+const direct = await upstreamBound()
+await inTurn("unary", measure.unary, plan.rounds)
+await inTurn("latency", measure.latency, plan.rounds)
+await inTurn("burst", measure.burst, plan.rounds)
+await inTurn("paced", measure.paced, plan.rounds)
+await inTurn("slow streams", measure.slow, plan.rounds)
+await inFresh("start", startAndIdle, plan.rounds)
+await inFresh("open streams", measure.openStreams, 1)
+await inFresh("clients leave", measure.leaving, 1)
+await inFresh("stopped readers", measure.stoppedReaders, 1)
+const code = report(direct)
+bench.load.stop()
+for (const one of contestants) await one.stop()
+await upstream.stop()
+process.exit(code)
