@@ -77,7 +77,7 @@ const inline = (source: MediaSource, kind: ProviderKind, mime: string | undefine
 const readDataUri = (source: MediaSource, kind: ProviderKind): Read<Media> => {
   const comma = source.url.indexOf(",")
   const label = comma < 0 ? "" : source.url.slice(5, comma)
-  if (!/;\s*base64\s*$/i.test(label.slice(-16))) {
+  if (!/;[ \t]*base64[ \t]*$/i.test(label.slice(-16))) {
     return fault(source, "invalid_base64", "A data URI must read data:<type>;base64,<data>.")
   }
   const mime = typeOf(source, normaliseMime(label.slice(0, label.indexOf(";"))))
@@ -151,11 +151,12 @@ const remote = (source: MediaSource, kind: ProviderKind, mime: string | undefine
     ? fault(source, "unknown_media_type", "The type of this URL cannot be told from its extension; add mime_type beside url.")
     : Result.map(settle(source, kind, mime), (mimeType) => ({ _tag: "Remote", mimeType, uri: source.url }))
 
-/** The same text when it is base64; URL-safe letters and missing padding are repaired; undefined when it is none. */
+/** The same text when it is base64; URL-safe letters and absent padding are repaired; undefined when it is none. */
 export const normaliseBase64 = (text: string): string | undefined => {
   let end = text.length
   while (end > 0 && text.charCodeAt(end - 1) === 61) end--
-  if (end === 0 || text.length - end > 2 || end % 4 === 1) return undefined
+  const padding = text.length - end
+  if (end === 0 || end % 4 === 1 || padding > 2 || (padding > 0 && text.length % 4 !== 0)) return undefined
   let isUrlSafe = false
   for (let at = 0; at < end; at++) {
     const kind = alphabet[text.charCodeAt(at)] ?? 0

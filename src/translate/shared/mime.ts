@@ -75,7 +75,7 @@ export const mimeOfExtension = (extension: string): string | undefined => {
 /** A declared type, full or as a bare extension, without parameters and in one spelling; text of any kind is text/plain. */
 export const normaliseMime = (declared: string): string | undefined => {
   const semicolon = declared.indexOf(";")
-  const type = (semicolon < 0 ? declared : declared.slice(0, semicolon)).trim().toLowerCase()
+  const type = (semicolon < 0 ? declared : declared.slice(0, semicolon)).replace(/^[ \t]+|[ \t]+$/g, "").toLowerCase()
   if (!type.includes("/")) return mimeOfExtension(type)
   if (!/^[a-z0-9][a-z0-9.+-]{0,60}\/[a-z0-9][a-z0-9.+-]{0,60}$/.test(type)) return undefined
   if (type.startsWith("text/") || textual.test(type)) return plainText

@@ -16,7 +16,7 @@ export interface Call extends ReadCall {
 export type Turn =
   | { readonly _tag: "System"; readonly parts: ReadonlyArray<Part> }
   | { readonly _tag: "User"; readonly parts: ReadonlyArray<Part> }
-  /** `isLast`: no message follows, so unanswered calls are still being worked on. */
+  /** `isLast`: nothing but system messages follows, so unanswered calls are still being worked on. */
   | { readonly _tag: "Assistant"; readonly parts: ReadonlyArray<Part>; readonly calls: ReadonlyArray<Call>; readonly isLast: boolean }
 
 type Read<A> = Result.Result<A, RequestFault>
@@ -45,14 +45,15 @@ export const readMessages = (
     if (Result.isFailure(draft)) return Result.fail(draft.failure)
     if (draft.success !== undefined) drafts.push(draft.success)
   }
-  return Result.succeed(drafts.map((draft) => ("_tag" in draft ? draft : closed(draft, messages.length))))
+  const last = messages.findLastIndex(({ role }) => role !== "system" && role !== "developer")
+  return Result.succeed(drafts.map((draft) => ("_tag" in draft ? draft : closed(draft, last))))
 }
 
-const closed = ({ parts, calls, index }: OpenTurn, count: number): Turn => ({
+const closed = ({ parts, calls, index }: OpenTurn, last: number): Turn => ({
   _tag: "Assistant",
   parts,
   calls: calls.map(({ call, result }) => ({ ...call, result })),
-  isLast: index === count - 1
+  isLast: index === last
 })
 
 const readMessage = (
