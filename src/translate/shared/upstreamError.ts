@@ -210,7 +210,7 @@ const secrets: ReadonlyArray<readonly [RegExp, string]> = [
   [/\bBearer\s+[\w.~+/=-]+/gi, hidden],
   [/\b(https?|wss?|grpc):\/\/[^\s"'<>]+/gi, "[link]"],
   [/\bprojects\/[^\s/"',;:)\]]+/g, "projects/[redacted]"],
-  [/\bproject(_number|_id|-id)?([:=]\s?|\s+)["']?(\d{5,}|[a-z][a-z0-9-]*\d[a-z0-9-]*)["']?/gi, "project [redacted]"],
+  [/\b(project(?:_number|_id|-id)?(?:[:=]\s?|\s+)["']?)(\d{5,}|[a-z][a-z0-9]*[0-9-][a-z0-9-]*)/gi, `$1${hidden}`],
   [/\b[\w.+-]+@[\w-]+(\.[\w-]+)+/g, hidden],
   [/\b([\w-]+\.)+(googleapis\.com|google\.internal|goog)(:\d+)?(\/[^\s"'<>]*)?/gi, "[upstream]"],
   [/\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b/g, "[upstream]"],

@@ -1,0 +1,227 @@
+// Refused calls: table 14, the special texts of section 23, and law L24.
+import * as fc from "fast-check"
+import * as Schema from "effect/Schema"
+import { describe, expect, it } from "vitest"
+import type { Json } from "../../src/domain/json.ts"
+import { Reason } from "../../src/domain/ProviderError.ts"
+import { failureFromGemini, failureInside } from "../../src/translate/chat-to-gemini/failure.ts"
+import { publicText } from "../../src/translate/shared/upstreamError.ts"
+
+const fail = (status: number, body: Json | string = { error: { message: "m" } }, headers: Record<string, string> = {}, origin: "caller" | "stored" = "caller") =>
+  failureFromGemini(status, headers, body, origin)
+const google = (message: string, details: ReadonlyArray<Json> = [], status = "X") => ({ error: { code: 0, message, status, details } })
+const info = (reason: string) => ({ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason })
+
+describe("table 14", () => {
+  const message = "m"
+  const rows: ReadonlyArray<readonly [number, object]> = [
+    [100, { _tag: "BadReply", kind: "unreadable", message }],
+    [200, { _tag: "BadReply", kind: "unreadable", message }],
+    [301, { _tag: "BadReply", kind: "redirect", message }],
+    [400, { _tag: "InvalidRequest", message }],
+    [401, { _tag: "CredentialsRejected", origin: "caller", message }],
+    [402, { _tag: "QuotaExhausted", message }],
+    [403, { _tag: "PermissionDenied", message }],
+    [404, { _tag: "ModelNotFound", message }],
+    [405, { _tag: "InvalidRequest", code: "unsupported_operation", message }],
+    [408, { _tag: "Timeout", phase: "upstream", message }],
+    [409, { _tag: "Internal", status: 409, message }],
+    [413, { _tag: "PayloadTooLarge", message: "m Use gs:// or the Files API for large media." }],
+    [418, { _tag: "InvalidRequest", message }],
+    [422, { _tag: "InvalidRequest", message }],
+    [429, { _tag: "RateLimited", message }],
+    [499, { _tag: "Internal", status: 499, message }],
+    [500, { _tag: "Internal", status: 500, message }],
+    [501, { _tag: "InvalidRequest", code: "unsupported_operation", message }],
+    [502, { _tag: "Internal", status: 502, message }],
+    [503, { _tag: "Overloaded", code: "upstream_unavailable", message }],
+    [504, { _tag: "Timeout", phase: "upstream", message }],
+    [529, { _tag: "Overloaded", code: "upstream_overloaded", message }],
+    [599, { _tag: "Internal", status: 599, message }]
+  ]
+  for (const [status, reason] of rows) it(`${status}`, () => expect(fail(status)).toStrictEqual(reason))
+  it("400 FAILED_PRECONDITION", () => {
+    expect(fail(400, google("m", [], "FAILED_PRECONDITION"))).toStrictEqual({ _tag: "InvalidRequest", code: "upstream_failed_precondition", message })
+  })
+  it("403 that names the missing permission", () => {
+    const text = "Permission 'aiplatform.endpoints.predict' denied on resource '//aiplatform.googleapis.com/projects/p-1/locations/us/x' (or it may not exist)."
+    expect(fail(403, google(text))).toStrictEqual({
+      _tag: "PermissionDenied",
+      permission: "aiplatform.endpoints.predict",
+      message: "Permission 'aiplatform.endpoints.predict' denied on resource '//[upstream]' (or it may not exist)."
+    })
+  })
+  it("a stored credential", () => expect(fail(401, google("m"), {}, "stored")).toStrictEqual({ _tag: "CredentialsRejected", origin: "stored", message }))
+})
+
+describe("T2301 every form of body", () => {
+  const forms: ReadonlyArray<readonly [string, Json | string, string]> = [
+    ["object", google("why"), "why"],
+    ["array of one", [google("why")], "why"],
+    ["Anthropic", { type: "error", error: { type: "api_error", message: "why" } }, "why"],
+    ["OpenAI", { error: { message: "why", type: "x", param: null, code: 7 } }, "why"],
+    ["message alone", { message: "why" }, "why"],
+    ["error in words", { error: "why" }, "why"],
+    ["JSON as text", JSON.stringify(google("why"), null, 2), "why"],
+    ["T1307 inside an event stream", `data: ${JSON.stringify(google("why"))}\r\n\r\n`, "why"],
+    ["HTML", "<html><h1>Bad Gateway</h1></html>", "upstream returned 502 (text/html)"],
+    ["empty", "", "upstream returned 502 (text/html)"],
+    ["null", null, "upstream returned 502 (text/html)"],
+    ["empty message", google(""), "upstream returned 502 (text/html)"]
+  ]
+  for (const [name, body, message] of forms) {
+    it(name, () => expect(fail(502, body, { "content-type": "text/html; charset=UTF-8" })).toStrictEqual({ _tag: "Internal", status: 502, message }))
+  }
+  it("without a content type the status alone is told", () => expect(fail(500, "x").message).toBe("upstream returned 500"))
+  it("a code in words is kept", () => {
+    expect(fail(500, { error: { message: "m", code: "boom" } })).toStrictEqual({ _tag: "Internal", status: 500, message: "m", upstreamCode: "boom" })
+  })
+  it("T1209 T1318 inside a 200 the status is the error's own code, else its word", () => {
+    expect(failureInside({ code: 429, message: "m" })._tag).toBe("RateLimited")
+    expect(failureInside({ status: "UNAVAILABLE", message: "m" })._tag).toBe("Overloaded")
+    expect(failureInside({ type: "overloaded_error", message: "m" })).toStrictEqual({ _tag: "Overloaded", code: "upstream_overloaded", message: "m" })
+    expect(failureInside({ code: 401, message: "m" })).toStrictEqual({ _tag: "CredentialsRejected", origin: "stored", message: "m" })
+    expect(failureInside("odd")).toStrictEqual({ _tag: "Internal", status: 500, message: "odd" })
+    expect(failureInside({ code: 200 })).toStrictEqual({ _tag: "Internal", status: 500, message: "upstream returned 500" })
+  })
+})
+
+describe("T2303 T2304 how long to wait", () => {
+  const delay = (retryDelay: string) => google("m", [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay }])
+  const millis = (body: Json, headers: Record<string, string> = {}) => {
+    const reason = fail(429, body, headers)
+    return reason._tag === "RateLimited" ? reason.retryAfterMillis : reason._tag
+  }
+  it("retryDelay in seconds, with fractions", () => {
+    expect([millis(delay("36s")), millis(delay("34.4s")), millis(delay("0.000000001s"))]).toEqual([36_000, 34_400, 1])
+  })
+  it("the headers win", () => {
+    expect(millis(delay("36s"), { "retry-after": "7" })).toBe(7_000)
+    expect(millis(delay("36s"), { "retry-after": "7", "retry-after-ms": "6500.5" })).toBe(6_501)
+    expect(millis(delay("36s"), { "retry-after": "Sat, 21 Nov 2026 14:00:30 GMT", date: "Sat, 21 Nov 2026 14:00:00 GMT" })).toBe(30_000)
+  })
+  it("nothing is invented, and nonsense is nothing", () => {
+    for (const text of ["", "-1s", "soon", "1e9s", "NaN"]) expect(millis(delay(text))).toBe(undefined)
+    expect(millis(google("m"), { "retry-after": "Sat, 21 Nov 2026 14:00:30 GMT" })).toBe(undefined)
+    expect(millis(delay("999999999s"))).toBe(86_400_000)
+  })
+  it("503 carries it too", () => {
+    expect(fail(503, google("m"), { "retry-after": "2" })).toStrictEqual({ _tag: "Overloaded", code: "upstream_unavailable", message: "m", retryAfterMillis: 2_000 })
+  })
+  const quota = (violation: { readonly [key: string]: string }) =>
+    google("m", [{ "@type": "type.googleapis.com/google.rpc.QuotaFailure", violations: [violation] }, { retryDelay: "3s" }])
+  it("a day's quota or a limit of zero is no rate limit", () => {
+    const quotaId = "GenerateRequestsPerDayPerProjectPerModel-FreeTier"
+    expect(fail(429, quota({ quotaId }))).toStrictEqual({ _tag: "QuotaExhausted", message: "m", quotaId, retryAfterMillis: 3_000 })
+    expect(fail(429, quota({ quotaId: "PerMinute", quotaValue: "0" }))._tag).toBe("QuotaExhausted")
+    expect(fail(429, google("m", [{ metadata: { quota_limit_value: "0", quota_limit: "PerMinute" } }]))._tag).toBe("QuotaExhausted")
+    expect(fail(429, quota({ quotaId: "GenerateRequestsPerMinute", quotaValue: "10" }))._tag).toBe("RateLimited")
+  })
+})
+
+describe("special texts", () => {
+  it("T2305 the field of the first violation is the param", () => {
+    const body = google("m", [{ "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations: [{ field: "contents[0].parts", description: "x" }] }])
+    expect(fail(400, body)).toStrictEqual({ _tag: "InvalidRequest", message: "m", param: "contents[0].parts" })
+  })
+  it("T2306 the prompt is too long", () => {
+    for (const text of ["The input token count (1250074) exceeds the maximum number of tokens allowed (1048576).", "prompt is too long: 210000 tokens > 200000 maximum"]) {
+      expect(fail(400, google(text))).toStrictEqual({ _tag: "ContextTooLong", message: text })
+    }
+  })
+  it("T2307 a bad key is 400 there and a refusal here", () => {
+    expect(fail(400, google("no", [info("API_KEY_INVALID")]), {}, "stored")).toStrictEqual({ _tag: "CredentialsRejected", origin: "stored", message: "no" })
+    expect(fail(400, google("API key not valid. Please pass a valid API key."))._tag).toBe("CredentialsRejected")
+  })
+  it("T2308 an API key where a token is wanted", () => {
+    for (const reason of ["ACCESS_TOKEN_TYPE_UNSUPPORTED", "CREDENTIALS_MISSING"]) {
+      expect(fail(401, google("no", [info(reason)])).message).toBe("no vertex-ai takes an OAuth access token; API keys work in express mode only.")
+    }
+  })
+  it("T2309 tool mixes", () => {
+    const texts = [
+      "Multiple tools are supported only when they are all search tools.",
+      "tools[0].tool_type: one_of 'tool_type' has more than one initialized field: a, b",
+      "Please use only one tool.",
+      "at most one tool is supported"
+    ]
+    for (const text of texts) {
+      expect(fail(400, google(text))).toStrictEqual({ _tag: "ToolMixRejected", message: `${text} Send grounding tools and functions in separate requests.` })
+    }
+  })
+  it("T618 signatures", () => {
+    const texts = ["Function call is missing a thought_signature in functionCall parts.", "Corrupted thought signature.", "Invalid signature in thinking block"]
+    for (const text of texts) {
+      expect(fail(400, google(text))).toStrictEqual({ _tag: "SignatureRejected", message: `${text} Send back function.thought_signature as it came, or start a new turn.` })
+    }
+  })
+  it("T107 prefill, T224 T226 sizes", () => {
+    expect(fail(400, google("Please ensure that single turn requests end with a user role.")).message)
+      .toBe("Please ensure that single turn requests end with a user role. This model takes no assistant prefill.")
+    expect(fail(400, google("Request payload size exceeds the limit: 20971520 bytes."))).toStrictEqual({
+      _tag: "PayloadTooLarge",
+      message: "Request payload size exceeds the limit: 20971520 bytes. Use gs:// or the Files API for large media."
+    })
+  })
+  it("T2109 a model that is not in that location", () => {
+    expect(fail(404, google("Publisher Model `projects/my-project/locations/europe-west1/publishers/google/models/g` was not found.")).message).toBe(
+      "Publisher Model `projects/[redacted]/locations/europe-west1/publishers/google/models/g` was not found. It may be not available in location europe-west1; newest models are served in global or multi-regions only."
+    )
+    expect(fail(404, google("x/locations/global/y")).message).toBe("x/locations/global/y")
+  })
+})
+
+describe("T2302 T2310 L30 what may be shown", () => {
+  const pem = "-----BEGIN PRIVATE KEY-----\nMIIabc\n-----END PRIVATE KEY-----"
+  const rows: ReadonlyArray<readonly [string, string]> = [
+    ["key AIzaSyA-1234567890_abcdefghijklmnopqrstuv bad", "key [redacted] bad"],
+    ["token ya29.a0Af_xyz-1 and mgk_live_abc and sk-abcdefghijkl", "token [redacted] and [redacted] and [redacted]"],
+    ["jwt eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJ4In0.c2ln!", "jwt [redacted]!"],
+    ["Authorization: Bearer abc.def=", "Authorization: [redacted]"],
+    [`before ${pem} after`, "before [redacted] after"],
+    ["-----BEGIN PRIVATE KEY----- never ends", "[redacted]"],
+    ["projects/my-project/locations/us", "projects/[redacted]/locations/us"],
+    ["used in project 123456789012 before", "used in project [redacted] before"],
+    ["consumer 'project_number:123456789012'.", "consumer 'project_number:[redacted]'."],
+    ["in project my-project, project: \"abc-1\"", "in project [redacted], project: \"[redacted]\""],
+    ["from https://internal.example:8080/x?key=1 there", "from [link] there"],
+    ["see https://ai.google.dev/docs/a?x=1#y now", "see https://ai.google.dev/docs/a now"],
+    ["service 'us-central1-aiplatform.googleapis.com'", "service '[upstream]'"],
+    ["at 10.0.0.1:8080 or localhost:3000", "at [upstream] or [upstream]"],
+    ["as sa@my-project.iam.gserviceaccount.com", "as [redacted]"],
+    ["a\u0000b\r\nc\u2028d\u001b[31m", "a b c d [31m"],
+    ["plain text stays: models/gemini-1.5-flash, 1.5.", "plain text stays: models/gemini-1.5-flash, 1.5."]
+  ]
+  for (const [text, shown] of rows) it(text.slice(0, 40), () => expect(publicText(text)).toBe(shown))
+  it("2 KiB, cut at a character", () => {
+    expect(new TextEncoder().encode(publicText("é".repeat(5_000))).length).toBe(2_048)
+    expect(publicText(`a${"🐎".repeat(5_000)}`)).toBe(`a${"🐎".repeat(511)}`)
+    expect(publicText("x".repeat(5_000_000)).length).toBe(2_048)
+  })
+  it("a message ends in one line even from the worst text", () => {
+    for (const worst of ["-----BEGIN".repeat(100_000), "a.".repeat(500_000), "projects/".repeat(100_000), "1.".repeat(500_000), "@a".repeat(500_000), "project ".repeat(200_000)]) {
+      expect(publicText(worst).length <= 2_048).toBe(true)
+    }
+  })
+})
+
+describe("L24 total", () => {
+  const isReason = Schema.is(Reason)
+  it("any status, any body, any headers", () => {
+    const error = fc.record({ error: fc.record({ code: fc.anything(), message: fc.anything(), status: fc.anything(), details: fc.anything() }, { requiredKeys: [] }) })
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 100, max: 599 }),
+        fc.oneof(fc.string({ unit: "binary" }), fc.jsonValue(), error),
+        fc.dictionary(fc.constantFrom("retry-after", "retry-after-ms", "date", "content-type"), fc.string()),
+        fc.constantFrom("caller" as const, "stored" as const),
+        (status, body, headers, origin) => {
+          const reason = failureFromGemini(status, headers, body as Json, origin)
+          expect(isReason(reason)).toBe(true)
+          expect(reason.message.length > 0).toBe(true)
+        }
+      ),
+      { numRuns: 1_000 }
+    )
+  })
+})
