@@ -291,7 +291,7 @@ describe("laws", () => {
         expect(parts.length).toBeGreaterThan(0)
         for (const part of parts) expect(part.text === undefined ? Object.keys(part).length > 0 : part.text !== "").toBe(true)
         const before = contents[index - 1]
-        if (before?.role === role) expect(before.parts.every((part) => part.functionResponse !== undefined)).toBe(true)
+        if (before !== undefined && before.role === role) expect(before.parts.every((part) => part.functionResponse !== undefined)).toBe(true)
         const sentinels = parts.filter((part) => part.thoughtSignature === "skip_thought_signature_validator")
         const isAsked = id === modern && parts.some((part) => part.functionCall !== undefined)
         expect(sentinels.length).toBe(isAsked ? 1 : 0)

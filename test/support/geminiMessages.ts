@@ -1,0 +1,65 @@
+// Messages of a chat on their way to Gemini, in the short words the tests of messages share.
+// It must not know what is expected.
+import * as Result from "effect/Result"
+import { expect } from "vitest"
+import { defaultLimits } from "../../src/domain/Limits.ts"
+import { messagesToGemini } from "../../src/translate/chat-to-gemini/messages.ts"
+import { readMessages } from "../../src/translate/shared/readMessages.ts"
+import { toolNamesOf } from "../../src/translate/shared/toolNames.ts"
+import type { ContentOut } from "../../src/wire/google/GenerateContent.ts"
+import type { ChatMessage } from "../../src/wire/openai/Chat.ts"
+import { chatContext, chatRequest, type ContextOptions } from "./chat.ts"
+import { loudlySkipped, schemaOracle, sharedDir } from "./shared.ts"
+
+export type Messages = ReadonlyArray<ChatMessage>
+
+const oracles = {
+  google: schemaOracle("google-generativelanguage-v1beta.schema.json", "GenerateContentRequest"),
+  "vertex-ai": schemaOracle("google-aiplatform-v1.schema.json", "GenerateContentRequest")
+}
+if (sharedDir() === undefined) loudlySkipped("messages against the published request schema")
+
+export const modern = "gemini-3-pro-preview"
+export const middle = "gemini-2.5-flash"
+export const older = "gemini-2.0-flash"
+export const vertex: ContextOptions = { kind: "vertex-ai" }
+
+const run = (messages: Messages, model: string, options: ContextOptions) => {
+  const request = chatRequest(messages)
+  return Result.flatMap(readMessages(request.messages, defaultLimits), (turns) =>
+    messagesToGemini(turns, chatContext(model, options), toolNamesOf(request)))
+}
+
+/** What goes upstream, checked against the published schema; the messages are deeply frozen. */
+export const sent = (messages: Messages, model = middle, options: ContextOptions = {}) => {
+  const out = Result.getOrThrow(run(messages, model, options))
+  const check = oracles[options.kind ?? "google"]
+  if (check !== undefined) expect([check(JSON.parse(JSON.stringify(out))), check.errors]).toStrictEqual([true, null])
+  return out
+}
+
+/** The parts of the only content. */
+export const partsSent = (content: unknown, model = middle, options: ContextOptions = {}): ContentOut["parts"] => {
+  const { contents } = sent([{ role: "user", content }], model, options)
+  expect(contents.map((one) => one.role)).toStrictEqual(["user"])
+  return contents[0]?.parts ?? []
+}
+
+/** Where a refusal points and its code. */
+export const refused = (messages: Messages, model = middle, options: ContextOptions = {}): readonly [string | null, string] => {
+  const out = run(messages, model, options)
+  if (Result.isSuccess(out) || out.failure._tag !== "BodyInvalid") throw new Error("was not refused as invalid")
+  return [out.failure.param, out.failure.code]
+}
+export const partRefused = (part: unknown, options: ContextOptions = {}): readonly [string | null, string] =>
+  refused([{ role: "user", content: [part] }], middle, options)
+
+export const user = (content: unknown): ChatMessage => ({ role: "user", content })
+export const assistant = (content: unknown, rest: Readonly<Record<string, unknown>> = {}): ChatMessage => ({ role: "assistant", content, ...rest })
+export const tool = (id: unknown, content: unknown): ChatMessage => ({ role: "tool", tool_call_id: id, content })
+export const call = (id: string, name = "f", args: unknown = "{}", rest: Readonly<Record<string, unknown>> = {}) => ({
+  id,
+  type: "function",
+  function: { name, arguments: args, ...rest }
+})
+export const calling = (...calls: ReadonlyArray<unknown>): ChatMessage => assistant(null, { tool_calls: calls })
