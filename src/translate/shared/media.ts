@@ -102,7 +102,7 @@ const readCloudStorage = (source: MediaSource, kind: ProviderKind): Read<Media> 
   return remote(source, kind, typeOf(source, mimeOfPath(path.join("/"))))
 }
 
-/** URL parsers drop or turn these, so that we would judge another text than the upstream gets. */
+/** URL parsers drop or turn these, and a third slash, so that we would judge another text than the upstream gets. */
 const unprintable = /[\x00-\x1f\x7f\\]/
 
 const filesHost = "generativelanguage.googleapis.com"
@@ -122,7 +122,7 @@ const isVideoSite = ({ hostname, pathname, searchParams }: URL): boolean =>
   (hostname === "youtu.be" && /^\/[\w-]+/.test(pathname))
 
 const readHttps = (source: MediaSource, kind: ProviderKind): Read<Media> => {
-  const url = unprintable.test(source.url) ? null : URL.parse(source.url)
+  const url = unprintable.test(source.url) || source.url[8] === "/" ? null : URL.parse(source.url)
   const isPlain = url?.username === "" && url.password === "" && url.port === ""
   if (url === null || !isPlain || !isPublicHost(url, source.url)) {
     return fault(source, "invalid_media_url", "The media URL must be a public https address without user name and port.")
