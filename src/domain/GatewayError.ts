@@ -1,7 +1,7 @@
 // Every failure a request can end in, as facts without HTTP.
 // It must not know statuses, error envelopes or header names of answers.
 import * as Schema from "effect/Schema"
-import { ProviderError } from "./ProviderError.ts"
+import type { ProviderError } from "./ProviderError.ts"
 
 export class KeyMissing extends Schema.TaggedError<KeyMissing>()("KeyMissing", {}) {}
 export class KeyInvalid extends Schema.TaggedError<KeyInvalid>()("KeyInvalid", {}) {}

@@ -51,7 +51,8 @@ describe("F26 a client that leaves", () => {
     const asked = ask(gateway.url, "@google/demo-hangs", true)
     await until(() => counters.requests === requests + 1)
     asked.leave()
-    await until(() => counters.abortedStreams === aborted + 1)
+    await until(() => counters.abortedStreams > aborted)
+    expect([counters.abortedStreams, counters.openStreams]).toEqual([aborted + 1, 0])
   })
 
   it("T1322 while a whole answer is awaited closes the upstream call", async () => {
@@ -68,8 +69,9 @@ describe("F26 a client that leaves", () => {
     const asked = ask(url, "@google/gemini-2.5-flash", false)
     await called.promise
     asked.leave()
-    await until(() => closed === 1)
+    await until(() => closed > 0)
     await close()
     silent.close()
+    expect(closed).toBe(1)
   })
 })

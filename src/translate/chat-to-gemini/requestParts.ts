@@ -77,9 +77,9 @@ const dataOf = (media: Media): PartOut => {
 }
 
 /** What a function response may hold from Gemini 3 on. Source: Gemini API, function calling, multimodal function responses. */
-const inResponses: ReadonlyArray<string | undefined> = ["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"]
+const inResponses = new Set<string | undefined>(["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"])
 export const fitsResponse = (part: PartOut, { facts }: Target): boolean =>
-  facts.generation === "g3" && inResponses.includes(part.inlineData?.mimeType)
+  facts.generation === "g3" && inResponses.has(part.inlineData?.mimeType)
 
 const videoMetadata = (video: VideoCut | undefined): { readonly videoMetadata?: JsonObject } => {
   if (video === undefined) return {}
@@ -92,10 +92,10 @@ const videoMetadata = (video: VideoCut | undefined): { readonly videoMetadata?: 
   return Object.keys(metadata).length === 0 ? {} : { videoMetadata: metadata }
 }
 
-const levels: ReadonlyArray<string> = ["low", "medium", "high", "ultra_high"]
+const levels = new Set(["low", "medium", "high", "ultra_high"])
 
 /** Per-part resolution exists from Gemini 3 on; `auto` is the absence of a wish. */
 const mediaResolution = (detail: string | undefined, { facts }: Target): { readonly mediaResolution?: { readonly level: string } } =>
-  facts.generation === "g3" && detail !== undefined && levels.includes(detail)
+  facts.generation === "g3" && detail !== undefined && levels.has(detail)
     ? { mediaResolution: { level: `MEDIA_RESOLUTION_${detail.toUpperCase()}` } }
     : {}
