@@ -35,7 +35,7 @@ export const argsOf = (open: OpenCall): JsonObject => {
   const pieces: Array<Json> = []
   for (let at: Pieces | undefined = open.pieces; at !== undefined; at = at.before) pieces.push(at.last)
   const root: Tree = { kind: "object", members: new Map(Object.entries(open.args).map(([key, value]) => [key, leaf(value)])) }
-  for (const piece of pieces.reverse()) if (isJsonObject(piece)) place(root, piece)
+  for (const piece of pieces.toReversed()) if (isJsonObject(piece)) place(root, piece)
   return valueOf(root) as JsonObject
 }
 
