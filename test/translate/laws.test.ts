@@ -189,6 +189,16 @@ describe("laws", () => {
     }
   })
 
+  it("T807 L1 one word of an enum comes without white space around it", () => {
+    const format = { type: "json_schema", json_schema: { name: "n", schema: { type: "string", enum: ["so so", "b"] } } }
+    const asking = chatRequest([{ role: "user", content: "hi" }], { response_format: format })
+    const body = (text: string, end = {}) => ({ candidates: [{ content: { parts: [{ text }] }, ...end }] })
+    const full = answer(body("\n so so\n", { finishReason: "STOP" }), context, asking)
+    expect(full.choices[0]?.message.content).toBe("so so")
+    expect(joined(chunks([body("\n"), body(" so "), body("so"), body("\n", { finishReason: "STOP" })], context, asking))).toEqual(full)
+    expect(answer(body("\n so so\n", { finishReason: "STOP" })).choices[0]?.message.content).toBe("\n so so\n")
+  })
+
   it("L1 L5 for legacy clients", () => {
     const legacy = chatRequest([{ role: "user", content: "hi" }], { functions: [{ name: "f" }] })
     const parts = [{ functionCall: { name: "f", args: { a: 1 } } }, { functionCall: { name: "f" } }]

@@ -26,6 +26,8 @@ export interface PartsState {
   readonly media: boolean
   /** The chain of thought in `content` of the old experimental models: not begun, waiting for its separator, over. */
   readonly joined: "none" | "thoughts" | "over"
+  /** White space that is only given out when more text follows. */
+  readonly blank: string
 }
 
 export const noParts: PartsState = {
@@ -37,7 +39,8 @@ export const noParts: PartsState = {
   partStarts: [],
   lastPart: undefined,
   media: false,
-  joined: "none"
+  joined: "none",
+  blank: ""
 }
 
 /** What stays the same for a whole answer. */
@@ -49,6 +52,8 @@ export interface PartsFacts {
   /** The client speaks the legacy `functions` dialect, which knows one call. */
   readonly legacy: boolean
   readonly audio: boolean
+  /** The answer is one word of an enum: white space around it is not part of it. */
+  readonly trims: boolean
 }
 
 export const partsFacts = (context: TranslateContext, request: ChatRequest): PartsFacts => ({
@@ -56,8 +61,15 @@ export const partsFacts = (context: TranslateContext, request: ChatRequest): Par
   unmangle: toolNamesOf(request).unmangle,
   joins: context.target.facts.joinsThoughts && !context.strict,
   legacy: (request.functions?.length ?? 0) > 0 && (request.tools?.length ?? 0) === 0,
-  audio: wantsAudio(request)
+  audio: wantsAudio(request),
+  trims: wantsWord(request)
 })
+
+const wantsWord = ({ response_format: format }: ChatRequest): boolean => {
+  const named = format?.["json_schema"]
+  const schema = isJsonObject(named) ? named["schema"] : undefined
+  return isJsonObject(schema) && Array.isArray(schema["enum"]) && schema["type"] === "string"
+}
 
 type Kind = "thinking" | "text"
 type PartKind = Kind | "call" | "image" | "draft" | "audio" | "provider_part" | "nothing"
@@ -161,6 +173,7 @@ const separator = "\r\n\r\n"
 
 const contentOf = (work: Work, kind: Kind, text: string): string => {
   if (kind === "text") {
+    if (work.facts.trims) return trimmed(work, text)
     const between = work.joined === "thoughts" ? separator : ""
     if (work.facts.joins) work.joined = "over"
     return between + text
@@ -168,6 +181,14 @@ const contentOf = (work: Work, kind: Kind, text: string): string => {
   if (!work.facts.joins || work.joined === "over") return ""
   work.joined = "thoughts"
   return text
+}
+
+const trimmed = (work: Work, text: string): string => {
+  const all = work.blank + text
+  const from = work.content === "" ? all.trimStart() : all
+  const shown = from.trimEnd()
+  work.blank = from.slice(shown.length)
+  return shown
 }
 
 const addBlock = (into: Writable<Delta>, block: ContentBlockDelta): void => {
