@@ -32,6 +32,15 @@ interface OpenTurn {
 }
 type Draft = Turn | OpenTurn
 
+/** The calls read so far, so that a result finds its own without walking back over the whole talk. */
+interface OpenCalls {
+  /** By id, of the nearest turn that holds it. */
+  readonly byId: Map<string, Array<OpenCall>>
+  /** By name, the nearest last; answered ones are taken off when met. */
+  readonly byName: Map<string, Array<OpenCall>>
+  readonly withoutId: Array<OpenCall>
+}
+
 /** Reads all messages. Results move to their call, wherever they stood; system messages keep their place. */
 export const readMessages = (
   messages: ChatRequest["messages"],
@@ -40,10 +49,14 @@ export const readMessages = (
   if (messages.length === 0) return invalid("messages", "empty_array", "messages needs at least one message.")
   if (messages.length > limits.messages) return invalid("messages", "array_too_long", `messages holds more than ${limits.messages} messages.`)
   const drafts: Array<Draft> = []
+  const open: OpenCalls = { byId: new Map(), byName: new Map(), withoutId: [] }
   for (const [index, message] of messages.entries()) {
-    const draft = readMessage(message, index, drafts)
-    if (Result.isFailure(draft)) return Result.fail(draft.failure)
-    if (draft.success !== undefined) drafts.push(draft.success)
+    const read = readMessage(message, index, open)
+    if (Result.isFailure(read)) return Result.fail(read.failure)
+    const draft = read.success
+    if (draft === undefined) continue
+    drafts.push(draft)
+    if (!("_tag" in draft)) register(draft.calls, open)
   }
   const last = messages.findLastIndex(({ role }) => role !== "system" && role !== "developer")
   return Result.succeed(drafts.map((draft) => ("_tag" in draft ? draft : closed(draft, last))))
@@ -59,7 +72,7 @@ const closed = ({ parts, calls, index }: OpenTurn, last: number): Turn => ({
 const readMessage = (
   message: ChatMessage,
   index: number,
-  drafts: ReadonlyArray<Draft>
+  open: OpenCalls
 ): Read<Draft | undefined> => {
   const path = `messages[${index}]`
   if (!isJsonObject(message)) return invalid(path, "invalid_type", "A message must be an object.")
@@ -72,9 +85,9 @@ const readMessage = (
     case "assistant":
       return readAssistant(message, index)
     case "tool":
-      return Result.flatMap(findById(message.tool_call_id, path, drafts), (open) => answer(open, message.content, path))
+      return Result.flatMap(findById(message.tool_call_id, path, open), (call) => answer(call, message.content, path))
     case "function":
-      return Result.flatMap(findByName(message.name, path, drafts), (open) => answer(open, message.content, path))
+      return Result.flatMap(findByName(message.name, path, open), (call) => answer(call, message.content, path))
     default:
       return invalid(`${path}.role`, "invalid_value", "role must be one of system, developer, user, assistant, tool.")
   }
@@ -119,36 +132,45 @@ const assistantParts = (message: ChatMessage, path: string): Read<ReadonlyArray<
   })
 }
 
-/** The call a result answers: the nearest earlier assistant turn that holds the id. */
-const findById = (id: unknown, path: string, drafts: ReadonlyArray<Draft>): Read<OpenCall> => {
+const register = (calls: ReadonlyArray<OpenCall>, { byId, byName, withoutId }: OpenCalls): void => {
+  const own = new Map<string, Array<OpenCall>>()
+  for (const open of calls) {
+    if (open.call.idMissingAt === undefined) grow(own, open.call.id, open)
+    else withoutId.push(open)
+  }
+  for (const [id, some] of own) byId.set(id, some)
+  // The first call of a turn is the first to be answered, so it lies on top.
+  for (const open of calls.toReversed()) grow(byName, open.call.name, open)
+}
+
+const grow = (lists: Map<string, Array<OpenCall>>, key: string, open: OpenCall): void => {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [open])
+  else list.push(open)
+}
+
+/** The call a result answers: of the nearest earlier turn that holds the id, an open one before an answered one. */
+const findById = (id: unknown, path: string, { byId, withoutId }: OpenCalls): Read<OpenCall> => {
   if (typeof id !== "string" || id === "") {
     return invalid(`${path}.tool_call_id`, "missing_required_parameter", "A tool message needs the tool_call_id it answers.")
   }
-  const open = findCall(drafts, ({ call }) => call.id === id && call.idMissingAt === undefined)
-  if (open !== undefined) return Result.succeed(open)
-  const meant = findCall(drafts, ({ call, result }) => call.idMissingAt !== undefined && result === undefined)
+  const held = byId.get(id) ?? []
+  const found = held.find(({ result }) => result === undefined) ?? held[0]
+  if (found !== undefined) return Result.succeed(found)
+  const meant = withoutId.findLast(({ result }) => result === undefined)
   return meant?.call.idMissingAt === undefined
     ? invalid(`${path}.tool_call_id`, "unknown_tool_call_id", "No earlier assistant message holds a tool call with this id.")
     : invalid(meant.call.idMissingAt, "invalid_value", "A tool call that a tool message answers needs an id.")
 }
 
 /** A legacy result names the function: the nearest earlier call of that name without an answer. */
-const findByName = (name: unknown, path: string, drafts: ReadonlyArray<Draft>): Read<OpenCall> => {
-  const open = findCall(drafts, ({ call, result }) => call.name === name && result === undefined)
+const findByName = (name: unknown, path: string, { byName }: OpenCalls): Read<OpenCall> => {
+  const calls = typeof name === "string" ? byName.get(name) : undefined
+  while (calls?.at(-1)?.result !== undefined) calls.pop()
+  const open = calls?.at(-1)
   return open === undefined
     ? invalid(`${path}.name`, "unknown_tool_call_id", "No earlier assistant message calls a function of this name.")
     : Result.succeed(open)
-}
-
-/** The nearest turn decides; inside it an open call goes before an answered one of the same id. */
-const findCall = (drafts: ReadonlyArray<Draft>, fits: (open: OpenCall) => boolean): OpenCall | undefined => {
-  for (let at = drafts.length - 1; at >= 0; at--) {
-    const draft = drafts[at]
-    if (draft === undefined || "_tag" in draft) continue
-    const found = draft.calls.filter(fits)
-    if (found.length > 0) return found.find(({ result }) => result === undefined) ?? found[0]
-  }
-  return undefined
 }
 
 /** Results are collected in drafts that this reading alone owns; the client's messages stay untouched. */
@@ -157,4 +179,3 @@ const answer = (open: OpenCall, content: unknown, path: string): Read<undefined>
     open.result = [...(open.result ?? []), ...parts]
     return undefined
   })
-
