@@ -96,7 +96,7 @@ export const judge = (all: All): ReadonlyArray<Verdict> =>
     const rounds = goal.of(all)
     const value = median(rounds)
     if (rounds.length === 0) return { goal, value, spread: 0, word: "left out" }
-    const spread = ((Math.max(...rounds) - Math.min(...rounds)) / Math.abs(value)) * 100
+    const spread = value === 0 ? 0 : ((Math.max(...rounds) - Math.min(...rounds)) / Math.abs(value)) * 100
     if (!reaches(value, goal.must, goal.up)) return { goal, value, spread, word: "FAIL" }
     if (goal.steady && spread > 15) return { goal, value, spread, word: "noisy" }
     return { goal, value, spread, word: reaches(value, goal.aim, goal.up) ? "aim" : "must" }
