@@ -1,6 +1,6 @@
 // Finds the record of a presented gateway key without keeping any key's text.
 // It must not know headers or what a key is used for.
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
+import { hash, randomBytes, timingSafeEqual } from "node:crypto"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -23,11 +23,14 @@ export class GatewayKeys extends Context.Service<GatewayKeys, {
   /** The record of the presented key; unknown, malformed and overlong ones fail alike. */
   readonly find: (presented: Redacted.Redacted<string>) => Effect.Effect<GatewayKey, KeyInvalid>
 }>()("gateway/keys/GatewayKeys") {
-  /** Declared keys, kept as HMAC-SHA-256 digests under a pepper of this process. */
+  /**
+   * Declared keys, kept as SHA-256 digests behind a pepper of this process. Keys and pepper are random and the pepper
+   * never leaves memory, so one plain hash is as good here as an HMAC, at a fraction of its cost per request.
+   */
   static readonly layerStatic = (entries: ReadonlyArray<KeyEntry>): Layer.Layer<GatewayKeys> =>
     Layer.sync(GatewayKeys, () => {
-      const pepper = randomBytes(32)
-      const digestOf = (text: string): Buffer => createHmac("sha256", pepper).update(text).digest()
+      const pepper = randomBytes(32).toString("base64")
+      const digestOf = (text: string): Buffer => hash("sha256", pepper + text, "buffer")
       const records = new Map(entries.map((entry) => {
         const digest = digestOf(Redacted.value(entry.key))
         const key: GatewayKey = { id: entry.name, name: entry.name, providers: entry.providers, models: entry.models }
