@@ -4,11 +4,11 @@ import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
 import type { Json } from "../../src/domain/json.ts"
 import { Reason } from "../../src/domain/ProviderError.ts"
-import { failureFromGemini, failureInside } from "../../src/translate/chat-to-gemini/failure.ts"
+import { failureFromGoogle, failureInside } from "../../src/translate/shared/googleFailure.ts"
 import { publicText } from "../../src/translate/shared/upstreamError.ts"
 
 const fail = (status: number, body: Json | string = { error: { message: "m" } }, headers: Record<string, string> = {}, origin: "caller" | "stored" = "caller") =>
-  failureFromGemini(status, headers, body, origin)
+  failureFromGoogle(status, headers, body, origin)
 const google = (message: string, details: ReadonlyArray<Json> = [], status = "X") => ({ error: { code: 0, message, status, details } })
 const info = (reason: string) => ({ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason })
 
@@ -216,7 +216,7 @@ describe("L24 total", () => {
         fc.dictionary(fc.constantFrom("retry-after", "retry-after-ms", "date", "content-type"), fc.string()),
         fc.constantFrom("caller" as const, "stored" as const),
         (status, body, headers, origin) => {
-          const reason = failureFromGemini(status, headers, body as Json, origin)
+          const reason = failureFromGoogle(status, headers, body as Json, origin)
           expect(isReason(reason)).toBe(true)
           expect(reason.message.length > 0).toBe(true)
         }

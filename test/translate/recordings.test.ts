@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
-import { failureFromGemini } from "../../src/translate/chat-to-gemini/failure.ts"
+import { failureFromGoogle } from "../../src/translate/shared/googleFailure.ts"
 import { responseFromGemini } from "../../src/translate/chat-to-gemini/response.ts"
 import { strictlyChunk, strictlyCompletion } from "../../src/translate/shared/strictly.ts"
 import { isStreamFailed, type TranslateContext } from "../../src/translate/Translator.ts"
@@ -85,9 +85,9 @@ describe("recorded errors: table 14", () => {
     it(`${folder(recording)}/${bare(recording)}`, () => {
       const { status, headers } = recording.response
       const text = textOf(recording)
-      const reason = failureFromGemini(status, headers, jsonOf(text), "caller")
+      const reason = failureFromGoogle(status, headers, jsonOf(text), "caller")
       expect(rowOf(reason)).toBe(refused[`${folder(recording)}/${bare(recording)}`])
-      expect(failureFromGemini(status, headers, text, "caller")).toEqual(reason)
+      expect(failureFromGoogle(status, headers, text, "caller")).toEqual(reason)
       expect(/googleapis\.com|\d{9}|test-project/.test(reason.message)).toBe(false)
     })
   }

@@ -3,8 +3,8 @@
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, ChatCompletion } from "../../wire/openai/ChatReply.ts"
 import { GenerateContentReply, type GenerateContentRequest } from "../../wire/google/GenerateContent.ts"
+import { failureFromGoogle } from "../shared/googleFailure.ts"
 import type { Translator } from "../Translator.ts"
-import { failureFromGemini } from "./failure.ts"
 import { chatToGeminiRequest } from "./request.ts"
 import { responseFromGemini } from "./response.ts"
 import { type StreamState, streamFromGemini } from "./stream.ts"
@@ -24,5 +24,5 @@ export const chatToGemini: Translator<
   request: chatToGeminiRequest,
   response: responseFromGemini,
   stream: streamFromGemini,
-  failure: failureFromGemini
+  failure: failureFromGoogle
 }

@@ -1,9 +1,10 @@
 // Spoken answers: raw samples from the upstream as the file the client asked for.
 // It must not know streams; speech comes whole.
-import type { TranslateContext } from "../Translator.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { Part } from "../../wire/google/GenerateContent.ts"
 import type { Audio } from "../../wire/openai/ChatReply.ts"
+import { toBase64 } from "../shared/base64.ts"
+import type { TranslateContext } from "../Translator.ts"
 
 /** True when the request asked for the audio modality. */
 export const wantsAudio = (request: ChatRequest): boolean =>
@@ -73,14 +74,4 @@ const fromBase64 = (text: string): Uint8Array => {
   } catch {
     return new Uint8Array(0)
   }
-}
-
-/** In slices of a multiple of three bytes, so that the texts can be joined. */
-const toBase64 = (bytes: Uint8Array): string => {
-  const slice = 3 * 8_192
-  let text = ""
-  for (let at = 0; at < bytes.length; at += slice) {
-    text += btoa(String.fromCharCode(...bytes.subarray(at, at + slice)))
-  }
-  return text
 }

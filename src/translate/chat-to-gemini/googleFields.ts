@@ -6,6 +6,8 @@ import { isJsonObject, type JsonObject } from "../../domain/json.ts"
 import type { GenerateContentRequest } from "../../wire/google/GenerateContent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { invalid } from "../shared/fault.ts"
+import { readLabels } from "../shared/labels.ts"
+import { readSafety } from "../shared/safetySettings.ts"
 import type { TranslateContext } from "../Translator.ts"
 
 export interface GoogleFields {
@@ -40,9 +42,9 @@ export const googleFields = (
     if (cached.value !== undefined && (typeof cached.value !== "string" || cached.value === "")) {
       return yield* invalid(cached.path, "invalid_type", `${cached.path} must be the name of a cached content.`)
     }
-    const safetySettings = yield* readSafety(safety, target)
+    const safetySettings = yield* readSafety(safety.path, safety.value, target)
     const armor = yield* readArmor(request, target, safetySettings.length > 0)
-    const labels = yield* readLabels(request, target)
+    const labels = yield* readLabels(request.labels, target)
     const tier = serviceTier(request.service_tier, target)
     return {
       body: {
@@ -109,26 +111,6 @@ const readExtras = (request: ChatRequest): Result.Result<Extras, RequestFault> =
   })
 }
 
-/** Categories and thresholds are open lists; only their types are checked. */
-const readSafety = (
-  { path, value }: Found,
-  target: TranslateContext["target"]
-): Result.Result<ReadonlyArray<JsonObject>, RequestFault> => {
-  if (value === undefined) return Result.succeed([])
-  if (!Array.isArray(value)) return invalid(path, "invalid_type", `${path} must be an array.`)
-  const settings: Array<JsonObject> = []
-  for (const [index, setting] of value.entries()) {
-    const { category, threshold, method }: JsonObject = isJsonObject(setting) ? setting : {}
-    const wrong = typeof category !== "string" ? "category" : typeof threshold !== "string" ? "threshold" : undefined
-    if (wrong !== undefined) {
-      return invalid(`${path}[${index}].${wrong}`, "invalid_type", `${path}[${index}].${wrong} must be a string.`)
-    }
-    const how = typeof method === "string" && target.kind === "vertex-ai" ? { method } : {}
-    settings.push({ category, threshold, ...how })
-  }
-  return Result.succeed(settings)
-}
-
 interface Part {
   readonly body: GoogleFields["body"]
   readonly unused: ReadonlyArray<string>
@@ -161,31 +143,6 @@ const readArmor = (
     names[field] = value
   }
   return Result.succeed({ body: { modelArmorConfig: names }, unused: [] })
-}
-
-const labelKey = /^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u
-const labelValue = /^[^\p{Cc}]{0,63}$/u
-const mostLabels = 64
-
-const readLabels = (request: ChatRequest, target: TranslateContext["target"]): Result.Result<Part, RequestFault> => {
-  const asked = request.labels ?? undefined
-  if (asked === undefined) return Result.succeed(nothing)
-  if (target.kind !== "vertex-ai") return Result.succeed({ body: {}, unused: ["labels"] })
-  if (!isJsonObject(asked) || Object.keys(asked).length > mostLabels) {
-    return invalid("labels", "invalid_label", `labels must be an object of up to ${mostLabels} names and strings.`)
-  }
-  const labels: Array<readonly [string, string]> = []
-  for (const [key, value] of Object.entries(asked)) {
-    if (!labelKey.test(key) || typeof value !== "string" || !labelValue.test(value)) {
-      return invalid(
-        `labels.${key.slice(0, 64)}`,
-        "invalid_label",
-        "A label key starts with a lower-case letter and goes on with letters, digits, _ and - up to 63 characters; its value has up to 63."
-      )
-    }
-    labels.push([key, value])
-  }
-  return Result.succeed(labels.length === 0 ? nothing : { body: { labels: Object.fromEntries(labels) }, unused: [] })
 }
 
 /** Vertex AI takes the tier as a header: cloud.google.com, "Flex PayGo" and "Priority PayGo". */

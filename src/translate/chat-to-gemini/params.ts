@@ -1,11 +1,8 @@
 // What becomes of every known chat parameter on the way to Gemini; the documentation is made from it.
 // It must not know how a parameter is translated.
 import type { ChatRequest, KnownParam } from "../../wire/openai/Chat.ts"
+import { ignored, ignoredBy, mapped, silent } from "../shared/paramRules.ts"
 import type { ParamRule } from "../Translator.ts"
-
-const mapped = (to: string): ParamRule => ({ kind: "mapped", to })
-const ignored = (why: string): ParamRule => ({ kind: "ignored", why })
-const silent = (why: string): ParamRule => ({ kind: "silent", why })
 
 const noEquivalent = ignored("no equivalent upstream")
 const bookkeeping = ignored("the provider's own bookkeeping, which Google does not keep")
@@ -62,20 +59,5 @@ export const geminiParams = {
   google: mapped("its thinking_config, cached_content and safety_settings")
 } satisfies Record<KnownParam, ParamRule>
 
-const rules: ReadonlyMap<string, ParamRule> = new Map(Object.entries(geminiParams))
-
-/**
- * The parameters that change nothing upstream, in the order of the request: unknown ones, those ignored by rule, and
- * `unused`, found out while translating (a name, or a path below one such as `image_config.person_generation`).
- */
-export const ignoredParams = (request: ChatRequest, unused: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const names: Array<string> = []
-  for (const [name, value] of Object.entries(request)) {
-    if (value === undefined || value === null) continue
-    const rule = rules.get(name)
-    const isWhole = rule === undefined || rule.kind === "ignored" || unused.includes(name)
-    if (isWhole) names.push(name)
-    else names.push(...unused.filter((path) => path.startsWith(`${name}.`)))
-  }
-  return names
-}
+/** The parameters of a request that change nothing upstream. */
+export const ignoredParams: (request: ChatRequest, unused: ReadonlyArray<string>) => ReadonlyArray<string> = ignoredBy(geminiParams)

@@ -1,11 +1,11 @@
-// A refused Gemini call: status and body to the reason.
+// A call that Google refused, on any route of both products: status and body to the reason.
 // It must not know our own answers; whatever the upstream's special texts mean is decided here.
 import type { Json } from "../../domain/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
-import { errorInfoReasons, readUpstreamError, reasonOfStatus, statusInside, type UpstreamError } from "../shared/upstreamError.ts"
+import { errorInfoReasons, readUpstreamError, reasonOfStatus, statusInside, type UpstreamError } from "./upstreamError.ts"
 
 /** Total: any status, any body. */
-export const failureFromGemini = (
+export const failureFromGoogle = (
   status: number,
   headers: Readonly<Record<string, string>>,
   body: Json | string,
@@ -17,7 +17,7 @@ export const failureFromGemini = (
 }
 
 /** An error inside a 200. Whose credential was refused cannot be told there; nobody is blamed for a stored one. */
-export const failureInside = (error: Json): Reason => failureFromGemini(statusInside(error), {}, { error }, "stored")
+export const failureInside = (error: Json): Reason => failureFromGoogle(statusInside(error), {}, { error }, "stored")
 
 const signatureTexts = /missing a thought_?signature|corrupted thought signature|invalid signature in thinking block|thought_?signature[^.]{0,40}(invalid|not valid)/i
 const contextTexts = /input token count[^.]{0,80}exceeds|prompt is too long|exceeds the maximum number of (input )?tokens/i
