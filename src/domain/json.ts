@@ -16,15 +16,19 @@ export interface JsonObject {
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Parses JSON text of a size somebody else has bounded; the failure is one sentence. */
-export const parseJsonText = (text: string): Result.Result<Json, string> => {
+type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown
+
+const parse = (text: string, reviver?: Reviver): Result.Result<Json, string> => {
   try {
-    const value: Json = JSON.parse(text)
+    const value: Json = JSON.parse(text, reviver)
     return Result.succeed(value)
   } catch (error) {
     return Result.fail(error instanceof Error ? error.message : String(error))
   }
 }
+
+/** Parses JSON text of a size somebody else has bounded; the failure is one sentence. */
+export const parseJsonText = (text: string): Result.Result<Json, string> => parse(text)
 
 /** Why a body is not a JSON object we take: codes `empty_body`, `invalid_utf8`, `invalid_json`, `json_too_deep`, ... */
 export type BodyFault = BodyInvalid
@@ -36,7 +40,8 @@ const fault = (code: string, message: string, param: string | null = null) =>
 /** Fatal: a byte that is no UTF-8 throws instead of becoming U+FFFD. A byte order mark is dropped. */
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
-const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
+/** The text of bytes; undefined when they are no UTF-8. */
+export const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
   try {
     return utf8.decode(bytes)
   } catch {
@@ -216,17 +221,10 @@ const longRun = /\d{16}/
 const integer = /^-?\d+$/
 
 /** Like `parseJsonText`, but integers beyond 2^53 keep their digits when the value is stringified again. */
-export const parseExactJsonText = (text: string): Result.Result<Json, string> => {
-  if (!longRun.test(text)) return parseJsonText(text)
-  try {
-    const value: Json = JSON.parse(text, exactly)
-    return Result.succeed(value)
-  } catch (error) {
-    return Result.fail(error instanceof Error ? error.message : String(error))
-  }
-}
+export const parseExactJsonText = (text: string): Result.Result<Json, string> =>
+  parse(text, longRun.test(text) ? exactly : undefined)
 
-const exactly = (_key: string, value: unknown, context?: { readonly source?: string }): unknown => {
+const exactly: Reviver = (_key, value, context) => {
   const source = context?.source
   return typeof value === "number" && source !== undefined && !Number.isSafeInteger(value) && integer.test(source)
     ? JSON.rawJSON(source)

@@ -3,64 +3,122 @@
 import { IncomingMessage } from "node:http"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
 import type * as Types from "effect/Types"
-import { Busy, type GatewayError, MethodNotAllowed } from "../domain/GatewayError.ts"
+import { Busy, type GatewayError, MethodNotAllowed, RouteUnknown } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
-import { Arrival, arrive, FreshId } from "./RequestContexts.ts"
+import { type Arrival, arrive, FreshId } from "./RequestContexts.ts"
 import { errorOf, isClientGone, refusal, refuse } from "./Refusal.ts"
 import { allowedMethods } from "./routes.ts"
 import { Traffic } from "./Traffic.ts"
 import { countOf, headerFault } from "./wireFaults.ts"
 
-/** Some SDKs add the version to a base URL that has it already. */
-const undoubled = (request: HttpServerRequest.HttpServerRequest): HttpServerRequest.HttpServerRequest =>
-  request.url.startsWith("/v1/v1/") ? request.modify({ url: request.url.slice(3) }) : request
+/** Answers one request; what it knows of the request comes as arguments, so that nothing is looked up twice. */
+export type Handler = (
+  request: HttpServerRequest.HttpServerRequest,
+  arrival: Arrival
+) => Effect.Effect<HttpServerResponse.HttpServerResponse, GatewayError, Scope.Scope>
 
-/** An unknown route whose path exists for other methods is a wrong method. */
-const withMethods = (error: GatewayError, method: string, path: string): GatewayError => {
-  const allow = error._tag === "RouteUnknown" ? allowedMethods(path) : []
-  return allow.length === 0 || allow.includes(method) ? error : new MethodNotAllowed({ method, allow })
+/** A handler that leaves no failure unanswered, except to a caller who has gone. */
+export type Bounded = Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  never,
+  HttpServerRequest.HttpServerRequest | Scope.Scope
+>
+
+/** Makes bounded handlers; built once per server. */
+export const boundary: Effect.Effect<(handler: Handler) => Bounded, never, Traffic> = Effect.gen(function*() {
+  const limits = yield* Limits
+  const traffic = yield* Traffic
+  const freshId = yield* FreshId
+  const leave = Effect.sync(() => {
+    traffic.inFlight--
+  })
+  const closing = (answer: HttpServerResponse.HttpServerResponse) =>
+    traffic.draining ? HttpServerResponse.setHeader(answer, "connection", "close") : answer
+  return (handler) =>
+    Effect.withFiber((fiber) => {
+      const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+      const arrival = arrived(request, fiber.getRef(Clock.Clock), freshId)
+      if (traffic.inFlight >= limits.inFlight) {
+        return Effect.succeed(refuse(new Busy({ code: "overloaded", retryAfterMillis: 1000 }), arrival))
+      }
+      traffic.inFlight++
+      const scope = Context.getUnsafe(fiber.context, Scope.Scope)
+      return Effect.flatMap(Scope.addFinalizer(scope, leave), () =>
+        Effect.matchCauseEffect(Effect.suspend(() => handler(request, arrival)), {
+          onSuccess: (answer) => Effect.succeed(closing(answer)),
+          onFailure: (cause) => Effect.map(answered(cause, arrival), closing)
+        }))
+    })
+})
+
+const answered = (cause: Cause.Cause<GatewayError>, arrival: Arrival): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  if (isClientGone(cause)) return Effect.failCause(Cause.fromReasons(cause.reasons.filter(Cause.isInterruptReason)))
+  const error = errorOf(cause)
+  return error._tag === "Unexpected"
+    ? Effect.as(Effect.logError("request failed unexpectedly", arrival.requestId, Cause.pretty(cause)), refuse(error, arrival))
+    : Effect.succeed(refuse(error, arrival))
 }
 
-/** Provides the arrival to all routes and leaves no failure unanswered, except to a caller who has gone. */
-export const Boundary = HttpRouter.middleware<{ provides: Arrival; handles: GatewayError }>()(
+/** A route that answers within the boundary; `make` builds its handler once. Some SDKs double the version, so both forms are routes. */
+export const boundedRoute = <R>(
+  method: "GET" | "POST",
+  path: `/v1/${string}`,
+  make: Effect.Effect<Handler, never, R>
+): Layer.Layer<never, never, R | Traffic | HttpRouter.HttpRouter> =>
+  HttpRouter.use((router) =>
+    Effect.gen(function*() {
+      const bounded = yield* boundary
+      const answer = bounded(yield* make)
+      yield* router.add(method, path, answer)
+      yield* router.add(method, `/v1${path}`, answer)
+    })
+  )
+
+/** What no route takes: another method of a known path, or an unknown path. */
+const unrouted: Handler = ({ method }, { path }) => {
+  const allow = allowedMethods(path)
+  return Effect.fail(allow.length === 0 || allow.includes(method)
+    ? new RouteUnknown({ method, path: path.slice(0, 256) })
+    : new MethodNotAllowed({ method, allow }))
+}
+
+/**
+ * The edge of a server that is the gateway and nothing else: refuses header blocks that Node lets through, and answers
+ * the paths that no route takes.
+ */
+export const ServerEdge: Layer.Layer<never, never, Traffic | HttpRouter.HttpRouter> = HttpRouter.middleware(
   Effect.gen(function*() {
     const limits = yield* Limits
-    const traffic = yield* Traffic
     const freshId = yield* FreshId
-    const leave = Effect.sync(() => {
-      traffic.inFlight--
-    })
-    return (app) =>
-      Effect.gen(function*() {
-        const request = undoubled(yield* HttpServerRequest.HttpServerRequest)
-        const millis = yield* Clock.currentTimeMillis
-        const raw = request.source instanceof IncomingMessage ? request.source.rawHeaders : []
-        const arrival = arrive(request, millis, freshId(millis), countOf(raw, "authorization") > 1)
-        const fault = headerFault(raw, limits.headerCount)
-        if (fault !== undefined) return refusal(fault, arrival)
-        if (traffic.inFlight >= limits.inFlight) {
-          return refuse(new Busy({ code: "overloaded", retryAfterMillis: 1000 }), arrival)
-        }
-        traffic.inFlight++
-        yield* Effect.addFinalizer(() => leave)
-        const answer = yield* app.pipe(
-          Effect.provideService(Arrival, arrival),
-          Effect.provideService(HttpServerRequest.HttpServerRequest, request),
-          Effect.catchCause((cause): Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled> => {
-            if (isClientGone(cause)) return Effect.failCause(Cause.fromReasons(cause.reasons.filter(Cause.isInterruptReason)))
-            const error = withMethods(errorOf(cause), request.method, arrival.path)
-            return error._tag === "Unexpected"
-              ? Effect.as(Effect.logError("request failed unexpectedly", arrival.requestId, Cause.pretty(cause)), refuse(error, arrival))
-              : Effect.succeed(refuse(error, arrival))
-          })
-        )
-        return traffic.draining ? HttpServerResponse.setHeader(answer, "connection", "close") : answer
+    // Nothing is left to fail, but the router's types want to see a failure pass through.
+    const answerUnrouted: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest | Scope.Scope> =
+      (yield* boundary)(unrouted)
+    return (app) => {
+      const routed = Effect.catch(app, () => answerUnrouted)
+      return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+        const fault = headerFault(rawHeaders(request), limits.headerCount)
+        return fault === undefined
+          ? routed
+          : Effect.clockWith((clock) => Effect.succeed(refusal(fault, arrived(request, clock, freshId))))
       })
+    }
   }),
   { global: true }
 )
+
+/** Names and values by turns, as they came; none where the request is not Node's. */
+const rawHeaders = (request: HttpServerRequest.HttpServerRequest): ReadonlyArray<string> =>
+  request.source instanceof IncomingMessage ? request.source.rawHeaders : []
+
+const arrived = (request: HttpServerRequest.HttpServerRequest, clock: Clock.Clock, freshId: (millis: number) => string): Arrival => {
+  const millis = clock.currentTimeMillisUnsafe()
+  return arrive(request, millis, freshId(millis), countOf(rawHeaders(request), "authorization") > 1)
+}

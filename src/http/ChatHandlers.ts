@@ -1,26 +1,23 @@
 // POST /v1/chat/completions: body in, completion, stream or dry run out.
 // It must not know providers or how bodies are read.
 import * as Effect from "effect/Effect"
-import * as HttpRouter from "effect/http/HttpRouter"
-import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { Limits } from "../domain/Limits.ts"
 import { ProviderRouter } from "../router/ProviderRouter.ts"
-import { CurrentKey } from "./AuthLayers.ts"
+import { ChatRequest } from "../wire/openai/Chat.ts"
+import { checkChat } from "./chatChecks.ts"
+import { keyedRoute } from "./GatewayAuth.ts"
 import { pulse } from "./Pulse.ts"
-import { readChat } from "./ReadBody.ts"
+import { bodyReader } from "./ReadBody.ts"
 import { completion, events, json } from "./Reply.ts"
-import { Arrival, requestContext } from "./RequestContexts.ts"
-import { Traffic } from "./Traffic.ts"
+import { requestContext } from "./RequestContexts.ts"
 
-const chat = Effect.gen(function*() {
+export const ChatHandlers = keyedRoute("POST", "/v1/chat/completions", Effect.gen(function*() {
   const router = yield* ProviderRouter
   const limits = yield* Limits
-  const traffic = yield* Traffic
-  return Effect.gen(function*() {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    const arrival = yield* Arrival
-    const context = yield* Effect.fromResult(requestContext(request.headers, yield* CurrentKey, arrival))
-    const body = yield* readChat(request, limits, traffic)
+  const readChat = yield* bodyReader(ChatRequest, checkChat)
+  return Effect.fnUntraced(function*({ request, arrival, key }) {
+    const context = yield* Effect.fromResult(requestContext(request.headers, key, arrival))
+    const body = yield* readChat(request)
     if (context.dryRun) return json(yield* router.explain("chat", body, context), arrival)
     if (body.stream !== true) {
       const { served, value } = yield* router.run("chat", body, context)
@@ -30,8 +27,4 @@ const chat = Effect.gen(function*() {
     const wish = { strict: context.strict, usage: body.stream_options?.["include_usage"] === true }
     return events(chunks, served, wish, arrival, yield* pulse(request, limits.pingMillis))
   })
-})
-
-export const ChatHandlers = HttpRouter.use((router) =>
-  Effect.flatMap(chat, (handler) => router.add("POST", "/v1/chat/completions", handler))
-)
+}))

@@ -1,13 +1,11 @@
 // GET /v1/models and /v1/models/{id}: what the caller's key may call.
 // It must not know upstreams; nothing is asked of them.
 import * as Effect from "effect/Effect"
-import * as HttpRouter from "effect/http/HttpRouter"
 import { Catalog } from "../catalog/Catalog.ts"
 import { RecordUnknown, RouteUnknown } from "../domain/GatewayError.ts"
-import { CurrentKey } from "./AuthLayers.ts"
+import { keyedRoute } from "./GatewayAuth.ts"
 import { modelList } from "./modelList.ts"
 import { json } from "./Reply.ts"
-import { Arrival } from "./RequestContexts.ts"
 import { allowedMethods } from "./routes.ts"
 
 const prefix = "/v1/models/"
@@ -21,22 +19,19 @@ const idOf = (path: string): string | undefined => {
   }
 }
 
-export const ModelsHandlers = HttpRouter.use((router) =>
-  Effect.gen(function*() {
-    const catalog = yield* Catalog
-    // Effect's wildcard takes the path without its rest as well.
-    yield* router.add("GET", "/v1/models/*", Effect.gen(function*() {
-      const arrival = yield* Arrival
-      const data = modelList(catalog.list(), yield* CurrentKey)
-      if (arrival.path === "/v1/models") return json({ object: "list", data }, arrival)
-      const id = idOf(arrival.path)
-      if (id === undefined || allowedMethods(arrival.path).length === 0) {
-        return yield* Effect.fail(new RouteUnknown({ method: "GET", path: arrival.path.slice(0, 256) }))
-      }
-      const found = data.find((model) => model.id === id)
-      return found === undefined
-        ? yield* Effect.fail(new RecordUnknown({ kind: "model", id: id.slice(0, 256) }))
-        : json(found, arrival)
-    }))
+/** Effect's wildcard takes the path without its rest as well. */
+export const ModelsHandlers = keyedRoute("GET", "/v1/models/*", Effect.gen(function*() {
+  const catalog = yield* Catalog
+  return Effect.fnUntraced(function*({ arrival, key }) {
+    const data = modelList(catalog.list(), key)
+    if (arrival.path === "/v1/models") return json({ object: "list", data }, arrival)
+    const id = idOf(arrival.path)
+    if (id === undefined || allowedMethods(arrival.path).length === 0) {
+      return yield* new RouteUnknown({ method: "GET", path: arrival.path.slice(0, 256) })
+    }
+    const found = data.find((model) => model.id === id)
+    return found === undefined
+      ? yield* new RecordUnknown({ kind: "model", id: id.slice(0, 256) })
+      : json(found, arrival)
   })
-)
+}))

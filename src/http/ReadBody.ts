@@ -10,35 +10,53 @@ import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import type { HeaderRecord } from "../api/Headers.ts"
 import { BodyInvalid, BodyTooLarge, Busy, ContentTypeUnsupported } from "../domain/GatewayError.ts"
-import { parseBody, pathText } from "../domain/json.ts"
-import type { LimitValues } from "../domain/Limits.ts"
-import { ChatRequest } from "../wire/openai/Chat.ts"
-import { checkChat } from "./chatChecks.ts"
-import type { Traffic } from "./Traffic.ts"
+import { type JsonObject, parseBody, pathText } from "../domain/json.ts"
+import { Limits, type LimitValues } from "../domain/Limits.ts"
+import { Traffic } from "./Traffic.ts"
 
 type ReadFault = BodyTooLarge | Busy | BodyInvalid
 
-/** The chat request of a body; compiled once, stops at the first fault. */
-export const readChat = Effect.fnUntraced(function*(
-  request: HttpServerRequest.HttpServerRequest,
-  limits: LimitValues,
-  traffic: Traffic["Service"]
-) {
-  yield* Effect.fromResult(checkContent(request.headers))
-  const bytes = yield* readBytes(request, limits, traffic)
-  return yield* Effect.fromResult(
-    Result.flatMap(
-      Result.flatMap(parseBody(bytes, limits), decodeChat),
-      (chat) => checkChat(chat, limits.messages)
-    )
-  )
-})
+/** Reads the body of a request. */
+export type ReadBody<A> = (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<A, ContentTypeUnsupported | ReadFault>
 
-const unsupported = (code: ContentTypeUnsupported["code"], message: string) =>
-  Result.fail(new ContentTypeUnsupported({ code, message }))
+/** What a route checks beyond the schema of its body. */
+export type Check<A> = (value: A, limits: LimitValues) => Result.Result<A, BodyInvalid>
+
+/** A reader of bodies of one schema, compiled once; it stops at the first fault. */
+export const bodyReader = <A>(
+  schema: Schema.Codec<A, unknown>,
+  check: Check<A>
+): Effect.Effect<ReadBody<A>, never, Traffic> => {
+  const decode = Schema.decodeUnknownResult(schema)
+  return textReader((body, _bytes, limits) => {
+    const decoded = decode(body)
+    return Result.isFailure(decoded) ? Result.fail(issueFault(decoded.failure.issue, [])) : check(decoded.success, limits)
+  })
+}
+
+/** A reader that sees the bytes beside the value, for bodies whose text goes on as it came. */
+export const textReader = <A>(
+  read: (body: JsonObject, bytes: Uint8Array, limits: LimitValues) => Result.Result<A, BodyInvalid>
+): Effect.Effect<ReadBody<A>, never, Traffic> =>
+  Effect.gen(function*() {
+    const limits = yield* Limits
+    const traffic = yield* Traffic
+    return (request) => {
+      const fault = contentFault(request.headers)
+      return fault === undefined
+        ? Effect.flatMap(readBytes(request, limits, traffic), (bytes) => {
+          const parsed = parseBody(bytes, limits)
+          return Effect.fromResult(Result.isFailure(parsed) ? Result.fail(parsed.failure) : read(parsed.success, bytes, limits))
+        })
+        : Effect.fail(fault)
+    }
+  })
+
+const unsupported = (code: ContentTypeUnsupported["code"], message: string) => new ContentTypeUnsupported({ code, message })
 
 /** JSON in UTF-8, not compressed. */
-const checkContent = (headers: HeaderRecord): Result.Result<void, ContentTypeUnsupported> => {
+const contentFault = (headers: HeaderRecord): ContentTypeUnsupported | undefined => {
+  if (headers["content-type"] === "application/json" && headers["content-encoding"] === undefined) return undefined
   const [type, ...parameters] = (headers["content-type"] ?? "").toLowerCase().split(";").map((part) => part.trim())
   if (type !== "application/json") {
     return unsupported("unsupported_content_type", "Send the body as content-type: application/json.")
@@ -49,7 +67,7 @@ const checkContent = (headers: HeaderRecord): Result.Result<void, ContentTypeUns
   }
   const encoding = (headers["content-encoding"] ?? "").trim().toLowerCase()
   return encoding === "" || encoding === "identity"
-    ? Result.void
+    ? undefined
     : unsupported("unsupported_content_encoding", "Send the body without content-encoding.")
 }
 
@@ -124,11 +142,6 @@ const fromAccessor = (
       buffer.byteLength > limits.bodyBytes ? Effect.fail(tooLarge(limits)) : Effect.succeed(new Uint8Array(buffer))
     )
   )
-
-const decode = Schema.decodeUnknownResult(ChatRequest)
-
-const decodeChat = (body: unknown): Result.Result<ChatRequest, BodyInvalid> =>
-  Result.mapError(decode(body), (error) => issueFault(error.issue, []))
 
 /** The innermost fault of a decode and where it is; the first one is the only one. */
 const issueFault = (issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey>): BodyInvalid => {

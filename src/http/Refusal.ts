@@ -58,7 +58,7 @@ const failureOf = (error: unknown): GatewayError => {
 }
 
 /** Headers every answer carries, success or not. */
-export const arrivalHeaders = (arrival: Arrival["Service"]): Record<string, string> => ({
+export const arrivalHeaders = (arrival: Arrival): Record<string, string> => ({
   "x-request-id": arrival.requestId,
   "request-id": arrival.requestId,
   [`${arrival.prefix}-trace-id`]: arrival.traceId,
@@ -66,7 +66,7 @@ export const arrivalHeaders = (arrival: Arrival["Service"]): Record<string, stri
 })
 
 /** The facts in the envelope of the caller's dialect. */
-export const refusal = (facts: ErrorFacts, arrival: Arrival["Service"]): HttpServerResponse.HttpServerResponse => {
+export const refusal = (facts: ErrorFacts, arrival: Arrival): HttpServerResponse.HttpServerResponse => {
   const envelope = envelopeOf(arrival.path)
   const headers = Object.assign(arrivalHeaders(arrival), facts.headers)
   if (facts.upstream !== undefined) headers[`${arrival.prefix}-provider`] = facts.upstream.provider
@@ -77,5 +77,5 @@ export const refusal = (facts: ErrorFacts, arrival: Arrival["Service"]): HttpSer
   })
 }
 
-export const refuse = (error: GatewayError, arrival: Arrival["Service"]): HttpServerResponse.HttpServerResponse =>
+export const refuse = (error: GatewayError, arrival: Arrival): HttpServerResponse.HttpServerResponse =>
   refusal(errorFacts(error), arrival)

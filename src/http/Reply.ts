@@ -20,7 +20,7 @@ import type { Arrival } from "./RequestContexts.ts"
 /** A JSON answer of 200 with the headers every answer has. */
 export const json = (
   value: unknown,
-  arrival: Arrival["Service"],
+  arrival: Arrival,
   headers: Record<string, string> = arrivalHeaders(arrival)
 ): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(JSON.stringify(value), {
@@ -34,7 +34,7 @@ const mostIgnored = 1024
 const ignoredText = (ignored: ReadonlyArray<string>): string =>
   ignored.join(",").slice(0, mostIgnored).replace(/[^\x21-\x7e]/g, "?")
 
-const servedHeaders = (arrival: Arrival["Service"], served: Served): Record<string, string> => {
+const servedHeaders = (arrival: Arrival, served: Served): Record<string, string> => {
   const headers = arrivalHeaders(arrival)
   headers[`${arrival.prefix}-provider`] = served.slug
   headers[`${arrival.prefix}-last-used-option-index`] = String(served.optionIndex)
@@ -44,13 +44,17 @@ const servedHeaders = (arrival: Arrival["Service"], served: Served): Record<stri
   return headers
 }
 
+/** A complete answer of an operation, with who served it. */
+export const answer = (value: unknown, served: Served, arrival: Arrival): HttpServerResponse.HttpServerResponse =>
+  json(value, arrival, servedHeaders(arrival, served))
+
 export const completion = (
   full: ChatCompletion,
   served: Served,
   strict: boolean,
-  arrival: Arrival["Service"]
+  arrival: Arrival
 ): HttpServerResponse.HttpServerResponse =>
-  json(strict ? strictlyCompletion(full) : full, arrival, servedHeaders(arrival, served))
+  answer(strict ? strictlyCompletion(full) : full, served, arrival)
 
 /** How a client wants its stream. */
 export interface StreamWish {
@@ -76,7 +80,7 @@ export const events = (
   chunks: Stream.Stream<ChatChunk, ProviderError>,
   served: Served,
   wish: StreamWish,
-  arrival: Arrival["Service"],
+  arrival: Arrival,
   pulse: Pulse
 ): HttpServerResponse.HttpServerResponse => {
   const errorFrame = (cause: Cause.Cause<unknown>): string =>

@@ -32,7 +32,7 @@ export const FreshId: Context.Reference<(millis: number) => string> = Context.Re
 })
 
 /** What is known of a request before its key is looked at; every answer, errors too, is marked with it. */
-export class Arrival extends Context.Service<Arrival, {
+export interface Arrival {
   readonly requestId: string
   readonly traceId: string
   readonly prefix: HeaderPrefix
@@ -43,18 +43,21 @@ export class Arrival extends Context.Service<Arrival, {
   readonly path: string
   /** Node drops the second of two Authorization headers in silence; this remembers. */
   readonly authorizationTwice: boolean
-}>()("gateway/http/Arrival") {}
+}
 
 const requestIdGrammar = /^[\w-]{1,128}$/
 const traceIdGrammar = /^[\x20-\x7e]{1,128}$/
 const traceparentGrammar = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}$/
+
+/** Some SDKs add the version to a base URL that has it already. */
+const undoubled = (path: string): string => (path.startsWith("/v1/v1/") ? path.slice("/v1".length) : path)
 
 export const arrive = (
   request: HttpServerRequest.HttpServerRequest,
   startedMillis: number,
   freshId: string,
   authorizationTwice: boolean
-): Arrival["Service"] => {
+): Arrival => {
   const headers: HeaderRecord = request.headers
   const presented = headers["x-request-id"]
   const trace = gatewayHeader(headers, "trace-id")
@@ -69,7 +72,7 @@ export const arrive = (
     strict: isStrict(headers),
     startedMillis,
     freshId,
-    path: query < 0 ? request.url : request.url.slice(0, query),
+    path: undoubled(query < 0 ? request.url : request.url.slice(0, query)),
     authorizationTwice
   }
 }
@@ -78,7 +81,7 @@ export const arrive = (
 export const requestContext = (
   headers: HeaderRecord,
   key: GatewayKey,
-  arrival: Arrival["Service"]
+  arrival: Arrival
 ): Result.Result<RequestContext, GatewayError> =>
   Result.gen(function*() {
     yield* checkTrace(headers)

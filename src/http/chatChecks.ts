@@ -2,6 +2,7 @@
 // It must not know families or what a provider takes.
 import * as Result from "effect/Result"
 import { BodyInvalid } from "../domain/GatewayError.ts"
+import type { LimitValues } from "../domain/Limits.ts"
 import { parseModelRef } from "../domain/ModelRef.ts"
 import type { ChatRequest } from "../wire/openai/Chat.ts"
 
@@ -10,15 +11,20 @@ const invalid = (code: string, param: string, message: string) =>
 
 const longestModel = 256
 
-export const checkChat = (request: ChatRequest, mostMessages: number): Result.Result<ChatRequest, BodyInvalid> => {
-  const { messages, model } = request
+/** What `model` must be on every route. */
+export const checkModel = (model: string): Result.Result<unknown, BodyInvalid> => {
   if (model.trim() === "") return invalid("invalid_model", "model", "model is empty; name one, for example \"@google/gemini-2.5-flash\".")
   if (model.length > longestModel || /[^\x20-\x7e]/.test(model)) {
     return invalid("invalid_model", "model", `model is at most ${longestModel} printable ASCII characters.`)
   }
+  return parseModelRef(model)
+}
+
+export const checkChat = (request: ChatRequest, { messages: most }: LimitValues): Result.Result<ChatRequest, BodyInvalid> => {
+  const { messages, model } = request
   if (messages.length === 0) return invalid("empty_array", "messages", "messages is empty; send at least one message.")
-  if (messages.length > mostMessages) {
-    return invalid("array_too_long", "messages", `messages has more than ${mostMessages} entries.`)
+  if (messages.length > most) {
+    return invalid("array_too_long", "messages", `messages has more than ${most} entries.`)
   }
-  return Result.map(parseModelRef(model), () => request)
+  return Result.map(checkModel(model), () => request)
 }

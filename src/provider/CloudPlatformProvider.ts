@@ -5,7 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { TokenProvider } from "../auth/TokenProvider.ts"
 import { Limits } from "../domain/Limits.ts"
-import { cloudChatRoute } from "./cloudRoute.ts"
+import { byFamily } from "./byFamily.ts"
+import { cloudRoute } from "./cloudRoute.ts"
 import { geminiChat } from "./geminiChat.ts"
 import type { Provider } from "./Provider.ts"
 
@@ -19,7 +20,7 @@ export class CloudPlatformProvider extends Context.Service<CloudPlatformProvider
       const limits = yield* Limits
       return {
         kind: "vertex-ai" as const,
-        prepare: { chat: geminiChat(cloudChatRoute, limits) },
+        prepare: { chat: byFamily("chat", { gemini: geminiChat(cloudRoute, limits) }) },
         authorize: tokens.authorization,
         refresh: tokens.refresh
       }

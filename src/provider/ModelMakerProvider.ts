@@ -5,7 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { TokenProvider } from "../auth/TokenProvider.ts"
 import { Limits } from "../domain/Limits.ts"
-import { makerChatRoute } from "./makerRoute.ts"
+import { byFamily } from "./byFamily.ts"
+import { makerRoute } from "./makerRoute.ts"
 import { geminiChat } from "./geminiChat.ts"
 import type { Provider } from "./Provider.ts"
 
@@ -19,7 +20,7 @@ export class ModelMakerProvider extends Context.Service<ModelMakerProvider, Prov
       const limits = yield* Limits
       return {
         kind: "google" as const,
-        prepare: { chat: geminiChat(makerChatRoute, limits) },
+        prepare: { chat: byFamily("chat", { gemini: geminiChat(makerRoute, limits) }) },
         authorize: tokens.authorization,
         refresh: tokens.refresh
       }

@@ -1,17 +1,10 @@
 // Vertex AI: from account and model to URL and fixed headers.
 // It must not know bodies, tokens or configs.
 import * as Result from "effect/Result"
-import { BodyInvalid, type GatewayError, UnsupportedOperation } from "../domain/GatewayError.ts"
-import type { FamilyRef } from "../domain/ModelRef.ts"
+import { BodyInvalid, UnsupportedOperation } from "../domain/GatewayError.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
-import { isProject, isRegion, segment, upstreamUrl, vertexHost } from "./hosts.ts"
-
-/** Where a call goes: the URL, headers that depend on the account alone, and whether the model is a tuned one. */
-export interface Route {
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly tuned: boolean
-}
+import { fixedHeaders, isProject, isRegion, segment, upstreamUrl, vertexHost } from "./hosts.ts"
+import type { RouteOf, TargetModel } from "./Route.ts"
 
 const missing = (param: string, message: string) =>
   Result.fail(new BodyInvalid({ code: "missing_required_parameter", param, message }))
@@ -33,40 +26,45 @@ const place = (account: ProviderAccount): Result.Result<{ host: string; path: st
   return Result.succeed({ host: vertexHost(account.region), path: `/projects/${project}/locations/${account.region}` })
 }
 
-const fixedHeaders = (account: ProviderAccount): Readonly<Record<string, string>> =>
-  account.quotaProject === undefined ? {} : { "x-goog-user-project": account.quotaProject }
-
-/** Path below the version for a Gemini-dialect call; `verb` is `generateContent` and its kin. */
-const geminiRoute = (account: ProviderAccount, ref: FamilyRef, verb: string, query: string): Result.Result<Route, GatewayError> => {
-  const version = account.apiVersion ?? "v1"
-  const headers = fixedHeaders(account)
-  if (account.credentials?._tag === "ApiKey") {
-    if (ref.family === "endpoint") {
-      return Result.fail(new UnsupportedOperation({ message: "An API key (express mode) reaches Gemini models only; self-deployed endpoints need an access token or a service account." }))
-    }
-    const path = `/${version}/publishers/google/models/${segment(ref.modelId)}:${verb}`
-    return Result.map(upstreamUrl(account, vertexHost("global"), path, query), (url) => ({ url, headers, tuned: false }))
-  }
-  return Result.flatMap(place(account), ({ host, path }) => {
-    const tuned = ref.family === "endpoint"
-    const model = tuned ? `/endpoints/${segment(ref.modelId)}` : `/publishers/google/models/${segment(ref.modelId)}`
-    const chosen = account.endpoints[ref.modelId]?.host
-    return Result.map(
-      upstreamUrl(account, tuned && chosen !== undefined ? chosen : host, `/${version}${path}${model}:${verb}`, query),
-      (url) => ({ url, headers, tuned })
-    )
-  })
+/** Path below the location; a self-deployed endpoint and the shared one of other publishers are both endpoints. */
+const resource = (model: TargetModel): string => {
+  if (model.endpoint) return `/endpoints/${segment(model.modelId)}`
+  if (model.family === "openai") return "/endpoints/openapi"
+  return `/publishers/${model.family === "claude" ? "anthropic" : "google"}/models/${segment(model.modelId)}`
 }
 
-/** Where a chat call of this model goes on Vertex AI. */
-export const cloudChatRoute = (account: ProviderAccount, ref: FamilyRef, stream: boolean): Result.Result<Route, GatewayError> => {
-  const gemini = ref.family === "gemini" || (ref.family === "endpoint" && account.endpoints[ref.modelId]?.dialect === "gemini")
-  if (!gemini) {
-    return Result.fail(new UnsupportedOperation({
-      message: `Chat completions on ${account.slug} reach Gemini models, and endpoints whose dialect is gemini; "${ref.modelId}" is neither.`
+/** An API key on Vertex AI: no project and no location stand in the path (express mode). */
+const expressUrl = (
+  account: ProviderAccount,
+  model: TargetModel,
+  version: string,
+  verb: string,
+  query: string
+): Result.Result<string, BodyInvalid | UnsupportedOperation> =>
+  model.family !== "gemini" || model.endpoint
+    ? Result.fail(new UnsupportedOperation({
+      message: `An API key (express mode) reaches Gemini models only; "${model.modelId}" needs an access token or a service account.`
     }))
+    : upstreamUrl(account, vertexHost("global"), `/${version}${resource(model)}${verb}`, query)
+
+/** Where a call of this model goes on Vertex AI (table 10). */
+export const cloudRoute: RouteOf = (account, model, call) => {
+  const version = account.apiVersion ?? "v1"
+  const headers = fixedHeaders(account)
+  const question = call.indexOf("?")
+  const verb = question < 0 ? call : call.slice(0, question)
+  const query = question < 0 ? "" : call.slice(question)
+  if (account.credentials?._tag === "ApiKey") {
+    return Result.map(expressUrl(account, model, version, verb, query), (url) => ({ url, headers }))
   }
-  return stream
-    ? geminiRoute(account, ref, "streamGenerateContent", "?alt=sse")
-    : geminiRoute(account, ref, "generateContent", "")
+  return Result.flatMap(place(account), ({ host, path }) =>
+    Result.map(
+      upstreamUrl(
+        account,
+        (model.endpoint ? account.endpoints[model.modelId]?.host : undefined) ?? host,
+        `/${version}${path}${resource(model)}${verb}`,
+        query
+      ),
+      (url) => ({ url, headers })
+    ))
 }

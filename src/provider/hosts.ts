@@ -23,6 +23,10 @@ export const vertexHost = (location: string): string => {
 /** Host of the Gemini Developer API. */
 export const geminiHost = "generativelanguage.googleapis.com"
 
+/** Headers that every call of an account carries. */
+export const fixedHeaders = (account: ProviderAccount): Readonly<Record<string, string>> =>
+  account.quotaProject === undefined ? {} : { "x-goog-user-project": account.quotaProject }
+
 /** One path segment; what a model id may hold besides alphanumerics stays readable. */
 export const segment = (text: string): string =>
   encodeURIComponent(text).replaceAll("%40", "@").replaceAll("%3A", ":")

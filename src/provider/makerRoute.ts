@@ -1,22 +1,20 @@
 // The Gemini Developer API: from account and model to URL.
 // It must not know bodies, keys or configs.
 import * as Result from "effect/Result"
-import { type GatewayError, UnsupportedOperation } from "../domain/GatewayError.ts"
-import type { FamilyRef } from "../domain/ModelRef.ts"
-import type { ProviderAccount } from "../domain/ProviderAccount.ts"
-import type { Route } from "./cloudRoute.ts"
-import { geminiHost, segment, upstreamUrl } from "./hosts.ts"
+import { UnsupportedOperation } from "../domain/GatewayError.ts"
+import { fixedHeaders, geminiHost, segment, upstreamUrl } from "./hosts.ts"
+import type { RouteOf } from "./Route.ts"
 
-/** Where a chat call of this model goes on the Gemini API; other families do not live there. */
-export const makerChatRoute = (account: ProviderAccount, ref: FamilyRef, stream: boolean): Result.Result<Route, GatewayError> => {
-  if (ref.family !== "gemini") {
+/** Where a call of this model goes on the Gemini API; other families do not live there. */
+export const makerRoute: RouteOf = (account, model, call) => {
+  if (model.family !== "gemini" || model.endpoint) {
     return Result.fail(new UnsupportedOperation({
-      message: `"${ref.modelId}" is not served by the Gemini API (${account.slug}); use a vertex-ai provider for it.`
+      message: `"${model.modelId}" is not served by the Gemini API (${account.slug}); use a vertex-ai provider for it.`
     }))
   }
-  const version = account.apiVersion ?? "v1beta"
-  const verb = stream ? "streamGenerateContent" : "generateContent"
-  const path = `/${version}/models/${segment(ref.modelId)}:${verb}`
-  const headers = account.quotaProject === undefined ? {} : { "x-goog-user-project": account.quotaProject }
-  return Result.map(upstreamUrl(account, geminiHost, path, stream ? "?alt=sse" : ""), (url) => ({ url, headers, tuned: false }))
+  const [verb = "", query] = call.split("?")
+  return Result.map(
+    upstreamUrl(account, geminiHost, `/${account.apiVersion ?? "v1beta"}/models/${segment(model.modelId)}${verb}`, query === undefined ? "" : `?${query}`),
+    (url) => ({ url, headers: fixedHeaders(account) })
+  )
 }

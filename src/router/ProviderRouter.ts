@@ -16,11 +16,10 @@ import type { RequestContext } from "../domain/RequestContext.ts"
 import { SignatureMemory } from "../memory/SignatureMemory.ts"
 import { Providers } from "../provider/Providers.ts"
 import type { Operations, Provider } from "../provider/Provider.ts"
-import { historyCalls } from "../translate/shared/signatures.ts"
-import type { Prepared } from "../upstream/Prepared.ts"
+import type { Prepared, Target } from "../upstream/Prepared.ts"
 import { type AttemptTimes, type AuthHeaders, Upstream } from "../upstream/Upstream.ts"
 import { callIds } from "./callIds.ts"
-import { chunkSignatures, replySignatures, type SignedCall } from "./learned.ts"
+import { lessons, type SignedCall } from "./learned.ts"
 import { plan } from "./plan.ts"
 
 /** Who served a request; becomes response headers. */
@@ -96,27 +95,30 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
       const limits = yield* Limits
       const prepareAttempt = preparing({ catalog, providers, memory })
 
-      const learn = (context: RequestContext, attempt: Attempt<keyof Operations>, calls: ReadonlyArray<SignedCall>) =>
-        memory.remember(context.key.id, `gemini/${attempt.account.kind}`, calls)
+      const learn = (context: RequestContext, { issuer }: Target, calls: ReadonlyArray<SignedCall>) =>
+        memory.remember(context.key.id, issuer, calls)
 
       return {
         run: Effect.fnUntraced(function*(operation, request, context) {
           const attempt = yield* prepareAttempt(operation, request, context, false)
           const times = yield* timesOf(attempt.account, context, limits, false)
-          const value = yield* call(attempt, (auth) => upstream.once(attempt.prepared, auth, times))
-          const calls = replySignatures(value)
-          if (calls.length > 0) yield* learn(context, attempt, calls)
+          const value = yield* call(attempt, (auth) => whole(attempt.prepared, (part) => upstream.once(part, auth, times)))
+          const calls = lessons[operation]?.reply?.(value) ?? []
+          if (calls.length > 0) yield* learn(context, attempt.prepared.target, calls)
           return { value, served: servedBy(attempt.prepared) }
         }),
         open: Effect.fnUntraced(function*(operation, request, context) {
           const attempt = yield* prepareAttempt(operation, request, context, true)
           const times = yield* timesOf(attempt.account, context, limits, true)
           const chunks = yield* call(attempt, (auth) => upstream.open(attempt.prepared, auth, times))
+          const served = servedBy(attempt.prepared)
+          const signatures = lessons[operation]?.chunk
+          if (signatures === undefined) return { chunks, served }
           const learned = Stream.mapArrayEffect(chunks, (some) => {
-            const calls = some.flatMap(chunkSignatures)
-            return calls.length === 0 ? Effect.succeed(some) : Effect.as(learn(context, attempt, calls), some)
+            const calls = some.flatMap(signatures)
+            return calls.length === 0 ? Effect.succeed(some) : Effect.as(learn(context, attempt.prepared.target, calls), some)
           })
-          return { chunks: learned, served: servedBy(attempt.prepared) }
+          return { chunks: learned, served }
         }),
         explain: Effect.fnUntraced(function*(operation, request, context) {
           const attempt = yield* prepareAttempt(operation, request, context, "stream" in request && request.stream === true)
@@ -126,6 +128,18 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
     })
   )
 }
+
+/** One answer of all calls that a request was cut into; the first that fails fails it and stops the others. */
+const whole = <Out, Chunk>(
+  prepared: Prepared<Out, Chunk>,
+  once: (part: Prepared<Out, unknown>) => Effect.Effect<Out, ProviderError>
+): Effect.Effect<Out, ProviderError> =>
+  prepared.split === undefined
+    ? once(prepared)
+    : Effect.map(
+      Effect.forEach([prepared, ...prepared.split.calls], once, { concurrency: prepared.split.concurrency }),
+      prepared.split.join
+    )
 
 /** Plans, lays credentials over the account, recalls signatures and prepares; sends nothing. */
 const preparing = ({ catalog, providers, memory }: Needs) => Effect.fnUntraced(function*<Op extends keyof Operations>(
@@ -141,7 +155,7 @@ const preparing = ({ catalog, providers, memory }: Needs) => Effect.fnUntraced(f
   if (prepare === undefined) {
     return yield* new UnsupportedOperation({ message: `The provider "${account.slug}" has no operation "${operation}".` })
   }
-  const calls = historyCalls(request)
+  const calls = lessons[operation]?.history(request) ?? []
   const known = calls.length === 0 ? undefined : yield* memory.recall(context.key.id, calls)
   const prepared = yield* Effect.fromResult(prepare(request, {
     request: context,

@@ -1,7 +1,7 @@
-// Which call signatures an answer or a chunk carries, whatever the operation.
+// Which call signatures an operation's history asks for, and which its answers teach.
 // It must not know who remembers them.
-import { signaturesOf } from "../translate/shared/signatures.ts"
-import type { ChatChunk, ChatCompletion } from "../wire/openai/ChatReply.ts"
+import type { Operations } from "../provider/Provider.ts"
+import { historyCalls, signaturesOf } from "../translate/shared/signatures.ts"
 
 /** A call we returned and the signature that came with it. */
 export interface SignedCall {
@@ -9,8 +9,18 @@ export interface SignedCall {
   readonly signature: string
 }
 
-export const replySignatures = (reply: ChatCompletion): ReadonlyArray<SignedCall> =>
-  reply.choices.flatMap((choice) => signaturesOf(choice.message))
+export interface Lessons<Op extends keyof Operations> {
+  /** Ids of the calls of a request's history. */
+  readonly history: (request: Operations[Op]["request"]) => ReadonlyArray<string>
+  readonly reply?: (reply: Operations[Op]["out"]) => ReadonlyArray<SignedCall>
+  readonly chunk?: (chunk: Operations[Op]["chunk"]) => ReadonlyArray<SignedCall>
+}
 
-export const chunkSignatures = (chunk: ChatChunk): ReadonlyArray<SignedCall> =>
-  chunk.choices.flatMap((choice) => signaturesOf(choice.delta))
+/** An operation that is not here has nothing to do with signatures. */
+export const lessons: { readonly [Op in keyof Operations]?: Lessons<Op> } = {
+  chat: {
+    history: historyCalls,
+    reply: ({ choices }) => choices.flatMap(({ message }) => signaturesOf(message)),
+    chunk: ({ choices }) => choices.flatMap(({ delta }) => signaturesOf(delta))
+  }
+}

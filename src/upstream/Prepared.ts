@@ -3,7 +3,7 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { RequestFault } from "../domain/GatewayError.ts"
-import { isJsonObject, type Json, parseExactJsonText } from "../domain/json.ts"
+import { decodeUtf8, isJsonObject, type Json, parseExactJsonText } from "../domain/json.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import type { ProviderKind } from "../domain/ProviderAccount.ts"
 import { ProviderError, Reason } from "../domain/ProviderError.ts"
@@ -28,6 +28,8 @@ export interface Target {
   readonly modelId: string
   readonly operation: OperationName
   readonly optionIndex: number
+  /** `family/kind`, whose signatures its answers carry. */
+  readonly issuer: string
 }
 
 export interface Prepared<Out, Chunk> {
@@ -37,7 +39,11 @@ export interface Prepared<Out, Chunk> {
   /** Never a credential. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Json
+  /** The exact text to send, where the body must not be printed anew. */
+  readonly text?: string
   readonly ignored: ReadonlyArray<string>
+  /** The rest of a request that its upstream takes in pieces. */
+  readonly split?: Split<Out>
   /** Reads a complete answer of any status. */
   readonly reply: (
     status: number,
@@ -48,8 +54,16 @@ export interface Prepared<Out, Chunk> {
   readonly chunks: (headers: Readonly<Record<string, string>>) => Machine<Uint8Array, Chunk | StreamFailed>
 }
 
-export interface PrepareInput<Req, Body, Reply, Event, Out, Chunk, State> {
-  readonly translator: Translator<Req, Body, Reply, Event, Out, Chunk, State>
+/** The further calls of one request, and how all answers, in order and the first included, become one. */
+export interface Split<Out> {
+  readonly calls: ReadonlyArray<Prepared<Out, never>>
+  /** How many calls run at once. */
+  readonly concurrency: number
+  join(outs: ReadonlyArray<Out>): Out
+}
+
+export interface PrepareInput<Translate, Req> {
+  readonly translator: Translate
   readonly request: Req
   readonly context: TranslateContext
   readonly target: Target
@@ -63,7 +77,22 @@ export interface PrepareInput<Req, Body, Reply, Event, Out, Chunk, State> {
 
 /** Translates a request and closes over how its answer is read; the types of body and event end here. */
 export const prepare = <Req, Body, Reply, Event, Out, Chunk, State>(
-  input: PrepareInput<Req, Body, Reply, Event, Out, Chunk, State>
+  input: PrepareInput<Translator<Req, Body, Reply, Event, Out, Chunk, State>, Req>
+): Result.Result<Prepared<Out, Chunk>, RequestFault> =>
+  prepared(input, () =>
+    compose(
+      machine(jsonEvents(input.limits)),
+      throughFailure(machine(input.translator.stream(input.context, input.request)))
+    ))
+
+/** The same for an operation that has no streams. */
+export const prepareUnary = <Req, Body, Reply, Out>(
+  input: PrepareInput<Unary<Req, Body, Reply, Out>, Req>
+): Result.Result<Prepared<Out, never>, RequestFault> => prepared(input, () => ended)
+
+const prepared = <Req, Body, Reply, Out, Chunk>(
+  input: PrepareInput<Unary<Req, Body, Reply, Out>, Req>,
+  chunks: Prepared<Out, Chunk>["chunks"]
 ): Result.Result<Prepared<Out, Chunk>, RequestFault> =>
   Result.map(input.translator.request(input.request, input.context), ({ body, headers, ignored }) => ({
     target: input.target,
@@ -73,12 +102,18 @@ export const prepare = <Req, Body, Reply, Event, Out, Chunk, State>(
     body: asJson(body),
     ignored,
     reply: (status, replyHeaders, bytes) => readReply(input, status, replyHeaders, bytes),
-    chunks: () =>
-      compose(
-        machine(jsonEvents(input.limits)),
-        throughFailure(machine(input.translator.stream(input.context, input.request)))
-      )
+    chunks
   }))
+
+/** Several calls of one request as one; `undefined` when there is none. */
+export const together = <Out>(
+  calls: ReadonlyArray<Prepared<Out, never>>,
+  concurrency: number,
+  join: Split<Out>["join"]
+): Prepared<Out, never> | undefined => {
+  const [first, ...rest] = calls
+  return first === undefined || rest.length === 0 ? first : { ...first, split: { calls: rest, concurrency, join } }
+}
 
 /** Translators build their bodies of JSON values only; their tests hold them to it. */
 const asJson = (body: unknown): Json => body as Json
@@ -110,15 +145,15 @@ const decoderOf = <Req, Body, Reply, Out>(
   return decode as (input: unknown) => Result.Result<Reply, unknown>
 }
 
-const readReply = <Req, Body, Reply, Event, Out, Chunk, State>(
-  { translator, request, context, target, origin }: PrepareInput<Req, Body, Reply, Event, Out, Chunk, State>,
+const readReply = <Req, Body, Reply, Out>(
+  { translator, request, context, target, origin }: PrepareInput<Unary<Req, Body, Reply, Out>, Req>,
   status: number,
   headers: Readonly<Record<string, string>>,
   bytes: Uint8Array
 ): Result.Result<Out, ProviderError> => {
   const fail = (reason: Reason) => Result.fail(new ProviderError({ slug: target.slug, reason, upstreamStatus: status }))
   if (status >= 300 && status < 400) return fail(badReply("redirect", "The upstream answered with a redirect, which is never followed."))
-  const text = decodeText(bytes)
+  const text = decodeUtf8(bytes)
   const json = text === undefined ? undefined : parseExactJsonText(text)
   const body = json !== undefined && Result.isSuccess(json) ? json.success : undefined
   if (status < 200 || status >= 300) return fail(translator.failure(status, headers, body ?? text ?? "", origin))
@@ -133,15 +168,6 @@ const readReply = <Req, Body, Reply, Event, Out, Chunk, State>(
 }
 
 const badReply = (kind: "redirect" | "empty" | "unreadable", message: string): Reason => ({ _tag: "BadReply", kind, message })
-
-const utf8 = new TextDecoder("utf-8", { fatal: true })
-const decodeText = (bytes: Uint8Array): string | undefined => {
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    return undefined
-  }
-}
 
 /** The status of an error that came as the body of a 2xx, by itself or as the only item of an array; undefined when there is none. */
 const hiddenStatus = (body: Json): number | undefined => {

@@ -2,18 +2,21 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { parseFamily } from "../../src/domain/ModelRef.ts"
 import type { ProviderAccount } from "../../src/domain/ProviderAccount.ts"
-import { cloudChatRoute } from "../../src/provider/cloudRoute.ts"
+import { cloudRoute } from "../../src/provider/cloudRoute.ts"
 import { vertexHost } from "../../src/provider/hosts.ts"
-import { makerChatRoute } from "../../src/provider/makerRoute.ts"
+import { makerRoute } from "../../src/provider/makerRoute.ts"
+import { targetModel } from "../../src/provider/Route.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
 
-const url = (account: ProviderAccount, model: string, stream = false) => {
-  const route = account.kind === "google" ? makerChatRoute : cloudChatRoute
-  const result = Result.flatMap(parseFamily(model), (ref) => route(account, ref, stream))
+const call = (account: ProviderAccount, model: string, verb: string) => {
+  const route = account.kind === "google" ? makerRoute : cloudRoute
+  const result = Result.flatMap(targetModel(model, account), (target) => route(account, target, verb))
   return Result.isSuccess(result) ? result.success.url : result.failure
 }
+const url = (account: ProviderAccount, model: string, stream = false) =>
+  call(account, model, stream ? ":streamGenerateContent?alt=sse" : ":generateContent")
+const base = "https://us-central1-aiplatform.googleapis.com/v1/projects/test-project/locations/us-central1"
 
 describe("hosts and URLs (table 10)", () => {
   it.each([
@@ -81,6 +84,21 @@ describe("hosts and URLs (table 10)", () => {
       "https://1234.us-central1-99.prediction.vertexai.goog/v1/projects/test-project/locations/us-central1/endpoints/1234:generateContent"
     )
   })
+  it.each([
+    ["anthropic.claude-sonnet-4@20250514", ":rawPredict", "/publishers/anthropic/models/claude-sonnet-4@20250514:rawPredict"],
+    ["meta.llama-4-maverick-17b-128e-instruct-maas", "/chat/completions", "/endpoints/openapi/chat/completions"],
+    ["deepseek-ai/deepseek-v3.1-maas", "/chat/completions", "/endpoints/openapi/chat/completions"],
+    ["endpoints.my-llm", "/chat/completions", "/endpoints/my-llm/chat/completions"],
+    ["imagegeneration@006", ":predict", "/publishers/google/models/imagegeneration@006:predict"],
+    ["gemini-embedding-2-preview", ":embedContent", "/publishers/google/models/gemini-embedding-2-preview:embedContent"]
+  ])("T1801, T2001, T2009, T1602 %s%s", (model, verb, path) => {
+    expect(call(vertexAccount, model, verb)).toBe(base + path)
+  })
+  it("table 10: what the Gemini API calls besides", () => {
+    expect(call(googleAccount, "gemini-embedding-001", ":batchEmbedContents")).toBe(
+      "https://generativelanguage.googleapis.com/v1beta/models/gemini-embedding-001:batchEmbedContents"
+    )
+  })
   it.each(["anthropic.claude-sonnet-4-5", "meta.llama-4", "endpoints.my-llm"])("B43 %s does not live on google", (model) => {
     expect(url(googleAccount, model)).toMatchObject({ _tag: "UnsupportedOperation" })
   })
@@ -99,8 +117,9 @@ describe("P4, L25 nothing but the closed set of hosts and paths", () => {
         if (typeof result !== "string") return
         const parsed = new URL(result)
         expect(parsed.host).toBe(vertexHost(region))
-        expect(parsed.pathname.startsWith(`/v1/projects/${projectId}/locations/${region}/publishers/google/models/`)).toBe(true)
-        expect(parsed.pathname.split("/")).toHaveLength(9)
+        const below = parsed.pathname.slice(`/v1/projects/${projectId}/locations/${region}`.length)
+        expect(parsed.pathname.startsWith(`/v1/projects/${projectId}/locations/${region}/`)).toBe(true)
+        expect(below).toMatch(/^\/(publishers\/(google|anthropic)\/models\/[^/]+|endpoints\/[^/]+):(g|streamG)enerateContent$/)
         expect(parsed.search).toBe(stream ? "?alt=sse" : "")
       }),
       { numRuns: 2_000, seed: 7 }

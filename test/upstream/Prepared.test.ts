@@ -39,7 +39,7 @@ const input = {
   translator: echo,
   request: "you",
   context: chatContext(),
-  target: { slug: "google", kind: "google", modelId: "m", operation: "chat", optionIndex: 0 },
+  target: { slug: "google", kind: "google", modelId: "m", operation: "chat", optionIndex: 0, issuer: "gemini/google" },
   url: "https://example.com/v1",
   headers: { "x-route": "1" },
   origin: "stored",
@@ -58,7 +58,7 @@ describe("a prepared call", () => {
   it("is URL, headers, body and what was left out", () => {
     const { reply: _reply, chunks: _chunks, ...rest } = prepared
     expect(rest).toStrictEqual({
-      target: { slug: "google", kind: "google", modelId: "m", operation: "chat", optionIndex: 0 },
+      target: { slug: "google", kind: "google", modelId: "m", operation: "chat", optionIndex: 0, issuer: "gemini/google" },
       method: "POST",
       url: "https://example.com/v1",
       headers: { "content-type": "application/json", "x-route": "1", "x-body": "1" },

@@ -9,7 +9,7 @@ export const times: AttemptTimes = { connectMillis: 5_000, firstByteMillis: 5_00
 
 /** Chunks are lines; the line `FAIL` is a failure, the line `END` the proper end. */
 export const lines = (url: string, body = "hi"): Prepared<string, string> => ({
-  target: { slug: "evil", kind: "google", modelId: "m", operation: "chat", optionIndex: 0 },
+  target: { slug: "evil", kind: "google", modelId: "m", operation: "chat", optionIndex: 0, issuer: "gemini/google" },
   method: "POST",
   url,
   headers: { "content-type": "application/json" },

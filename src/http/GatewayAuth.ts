@@ -1,0 +1,42 @@
+// Who is calling: the gateway key of a request, before anything else of it is read.
+// It must not know bodies, providers or their credentials.
+import * as Effect from "effect/Effect"
+import type * as HttpRouter from "effect/http/HttpRouter"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import { presentedKey } from "../api/Headers.ts"
+import { type GatewayError, KeyMissing } from "../domain/GatewayError.ts"
+import type { GatewayKey } from "../domain/GatewayKey.ts"
+import { GatewayKeys } from "../keys/GatewayKeys.ts"
+import { boundedRoute } from "./Boundary.ts"
+import type { Arrival } from "./RequestContexts.ts"
+import type { Traffic } from "./Traffic.ts"
+
+/** A request of a known key. */
+export interface Call {
+  readonly request: HttpServerRequest.HttpServerRequest
+  readonly arrival: Arrival
+  readonly key: GatewayKey
+}
+
+export type KeyedHandler = (call: Call) => Effect.Effect<HttpServerResponse.HttpServerResponse, GatewayError, Scope.Scope>
+
+/** A route for holders of a gateway key; `make` builds its handler once. */
+export const keyedRoute = <R>(
+  method: "GET" | "POST",
+  path: `/v1/${string}`,
+  make: Effect.Effect<KeyedHandler, never, R>
+): Layer.Layer<never, never, R | GatewayKeys | Traffic | HttpRouter.HttpRouter> =>
+  boundedRoute(method, path, Effect.gen(function*() {
+    const keys = yield* GatewayKeys
+    const handler = yield* make
+    return (request, arrival) => {
+      const presented = presentedKey(request.headers)
+      return presented === undefined
+        ? Effect.fail(new KeyMissing())
+        : Effect.flatMap(keys.find(Redacted.make(presented)), (key) => handler({ request, arrival, key }))
+    }
+  }))
