@@ -3,7 +3,7 @@
 import * as Result from "effect/Result"
 import { isJsonObject, parseJsonText } from "../domain/json.ts"
 import type { Reason } from "../domain/ProviderError.ts"
-import { redactText } from "../upstream/redactHttp.ts"
+import { publicText } from "../domain/publicText.ts"
 
 export interface AccessToken {
   readonly token: string
@@ -38,8 +38,8 @@ export const readTokenReply = (reply: TokenReply): Result.Result<AccessToken, Re
   if (status >= 300 && status < 400) {
     return Result.fail({ _tag: "BadReply", kind: "redirect", message: `${subject} answered with a redirect, which is never followed.` })
   }
-  const code = typeof json["error"] === "string" ? redactText(json["error"], 64) : undefined
-  const told = typeof json["error_description"] === "string" ? redactText(json["error_description"], 512) : undefined
+  const code = typeof json["error"] === "string" ? publicText(json["error"], 64) : undefined
+  const told = typeof json["error_description"] === "string" ? publicText(json["error_description"], 512) : undefined
   const words = [code, told].filter((part) => part !== undefined && part !== "").join(": ")
   if (status === 400 || status === 401 || status === 403) {
     return Result.fail({

@@ -374,7 +374,7 @@ describe("F35 when there is no token", () => {
         const rejected: Reason = {
           _tag: "CredentialsRejected",
           origin,
-          message: "The token endpoint refused the credential (invalid_grant: Account deleted: key <redacted>).",
+          message: "The token endpoint refused the credential (invalid_grant: Account deleted: key [redacted]).",
           upstreamCode: "invalid_grant"
         }
         expect(yield* refusal(mine)).toEqual(rejected)

@@ -1,7 +1,6 @@
-// The pure parts of the door: retry-after, redaction, names of faults.
+// The pure parts of the door: retry-after, names of faults.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { redactText } from "../../src/upstream/redactHttp.ts"
 import { retryAfterMillis } from "../../src/upstream/retryAfter.ts"
 import { faultKind, type FaultKind, faultReason } from "../../src/upstream/TransportFault.ts"
 
@@ -29,28 +28,6 @@ describe("F18 retry-after", () => {
     fc.assert(fc.property(fc.string(), (text) => {
       const millis = retryAfterMillis({ "retry-after": text }, now)
       expect(millis === undefined || (Number.isSafeInteger(millis) && millis >= 0)).toBe(true)
-    })))
-})
-
-describe("TH21 redaction", () => {
-  const secrets = [
-    `AIza${"a".repeat(35)}`,
-    "ya29.c.b0-_x",
-    "mgk_abc123",
-    "sk-proj-12345678",
-    "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJ4In0.c2ln",
-    "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----"
-  ]
-  for (const secret of secrets) {
-    it(`${secret.slice(0, 8)}... leaves a text`, () =>
-      expect(redactText(`a ${secret} b`, 2_048)).toBe("a <redacted> b"))
-    it(`${secret.slice(0, 8)}... leaves a text that is cut inside it`, () =>
-      expect(redactText(`${"x".repeat(50)} ${secret}`, 56)).toBe(`${"x".repeat(50)} <reda`))
-  }
-  it("TH22 a text becomes one line", () => expect(redactText("a\r\nb\u2028c\0d\u001b[1me", 99)).toBe("a b c d [1me"))
-  it("is never longer than asked for", () =>
-    fc.assert(fc.property(fc.string({ unit: "binary" }), fc.nat(50), (text, most) => {
-      expect(redactText(text, most).length <= most).toBe(true)
     })))
 })
 

@@ -3,6 +3,7 @@
 import * as Result from "effect/Result"
 import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../../domain/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
+import { publicText } from "../../domain/publicText.ts"
 
 type Headers = Readonly<Record<string, string>>
 
@@ -194,42 +195,3 @@ const contentTypeOf = (headers: Headers): string | undefined =>
   /^\s*([\w.+-]{1,60}\/[\w.+-]{1,60})/.exec(headers["content-type"] ?? "")?.[1]?.toLowerCase()
 
 const searchedLength = 16_384
-const shownBytes = 2_048
-const hidden = "[redacted]"
-
-/** Documentation may be named; any other address could be the upstream's own. */
-const manuals = /^https?:\/\/(ai\.google\.dev|cloud\.google\.com|docs\.cloud\.google\.com|developers\.google\.com|developers\.generativeai\.google|docs\.anthropic\.com)(\/[^\s?#"'<>]*)?/
-
-const secrets: ReadonlyArray<readonly [RegExp, string]> = [
-  [/-----BEGIN[\s\S]*?(-----END[A-Z ]*-----|$)/g, hidden],
-  [/\bAIza[\w-]+/g, hidden],
-  [/\bya29\.[\w.-]+/g, hidden],
-  [/\bmgk_[\w-]+/g, hidden],
-  [/\bsk-[\w-]{8,}/g, hidden],
-  [/\beyJ[\w-]{8,}(\.[\w-]*)*/g, hidden],
-  [/\bBearer\s+[\w.~+/=-]+/gi, hidden],
-  [/\b(https?|wss?|grpc):\/\/[^\s"'<>]+/gi, "[link]"],
-  [/\bprojects\/[^\s/"',;:)\]]+/g, "projects/[redacted]"],
-  [/\b(project(?:_number|_id|-id)?(?:[:=]\s?|\s+)["']?)(\d{5,}|[a-z][a-z0-9]*[0-9-][a-z0-9-]*)/gi, `$1${hidden}`],
-  [/\b[\w.+-]+@[\w-]+(\.[\w-]+)+/g, hidden],
-  [/\b([\w-]+\.)+(googleapis\.com|google\.internal|goog)(:\d+)?(\/[^\s"'<>]*)?/gi, "[upstream]"],
-  [/\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b/g, "[upstream]"],
-  [/\blocalhost(:\d+)?\b/gi, "[upstream]"]
-]
-
-/** Text of an upstream fit to be shown; long text is cut before it is searched. */
-export const publicText = (text: string): string => {
-  // oxlint-disable-next-line no-control-regex
-  const printable = text.slice(0, searchedLength).toWellFormed().replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ")
-  const pieces = printable.split(/(https?:\/\/[^\s"'<>]+)/)
-  const shown = pieces.map((piece) => manuals.exec(piece)?.[0] ?? secrets.reduce((left, [pattern, put]) => left.replace(pattern, put), piece))
-  return cutBytes(shown.join("").trim())
-}
-
-const encoder = new TextEncoder()
-
-const cutBytes = (text: string): string => {
-  if (text.length * 3 <= shownBytes || encoder.encode(text).length <= shownBytes) return text
-  const { read } = encoder.encodeInto(text, new Uint8Array(shownBytes))
-  return text.slice(0, read)
-}

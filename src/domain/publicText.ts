@@ -1,0 +1,43 @@
+// Makes foreign text fit to be shown: no credential, no place inside the provider, no control character, a bounded size.
+// It must not know which message it ends up in.
+
+const longest = 16_384
+const hidden = "[redacted]"
+
+/** Documentation may be named; any other address could be the upstream's own. */
+const manuals = /^https?:\/\/(ai\.google\.dev|cloud\.google\.com|docs\.cloud\.google\.com|developers\.google\.com|developers\.generativeai\.google|docs\.anthropic\.com)(\/[^\s?#"'<>]*)?/
+
+/** Private keys, keys of Google, of this gateway and of others, access tokens; then addresses, projects and people. */
+const secrets: ReadonlyArray<readonly [RegExp, string]> = [
+  [/-----BEGIN[\s\S]*?(-----END[A-Z ]*-----|$)/g, hidden],
+  [/AIza[\w-]+/g, hidden],
+  [/ya29\.[\w.-]+/g, hidden],
+  [/mgk_[\w-]+/g, hidden],
+  [/\bsk-[\w-]{8,}/g, hidden],
+  [/eyJ[\w-]{8,}(\.[\w-]*)*/g, hidden],
+  [/\bBearer\s+[\w.~+/=-]+/gi, hidden],
+  [/\b(https?|wss?|grpc):\/\/[^\s"'<>]+/gi, "[link]"],
+  [/\bprojects\/[^\s/"',;:)\]]+/g, "projects/[redacted]"],
+  [/\b(project(?:_number|_id|-id)?(?:[:=]\s?|\s+)["']?)(\d{5,}|[a-z][a-z0-9]*[0-9-][a-z0-9-]*)/gi, `$1${hidden}`],
+  [/\b[\w.+-]+@[\w-]+(\.[\w-]+)+/g, hidden],
+  [/\b([\w-]+\.)+(googleapis\.com|google\.internal|goog)(:\d+)?(\/[^\s"'<>]*)?/gi, "[upstream]"],
+  [/\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b/g, "[upstream]"],
+  [/\blocalhost(:\d+)?\b/gi, "[upstream]"]
+]
+
+/** Text of an upstream fit to be shown, at most so many bytes of it; longer text is cut before it is searched. */
+export const publicText = (text: string, mostBytes = 2_048): string => {
+  // oxlint-disable-next-line no-control-regex
+  const printable = text.slice(0, longest).toWellFormed().replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ")
+  const pieces = printable.split(/(https?:\/\/[^\s"'<>]+)/)
+  const shown = pieces.map((piece) => manuals.exec(piece)?.[0] ?? secrets.reduce((left, [pattern, put]) => left.replace(pattern, put), piece))
+  return cutBytes(shown.join("").trim(), mostBytes)
+}
+
+const encoder = new TextEncoder()
+
+const cutBytes = (text: string, mostBytes: number): string => {
+  if (text.length * 3 <= mostBytes || encoder.encode(text).length <= mostBytes) return text
+  const { read } = encoder.encodeInto(text, new Uint8Array(mostBytes))
+  return text.slice(0, read)
+}
