@@ -4,7 +4,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { parseServiceAccount } from "../auth/serviceAccountKey.ts"
 import { isJsonObject, type Json, parseJsonText } from "../domain/json.ts"
-import { isSlug } from "../domain/ModelRef.ts"
+import { isEndpointId, isSlug } from "../domain/ModelRef.ts"
 import type { Credentials, EndpointFacts, ProviderAccount, ProviderKind } from "../domain/ProviderAccount.ts"
 import type { ProviderEntry, SettingsFile } from "../domain/Settings.ts"
 import { isProject } from "../provider/hosts.ts"
@@ -93,7 +93,6 @@ const urlFault = (text: string): string | undefined => {
 
 const versionGrammar = /^v\d{1,2}([a-z]{1,10}\d{0,2})?$/
 const hostGrammar = /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/
-const endpointGrammar = /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/
 const cloudOnly: ReadonlyArray<Field> = ["project_id", "region", "endpoints", "token_url"]
 
 /** Faults of the fields that end up in URLs and headers. */
@@ -119,7 +118,7 @@ const fieldFaults = ({ entry, where }: Source): ReadonlyArray<SettingsFault> => 
   }
   for (const [name, endpoint] of Object.entries(entry.endpoints ?? {})) {
     const place = where("endpoints")("").at ?? []
-    if (!endpointGrammar.test(name)) faults.push(faultAt([...place, name], "is not an endpoint id: letters, digits and \"-\", at most 63"))
+    if (!isEndpointId(name)) faults.push(faultAt([...place, name], "is not an endpoint id: letters, digits and \"-\", at most 63"))
     if (endpoint.host !== undefined && !hostGrammar.test(endpoint.host)) {
       faults.push(faultAt([...place, name, "host"], `${shown(endpoint.host)} is not a host name`))
     }

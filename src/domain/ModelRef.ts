@@ -29,6 +29,9 @@ const invalid = (message: string, code = "invalid_model") => Result.fail(new Bod
 /** True for text that may name a catalog slug. */
 export const isSlug = (text: string): boolean => slugGrammar.test(text)
 
+/** True for text that may be the id of a self-deployed endpoint. */
+export const isEndpointId = (text: string): boolean => endpointGrammar.test(text)
+
 /** Splits `@slug/model` at the first `/`; the rest may hold `/` and `@`. */
 export const parseModelRef = (model: string): Result.Result<ModelRef, BodyInvalid> => {
   if (!model.startsWith("@")) return Result.succeed({ slug: undefined, rest: model })
@@ -60,7 +63,7 @@ export const parseFamily = (rest: string): Result.Result<FamilyRef, BodyInvalid>
   const found = families.find(([prefix]) => rest.startsWith(prefix))
   const id = found === undefined ? rest : rest.slice(found[0].length)
   if (found?.[1] === "endpoint") {
-    return endpointGrammar.test(id)
+    return isEndpointId(id)
       ? Result.succeed({ family: "endpoint", modelId: id })
       : invalid("After \"endpoints.\" comes one endpoint id: letters, digits and \"-\", at most 63.", "invalid_endpoint")
   }
