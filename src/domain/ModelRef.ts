@@ -2,6 +2,7 @@
 // It must not know accounts or URLs. Prefixes are read here and nowhere else.
 import * as Result from "effect/Result"
 import { BodyInvalid } from "./GatewayError.ts"
+import { printable } from "./printable.ts"
 
 /** `endpoint` is a self-deployed endpoint, whose dialect its account tells. */
 export type ModelFamily = "gemini" | "claude" | "openai" | "endpoint"
@@ -74,6 +75,3 @@ export const parseFamily = (rest: string): Result.Result<FamilyRef, BodyInvalid>
   if (id.includes("/")) return Result.succeed({ family: "openai", modelId: id })
   return Result.succeed({ family: id.startsWith("claude-") ? "claude" : "gemini", modelId: id })
 }
-
-/** Client text made fit for one line of a message. */
-const printable = (text: string): string => text.slice(0, 80).replace(/[^\x20-\x7e]/g, "?")

@@ -3,6 +3,7 @@
 import * as Result from "effect/Result"
 import { BodyInvalid } from "./GatewayError.ts"
 import type { LimitValues } from "./Limits.ts"
+import { printable } from "./printable.ts"
 
 /** Any value that JSON text can hold. */
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | JsonObject
@@ -206,9 +207,6 @@ export const pathText = (path: ReadonlyArray<PropertyKey>): string => {
   }
   return text.slice(0, 256)
 }
-
-/** Client text made fit for one line of an answer. */
-const printable = (text: string): string => text.slice(0, 64).replace(/[^\x20-\x7e]|"/g, "?")
 
 declare global {
   interface JSON {

@@ -34,6 +34,11 @@ describe("parseFamily", () => {
     "B39, B41 refuses %j",
     (rest) => expect(ok(parseFamily(rest))).toMatchObject({ _tag: "BodyInvalid", code: "invalid_model", param: "model" })
   )
+  it("B39 quotes what it refuses cut and printable", () => {
+    expect(ok(parseFamily(`a"\n${"b".repeat(99)}`))).toMatchObject({
+      message: `"a??${"b".repeat(61)}" is not a model id: letters, digits, ".", "_", "-", "/" and one "@version" are allowed.`
+    })
+  })
   it.each(["endpoints.", "endpoints.a/b", "endpoints.a:x", "endpoints..", "endpoints.a?x"])("B40 refuses %j", (rest) => {
     expect(ok(parseFamily(rest))).toMatchObject({ _tag: "BodyInvalid", code: "invalid_endpoint", param: "model" })
   })
