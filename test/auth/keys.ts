@@ -3,6 +3,7 @@ import { generateKeyPairSync } from "node:crypto"
 import * as Result from "effect/Result"
 import type { ProviderAccount, ServiceAccountKey } from "../../src/domain/ProviderAccount.ts"
 import { parseServiceAccount } from "../../src/auth/serviceAccountKey.ts"
+import { vertexAccount } from "../support/account.ts"
 
 const pair = (): { readonly privatePem: string; readonly publicPem: string } => {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 })
@@ -27,17 +28,9 @@ export const keyFile = (privatePem = keyA.privatePem) => ({
 export const keyOf = (privatePem = keyA.privatePem): ServiceAccountKey => Result.getOrThrow(parseServiceAccount(keyFile(privatePem)))
 
 export const account = (some: Partial<ProviderAccount> = {}): ProviderAccount => ({
+  ...vertexAccount,
   slug: "vertex",
-  kind: "vertex-ai",
   projectId: "sim-project",
-  region: "us-central1",
   credentials: { _tag: "ServiceAccount", key: keyOf() },
-  origin: "stored",
-  endpoints: {},
-  models: undefined,
-  apiVersion: undefined,
-  quotaProject: undefined,
-  baseUrl: undefined,
-  tokenUrl: undefined,
   ...some
 })

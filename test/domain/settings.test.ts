@@ -8,6 +8,7 @@ import { type Flags, readSettings, variableOf } from "../../src/cli/readSettings
 import type { Json } from "../../src/domain/json.ts"
 import { defaultLimits } from "../../src/domain/Limits.ts"
 import type { Settings } from "../../src/domain/Settings.ts"
+import { googleAccount } from "../support/account.ts"
 
 const pem = generateKeyPairSync("rsa", {
   modulusLength: 2048,
@@ -51,18 +52,7 @@ const faults = (file: Json, env: Record<string, string | undefined> = {}, flags:
     onFailure: (all) => all.map((fault) => `${fault.path}  ${fault.message}`)
   })
 
-const bare = {
-  origin: "stored",
-  endpoints: {},
-  models: undefined,
-  apiVersion: undefined,
-  quotaProject: undefined,
-  baseUrl: undefined,
-  tokenUrl: undefined,
-  projectId: undefined,
-  region: undefined,
-  credentials: undefined
-}
+const bare = { ...googleAccount, credentials: undefined }
 
 const vertex = (fields: object): Json => ({ providers: [{ slug: "v", provider: "vertex-ai", ...fields }] })
 const google = (fields: object): Json => ({ providers: [{ slug: "g", provider: "google", ...fields }] })
