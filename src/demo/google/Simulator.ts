@@ -7,6 +7,8 @@ import { errorAnswer, textAnswer } from "./answers.ts"
 import type { Answer } from "./answers.ts"
 import { refusedAccess } from "./credentials.ts"
 import type { Access } from "./credentials.ts"
+import { demoEndpoints, endpointOf, refusedEndpoint } from "./endpoints.ts"
+import type { Endpoints, SimulatedEndpoint } from "./endpoints.ts"
 import { badRequest, googleError, notFoundPage } from "./errors.ts"
 import { findOperation } from "./operations.ts"
 import { parseRoute } from "./routes.ts"
@@ -27,6 +29,10 @@ export interface SimulatorOptions {
   readonly serviceAccounts?: ReadonlyArray<ServiceAccount>
   /** Accepted project ids; absent: any. */
   readonly projects?: ReadonlyArray<string>
+  /** Endpoints besides those every simulator has; a numeric id needs no entry. */
+  readonly endpoints?: Readonly<Record<string, SimulatedEndpoint>>
+  /** Access tokens and client emails of service accounts that lack `aiplatform.endpoints.predict` on endpoints. */
+  readonly withoutPredict?: ReadonlyArray<string>
   /** Stream pacing; 0 (default) is no delay. */
   readonly tokensPerSecond?: number
   /** Default true; false skips the check of generateContent bodies. */
@@ -81,7 +87,13 @@ const parseBody = (text: string, contentType: string): unknown => {
   }
 }
 
-const isInArray = (route: Route): boolean => route.operation === "streamGenerateContent" && !route.sse
+/** Streams that are JSON arrays, and the OpenAI-compatible paths, write an error inside an array (recorded, publicly quoted). */
+const isInArray = (route: Route): boolean =>
+  (route.operation === "streamGenerateContent" && !route.sse) || route.operation === "chat/completions"
+
+/** The model or endpoint asked; on the shared OpenAI-compatible path the body names it. */
+const calledModel = (route: Route, body: unknown): string =>
+  route.target.id === "openapi" && typeof body === "object" && body !== null && "model" in body ? String(body.model) : route.target.id
 
 interface Received {
   readonly method: string
@@ -110,18 +122,23 @@ const listenOn = (handler: Simulator["handler"], port: number, host: string): Re
 
 /** The state of one simulator: issued tokens, counters, scripted answers. */
 const makeAnswerer = (options: SimulatorOptions, counters: Simulator["counters"], now: () => number) => {
-  const tokens: IssuedTokens = new Map((options.accessTokens ?? []).map((token) => [token, Number.POSITIVE_INFINITY]))
+  const tokens: IssuedTokens = new Map(
+    (options.accessTokens ?? []).map((token) => [token, { endsAt: Number.POSITIVE_INFINITY, principal: token }])
+  )
+  const withoutPredict = new Set(options.withoutPredict)
+  const endpoints: Endpoints = new Map(Object.entries({ ...demoEndpoints, ...options.endpoints }))
   const access: Access = {
     apiKeys: new Set(options.geminiApiKeys),
-    isToken: (token) => (tokens.get(token) ?? 0) > now(),
+    isToken: (token) => (tokens.get(token)?.endsAt ?? 0) > now(),
+    lacksPredict: (token) => withoutPredict.has(tokens.get(token)?.principal ?? ""),
     projects: options.projects === undefined ? undefined : new Set(options.projects)
   }
   const perModel = new Map<string, number>()
-  const numberOf = (route: Route): number => {
-    const next = (perModel.get(route.target.id) ?? 0) + 1
+  const numberOf = (id: string): number => {
+    const next = (perModel.get(id) ?? 0) + 1
     // Ids come from the caller, so the table is bounded.
     if (perModel.size >= keptCalls) perModel.clear()
-    perModel.set(route.target.id, next)
+    perModel.set(id, next)
     return next
   }
   return ({ method, url, headers, text, body }: Received): Answer => {
@@ -135,6 +152,9 @@ const makeAnswerer = (options: SimulatorOptions, counters: Simulator["counters"]
     if (route === undefined || operation === undefined) return textAnswer(404, "text/html; charset=UTF-8", notFoundPage(path))
     const refused = refusedAccess(route, headers, access)
     if (refused !== undefined) return errorAnswer(refused, isInArray(route))
+    const callNumber = numberOf(calledModel(route, body))
+    const closed = refusedEndpoint(route, headers["host"] ?? "", endpoints, callNumber)
+    if (closed !== undefined) return closed
     if (typeof body === "string") {
       return errorAnswer(badRequest([{ field: "", description: "Invalid JSON payload received. Unexpected token." }]), isInArray(route))
     }
@@ -142,7 +162,8 @@ const makeAnswerer = (options: SimulatorOptions, counters: Simulator["counters"]
       route,
       headers,
       body,
-      callNumber: numberOf(route),
+      endpoint: route.target.kind === "endpoint" ? endpointOf(route.target.id, endpoints) : undefined,
+      callNumber,
       serial: counters.requests,
       now: now(),
       checkRequests: options.checkRequests ?? true,

@@ -46,12 +46,30 @@ export interface PacedValue {
   readonly pauseMillis: number
 }
 
-function* sseSteps(values: Iterable<PacedValue>): Generator<Step> {
-  for (const { value, pauseMillis } of values) {
+/** A piece of an event stream as it goes over the wire: events, comments, the closing `[DONE]`. */
+export interface PacedText {
+  readonly text: string
+  readonly pauseMillis: number
+}
+
+function* textSteps(pieces: Iterable<PacedText>): Generator<Step> {
+  for (const { text, pauseMillis } of pieces) {
     if (pauseMillis > 0) yield { pauseMillis }
-    yield { write: sseEvent(value) }
+    yield { write: text }
   }
 }
+
+function* sseTexts(values: Iterable<PacedValue>): Generator<PacedText> {
+  for (const { value, pauseMillis } of values) yield { text: sseEvent(value), pauseMillis }
+}
+
+/** A stream of server-sent events whose framing the caller has written. */
+export const eventStream = (pieces: Iterable<PacedText>): Answer => ({
+  status: 200,
+  headers: { "content-type": "text/event-stream" },
+  steps: textSteps(pieces),
+  streaming: true
+})
 
 function* arraySteps(values: Iterable<PacedValue>): Generator<Step> {
   let before = "["
@@ -64,9 +82,5 @@ function* arraySteps(values: Iterable<PacedValue>): Generator<Step> {
 }
 
 /** A stream: server-sent events, or one pretty-printed JSON array when the query did not ask for events. */
-export const streamAnswer = (values: Iterable<PacedValue>, sse: boolean): Answer => ({
-  status: 200,
-  headers: sse ? { "content-type": "text/event-stream" } : jsonHeaders,
-  steps: sse ? sseSteps(values) : arraySteps(values),
-  streaming: true
-})
+export const streamAnswer = (values: Iterable<PacedValue>, sse: boolean): Answer =>
+  sse ? eventStream(sseTexts(values)) : { status: 200, headers: jsonHeaders, steps: arraySteps(values), streaming: true }

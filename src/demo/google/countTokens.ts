@@ -3,24 +3,40 @@
 
 import { errorAnswer, jsonAnswer } from "./answers.ts"
 import type { Answer } from "./answers.ts"
-import { isGeminiTarget, serviceOf, unknownModel } from "./gemini.ts"
+import { isGeminiTarget, modelOf, serviceOf, unknownModel } from "./gemini.ts"
+import { modelKind } from "./models.ts"
 import type { Call, Operation } from "./operations.ts"
-import { billableCharacters, promptTokens, totalOf } from "./usage.ts"
+import type { CountRequest, GenerateRequest } from "./request.ts"
+import { billableCharacters, cachedTokens, promptTokens, totalOf } from "./usage.ts"
 import { validateCount } from "./validate.ts"
+
+const kinds = ["chat", "text-embedding", "content-embedding"] as const
+
+/** What is counted: the request in the wrapper, the contents, or the texts of an embedding model. */
+const countedOf = (request: CountRequest): Partial<GenerateRequest> => {
+  if (request.instances === undefined) return request.generateContentRequest ?? request
+  const texts = request.instances.map((instance) => (typeof instance.content === "string" ? instance.content : ""))
+  return { contents: [{ parts: texts.map((text) => ({ text })) }] }
+}
 
 const answer = (call: Call): Answer => {
   const { route } = call
-  const missing = unknownModel(route)
+  const missing = unknownModel(route, kinds)
   if (missing !== undefined) return errorAnswer(missing, false)
   const service = serviceOf(route)
-  const verdict = validateCount(call.body, { service, model: route.target.id, acceptForeignSignatures: call.acceptForeignSignatures })
+  const model = modelOf(route)
+  const embeds = modelKind(model) === "text-embedding"
+  const verdict = validateCount(call.body, { service, model, acceptForeignSignatures: call.acceptForeignSignatures }, embeds)
   if (!verdict.accepted) return errorAnswer(verdict.error, false)
-  const counted = verdict.request.generateContentRequest ?? verdict.request
-  const promptTokensDetails = promptTokens(counted)
-  const totalTokens = totalOf(promptTokensDetails)
-  return service.backend === "google"
-    ? jsonAnswer(200, { totalTokens, promptTokensDetails })
-    : jsonAnswer(200, { totalTokens, totalBillableCharacters: billableCharacters(counted), promptTokensDetails })
+  const counted = countedOf(verdict.request)
+  const prompt = promptTokens(counted)
+  const total = totalOf(prompt)
+  if (service.backend === "vertex") {
+    return jsonAnswer(200, { totalTokens: total, totalBillableCharacters: billableCharacters(counted), promptTokensDetails: prompt })
+  }
+  if (counted.cachedContent === undefined) return jsonAnswer(200, { totalTokens: total, promptTokensDetails: prompt })
+  const cached = { cachedContentTokenCount: cachedTokens, cacheTokensDetails: [{ modality: "TEXT", tokenCount: cachedTokens }] }
+  return jsonAnswer(200, { totalTokens: total + cachedTokens, ...cached, promptTokensDetails: prompt })
 }
 
 export const countTokens: Operation = {

@@ -8,6 +8,8 @@ import type { Route } from "./routes.ts"
 export interface Access {
   readonly apiKeys: ReadonlySet<string>
   readonly isToken: (token: string) => boolean
+  /** The token's principal may call published models but lacks `aiplatform.endpoints.predict` on endpoints. */
+  readonly lacksPredict: (token: string) => boolean
   /** `undefined`: any project exists. */
   readonly projects: ReadonlySet<string> | undefined
 }
@@ -41,7 +43,7 @@ const denied = (route: Route): GoogleError => {
   return googleError(
     "PERMISSION_DENIED",
     `Permission '${permission}' denied on resource '//aiplatform.googleapis.com/${resource}' (or it may not exist).`,
-    [errorInfo("IAM_PERMISSION_DENIED", { permission, resource })]
+    [errorInfo("IAM_PERMISSION_DENIED", { permission, resource }, "aiplatform.googleapis.com")]
   )
 }
 
@@ -58,7 +60,8 @@ export const refusedAccess = (route: Route, headers: Readonly<Record<string, str
     if (!access.isToken(bearer)) {
       return unauthenticated(route, "ACCESS_TOKEN_TYPE_UNSUPPORTED", `Request had invalid authentication credentials. ${expected}`)
     }
-    return access.projects === undefined || access.projects.has(route.project ?? "") ? undefined : denied(route)
+    const foreign = access.projects !== undefined && !access.projects.has(route.project ?? "")
+    return foreign || (route.target.kind === "endpoint" && access.lacksPredict(bearer)) ? denied(route) : undefined
   }
   if (key !== undefined) return access.apiKeys.has(key) ? undefined : badKey(route)
   if (route.service === "express") return unauthenticated(route, "CREDENTIALS_MISSING", `Request is missing required authentication credential. ${expected}`)

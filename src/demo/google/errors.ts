@@ -27,10 +27,10 @@ export const googleError = (
 ): GoogleError => ({ code: httpStatus[status], message, status, ...(details === undefined ? {} : { details }) })
 
 /** The detail a client reads to learn the machine-readable reason. */
-export const errorInfo = (reason: string, metadata: Readonly<Record<string, string>>) => ({
+export const errorInfo = (reason: string, metadata: Readonly<Record<string, string>>, domain = "googleapis.com") => ({
   "@type": "type.googleapis.com/google.rpc.ErrorInfo",
   reason,
-  domain: "googleapis.com",
+  domain,
   metadata
 })
 

@@ -2,15 +2,27 @@
 // It must not know sockets; a fault turns a good answer into a bad one, step by step.
 
 import { gzipSync } from "node:zlib"
-import { errorAnswer, jsonAnswer, sseEvent, textAnswer } from "./answers.ts"
-import type { Answer, PacedValue, Step } from "./answers.ts"
+import { jsonAnswer, textAnswer } from "./answers.ts"
+import type { Answer, Step } from "./answers.ts"
 import { googleError, retryInfo } from "./errors.ts"
+import type { GoogleError } from "./errors.ts"
+
+/** How a dialect writes what a fault puts in the place of an answer. */
+export interface FaultWire {
+  readonly refusal: (error: GoogleError) => Answer
+  /** An error inside a stream that has begun. */
+  readonly errorEvent: (error: GoogleError) => string
+  /** One more event of an endless answer. */
+  readonly lineEvent: (text: string) => string
+}
 
 export interface FaultContext {
   /** 1 for the first call of this model id. */
   readonly callNumber: number
   readonly streaming: boolean
+  /** The stream is one of server-sent events. */
   readonly sse: boolean
+  readonly wire: FaultWire
 }
 
 type Fault = (good: Answer, context: FaultContext) => Answer
@@ -44,48 +56,40 @@ function* slowly(steps: Iterable<Step>): Generator<Step> {
   }
 }
 
-function* endless(): Generator<PacedValue> {
+function* endless(lineEvent: FaultWire["lineEvent"]): Generator<Step> {
   for (let line = 1; ; line++) {
-    const parts = [{ text: `Line ${line} of an answer without an end. ${"More words follow. ".repeat(20)}\n` }]
-    yield { value: { candidates: [{ content: { parts, role: "model" }, index: 0 }] }, pauseMillis: 0 }
+    yield { write: lineEvent(`Line ${line} of an answer without an end. ${"More words follow. ".repeat(20)}\n`) }
   }
 }
 
-function* endlessSteps(sse: boolean): Generator<Step> {
-  for (const { value } of endless()) yield { write: sse ? sseEvent(value) : `${JSON.stringify(value, null, 2)},\r\n` }
-}
-
-const errorEvent = (sse: boolean): string => (sse ? sseEvent({ error: internal }) : `${JSON.stringify([{ error: internal }], null, 2)}\n`)
-
 const faults: Readonly<Record<string, Fault>> = {
   "demo-slow": (good) => withSteps(good, slowly(good.steps)),
-  "demo-flaky-429": (good, { callNumber, streaming, sse }) =>
+  "demo-flaky-429": (good, { callNumber, wire }) =>
     callNumber % 2 === 0
       ? good
-      : errorAnswer(
+      : wire.refusal(
         googleError("RESOURCE_EXHAUSTED", "You exceeded your current quota, please check your plan.", [
           {
             "@type": "type.googleapis.com/google.rpc.QuotaFailure",
             violations: [{ quotaId: "GenerateRequestsPerMinutePerProjectPerModel-FreeTier" }]
           },
           retryInfo("0.2s")
-        ]),
-        streaming && !sse
+        ])
       ),
-  "demo-503": (_good, { streaming, sse }) => errorAnswer(overloaded, streaming && !sse),
+  "demo-503": (_good, { wire }) => wire.refusal(overloaded),
   "demo-html-502": () =>
     textAnswer(502, "text/html; charset=UTF-8", "<!DOCTYPE html>\n<html><title>Error 502 (Server Error)!!1</title><p><b>502.</b> That’s an error.</html>\n"),
   "demo-hangs": (good) => withSteps(good, [{ end: "hang" }]),
   "demo-dies-midstream": (good, { streaming }) => withSteps(good, [...beginning(good, streaming), { end: "close" }]),
-  "demo-error-first-event": (good, { streaming, sse }) =>
-    streaming ? withSteps(good, [{ write: errorEvent(sse) }]) : jsonAnswer(200, { error: internal }),
-  "demo-error-midstream": (good, { streaming, sse }) =>
-    streaming ? withSteps(good, [...beginning(good, true), { write: errorEvent(sse) }]) : errorAnswer(internal, false),
+  "demo-error-first-event": (good, { streaming, wire }) =>
+    streaming ? withSteps(good, [{ write: wire.errorEvent(internal) }]) : jsonAnswer(200, { error: internal }),
+  "demo-error-midstream": (good, { streaming, wire }) =>
+    streaming ? withSteps(good, [...beginning(good, true), { write: wire.errorEvent(internal) }]) : wire.refusal(internal),
   "demo-truncated": (good, { streaming }) =>
     withSteps(good, streaming ? writesOf(good).slice(0, -1).map((write) => ({ write })) : beginning(good, false)),
   "demo-garbage": (good, { streaming, sse }) =>
     withSteps(good, streaming && sse ? [{ write: "data: {\"candidates\": [{\"content\"\r\n\r\n" }] : [{ write: "}{ this is not JSON" }]),
-  "demo-endless": (good, { streaming, sse }) => (streaming ? withSteps(good, endlessSteps(sse)) : good),
+  "demo-endless": (good, { streaming, wire }) => (streaming ? withSteps(good, endless(wire.lineEvent)) : good),
   "demo-gzip": (good) => ({
     ...good,
     headers: { ...good.headers, "content-encoding": "gzip" },
@@ -93,8 +97,11 @@ const faults: Readonly<Record<string, Fault>> = {
   })
 }
 
+/** True for an id that misbehaves. */
+export const isFault = (model: string): boolean => Object.hasOwn(faults, model)
+
 /** The answer a model id of fault gives instead of `good`; other ids give `good` unchanged. */
 export const applyFault = (model: string, good: Answer, context: FaultContext): Answer => {
-  const fault = Object.hasOwn(faults, model) ? faults[model] : undefined
+  const fault = isFault(model) ? faults[model] : undefined
   return fault === undefined ? good : fault(good, context)
 }

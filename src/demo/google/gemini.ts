@@ -1,28 +1,38 @@
-// What generateContent and countTokens share: which routes are Gemini's, which models exist, how an unknown one is refused.
+// What the operations on published models share: which routes are Gemini's, which models exist, how an unknown one is refused.
 // It must not know sockets, bodies or replies.
 
 import { googleError } from "./errors.ts"
 import type { GoogleError } from "./errors.ts"
-import { isServedModel } from "./models.ts"
+import { modelKind } from "./models.ts"
+import type { ModelKind } from "./models.ts"
 import type { Route } from "./routes.ts"
 import type { Service } from "./validate.ts"
 
-/** Gemini is served under `publishers/google`, under the Gemini API, and by tuned endpoints with a numeric id. */
-export const isGeminiTarget = (route: Route): boolean =>
-  route.target.kind === "model" ? route.target.publisher === "google" : /^[0-9]+$/.test(route.target.id)
+/** Gemini is served under `publishers/google`, under the Gemini API, and by tuned endpoints. */
+export const isGeminiTarget = (route: Route): boolean => route.target.kind === "endpoint" || route.target.publisher === "google"
 
 export const serviceOf = (route: Route): Service => ({
   backend: route.service === "google" ? "google" : "vertex",
   version: route.version
 })
 
-/** 404 for a model nobody serves, in the words of the service asked. */
-export const unknownModel = (route: Route): GoogleError | undefined => {
+/** The model whose facts count: a tuned endpoint is a Gemini 2.5 Flash with another head. */
+export const modelOf = (route: Route): string => (route.target.kind === "endpoint" ? "gemini-2.5-flash" : route.target.id)
+
+/** Both embedding methods of the Gemini API answer with one method's name, and with the full name of the list (recorded). */
+const toldAs = (operation: string): readonly [method: string, list: string] =>
+  /embedContent/i.test(operation) ? ["embedContent", "ModelService.ListModels"] : [operation, "ListModels"]
+
+/** 404 for a model nobody serves, or that is of none of these kinds, in the words of the service asked. */
+export const unknownModel = (route: Route, allowed: ReadonlyArray<ModelKind>): GoogleError | undefined => {
   const { target } = route
-  if (target.kind === "endpoint" || isServedModel(target.id)) return undefined
+  if (target.kind === "endpoint") return undefined
+  const kind = modelKind(target.id)
+  if (kind !== undefined && allowed.includes(kind)) return undefined
   if (route.service === "google") {
-    const message = `models/${target.id} is not found for API version ${route.version}, or is not supported for ${route.operation}. ` +
-      "Call ListModels to see the list of available models and their supported methods."
+    const [method, listMethod] = toldAs(route.operation)
+    const message = `models/${target.id} is not found for API version ${route.version}, or is not supported for ${method}. ` +
+      `Call ${listMethod} to see the list of available models and their supported methods.`
     return googleError("NOT_FOUND", message)
   }
   const place = route.project === undefined ? "" : `projects/${route.project}/locations/${route.location}/`

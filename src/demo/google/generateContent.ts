@@ -2,13 +2,14 @@
 // It must not know sockets or credentials.
 
 import { createHash } from "node:crypto"
-import { errorAnswer, jsonAnswer, streamAnswer } from "./answers.ts"
+import { errorAnswer, jsonAnswer, sseEvent, streamAnswer } from "./answers.ts"
 import type { Answer } from "./answers.ts"
 import { streamChunks, unaryBody } from "./chunks.ts"
 import type { Identity } from "./chunks.ts"
 import { badRequest } from "./errors.ts"
 import { applyFault } from "./faults.ts"
-import { isGeminiTarget, serviceOf, unknownModel } from "./gemini.ts"
+import type { FaultWire } from "./faults.ts"
+import { isGeminiTarget, modelOf, serviceOf, unknownModel } from "./gemini.ts"
 import type { Call, Operation } from "./operations.ts"
 import { replyTo } from "./replies.ts"
 import type { GenerateRequest } from "./request.ts"
@@ -33,12 +34,21 @@ const identityOf = (call: Call): Identity => {
   }
 }
 
+const faultWire = (streaming: boolean, sse: boolean): FaultWire => ({
+  refusal: (error) => errorAnswer(error, streaming && !sse),
+  errorEvent: (error) => (sse ? sseEvent({ error }) : `${JSON.stringify([{ error }], null, 2)}\n`),
+  lineEvent: (text) => {
+    const event = { candidates: [{ content: { parts: [{ text }], role: "model" }, index: 0 }] }
+    return sse ? sseEvent(event) : `${JSON.stringify(event, null, 2)},\r\n`
+  }
+})
+
 const answer = (call: Call): Answer => {
   const { route } = call
-  const model = route.target.id
+  const model = modelOf(route)
   const streaming = route.operation === "streamGenerateContent"
   const inArray = streaming && !route.sse
-  const missing = unknownModel(route)
+  const missing = unknownModel(route, ["chat"])
   if (missing !== undefined) return errorAnswer(missing, inArray)
   const service = serviceOf(route)
   const verdict = call.checkRequests
@@ -54,7 +64,7 @@ const answer = (call: Call): Answer => {
       route.sse
     )
     : jsonAnswer(200, unaryBody(reply, identity))
-  return applyFault(model, good, { callNumber: call.callNumber, streaming, sse: route.sse })
+  return applyFault(route.target.id, good, { callNumber: call.callNumber, streaming, sse: route.sse, wire: faultWire(streaming, route.sse) })
 }
 
 export const generateContent: Operation = {

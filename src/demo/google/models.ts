@@ -33,7 +33,8 @@ const third = (levels: ReadonlyArray<string>, facts: Partial<ModelFacts> = {}): 
 
 const rows: ReadonlyArray<readonly [pattern: RegExp, facts: ModelFacts]> = [
   [/^gemma-/, plain("gemma")],
-  [/^[0-9]+$/, plain("2.5", { thinking: "budget" })],
+  // Models of other publishers and self-deployed ones: no thinking knobs, no signatures.
+  [/\//, plain("1")],
   [/thinking-exp/, plain("2.0", { thinksAloud: true })],
   [/^(gemini-1[.-]|gemini-pro($|-vision))/, plain("1")],
   [/^gemini-2\.0-.*image/, plain("2.0", { drawsImages: true })],
@@ -56,5 +57,17 @@ export const modelFacts = (model: string): ModelFacts => {
   return row === undefined ? third(anyLevel) : row[1]
 }
 
-/** Ids the simulated services serve; all others answer 404. */
-export const isServedModel = (model: string): boolean => /^(gemini|gemma|learnlm|demo)-[a-z0-9.@-]+$/.test(model)
+/** What an id is good for; `text-embedding` is served by predict on Vertex AI, `content-embedding` by embedContent. */
+export type ModelKind = "chat" | "text-embedding" | "content-embedding" | "multimodal-embedding" | "imagen"
+
+const kinds: ReadonlyArray<readonly [pattern: RegExp, kind: ModelKind]> = [
+  [/^gemini-embedding-(001|exp)/, "text-embedding"],
+  [/^gemini-embedding-[2-9]/, "content-embedding"],
+  [/^(text-embedding-[0-9a-z-]+|text-multilingual-embedding-[0-9a-z-]+|textembedding-gecko[0-9a-z@-]*|embedding-001)$/, "text-embedding"],
+  [/^multimodalembedding(@001)?$/, "multimodal-embedding"],
+  [/^(imagen-[34]\.0-(fast-|ultra-)?generate-[0-9a-z-]+|imagegeneration@00[256])$/, "imagen"],
+  [/^(gemini|gemma|learnlm|demo)-[a-z0-9.@-]+$/, "chat"]
+]
+
+/** The kind of a published id; `undefined` for ids the simulated services do not serve, which answer 404. */
+export const modelKind = (model: string): ModelKind | undefined => kinds.find(([pattern]) => pattern.test(model))?.[1]

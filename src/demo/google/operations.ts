@@ -3,6 +3,7 @@
 
 import type { Answer } from "./answers.ts"
 import { countTokens } from "./countTokens.ts"
+import type { SimulatedEndpoint } from "./endpoints.ts"
 import { generateContent } from "./generateContent.ts"
 import type { Route } from "./routes.ts"
 
@@ -10,6 +11,8 @@ export interface Call {
   readonly route: Route
   readonly headers: Readonly<Record<string, string>>
   readonly body: unknown
+  /** The self-deployed endpoint asked, for routes that lead to one. */
+  readonly endpoint: SimulatedEndpoint | undefined
   /** How many calls this model or endpoint has had, this one included. */
   readonly callNumber: number
   /** Unique in the life of the simulator; response ids are made from it. */

@@ -13,7 +13,7 @@ import type { SafetyRating } from "./safety.ts"
 import { executedCode, groundingFor } from "./serverTools.ts"
 import { issueSignature } from "./signatures.ts"
 import { planCalls } from "./toolCalls.ts"
-import { promptTokens, textTokens } from "./usage.ts"
+import { cachedTokens, promptTokens, textTokens } from "./usage.ts"
 import type { ModalityCount } from "./usage.ts"
 
 export interface Candidate {
@@ -158,7 +158,7 @@ const candidateCounts = (candidates: ReadonlyArray<Candidate>): ReadonlyArray<Mo
 export const replyTo = (request: GenerateRequest, context: ReplyContext): Reply => {
   const facts = modelFacts(context.model)
   const prompt = promptTokens(request)
-  const cached = request.cachedContent === undefined ? 0 : 1024
+  const cached = request.cachedContent === undefined ? 0 : cachedTokens
   if (safetyTrigger(context.model, request) === "prompt") {
     const promptFeedback = { blockReason: "SAFETY", safetyRatings: ratings(context.backend, blockingCategory) }
     return { candidates: [], promptFeedback, usage: { prompt, candidates: [], thoughts: 0, toolUse: 0, cached } }

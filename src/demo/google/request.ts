@@ -105,7 +105,9 @@ export interface GenerateRequest {
 }
 
 export interface CountRequest extends Partial<GenerateRequest> {
-  readonly generateContentRequest?: GenerateRequest
+  readonly generateContentRequest?: GenerateRequest & { readonly model?: string }
+  /** Vertex AI, embedding models. */
+  readonly instances?: ReadonlyArray<{ readonly content?: unknown }>
 }
 
 /** Which of the two services is imitated; express mode is `vertex`. */

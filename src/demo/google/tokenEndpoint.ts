@@ -12,8 +12,14 @@ export interface ServiceAccount {
   readonly projectId: string
 }
 
-/** Access tokens with the time (epoch millis) at which each ends. */
-export type IssuedTokens = Map<string, number>
+export interface IssuedToken {
+  /** Epoch millis. */
+  readonly endsAt: number
+  /** Whose token it is: the client email of a service account, or the token itself. */
+  readonly principal: string
+}
+
+export type IssuedTokens = Map<string, IssuedToken>
 
 const lifeSeconds = 3599
 const grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
@@ -72,6 +78,6 @@ export const exchangeToken = (form: URLSearchParams, accounts: ReadonlyArray<Ser
   if (fault === "scope") return refusal(400, "invalid_scope", "Invalid OAuth scope or ID token audience provided.")
   if (fault !== undefined) return refusal(400, "invalid_grant", fault)
   const token = `ya29.c.${createHash("sha256").update(`${assertion} ${now} ${tokens.size}`).digest("base64url")}`
-  tokens.set(token, now + lifeSeconds * 1000)
+  tokens.set(token, { endsAt: now + lifeSeconds * 1000, principal: account.clientEmail })
   return jsonAnswer(200, { access_token: token, expires_in: lifeSeconds, token_type: "Bearer" })
 }

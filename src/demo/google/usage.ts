@@ -9,6 +9,9 @@ export interface ModalityCount {
   readonly tokenCount: number
 }
 
+/** What every cached content holds. */
+export const cachedTokens = 1024
+
 export const textTokens = (text: string): number => Math.ceil(text.length / 4)
 
 const mediaPrice: Readonly<Record<string, number>> = { IMAGE: 258, DOCUMENT: 258, AUDIO: 32, VIDEO: 263 }

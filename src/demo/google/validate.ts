@@ -10,7 +10,13 @@ import { snake } from "./shapes/shape.ts"
 import type { Reading } from "./shapes/shape.ts"
 import { readVertex, readVertexBeta } from "./shapes/vertex.ts"
 
-export type Entry = "GenerateContentRequest" | "CountTokensRequest"
+export type Entry =
+  | "GenerateContentRequest"
+  | "CountTokensRequest"
+  | "PredictRequest"
+  | "EmbedContentRequest"
+  /** The Gemini API alone. */
+  | "BatchEmbedContentsRequest"
 
 export interface Service {
   readonly backend: Backend
@@ -35,6 +41,12 @@ const shapeError = (reading: Reading): GoogleError => {
   return googleError("INVALID_ARGUMENT", message)
 }
 
+/** Judges a body by its shape alone; what it means is the operation's to judge. */
+export const validateShape = <Body>(body: unknown, service: Service, entry: Entry): Verdict<Body> => {
+  const reading = readShape(service, entry, body)
+  return reading.violations.length > 0 ? { accepted: false, error: shapeError(reading) } : { accepted: true, request: reading.value as Body }
+}
+
 export interface Checking {
   readonly service: Service
   readonly model: string
@@ -43,25 +55,32 @@ export interface Checking {
 
 /** Judges a generateContent body as the service would. */
 export const validateGenerate = (body: unknown, checking: Checking): Verdict<GenerateRequest> => {
-  const reading = readShape(checking.service, "GenerateContentRequest", body)
-  if (reading.violations.length > 0) return { accepted: false, error: shapeError(reading) }
-  const request = reading.value as GenerateRequest
-  const error = breachedRule(request, { ...checking, backend: checking.service.backend })
-  return error === undefined ? { accepted: true, request } : { accepted: false, error }
+  const verdict = validateShape<GenerateRequest>(body, checking.service, "GenerateContentRequest")
+  if (!verdict.accepted) return verdict
+  const error = breachedRule(verdict.request, { ...checking, backend: checking.service.backend })
+  return error === undefined ? verdict : { accepted: false, error }
 }
 
-/** Judges a countTokens body: shape, and on the Gemini API that exactly one of the two forms is used. */
-export const validateCount = (body: unknown, checking: Checking): Verdict<CountRequest> => {
-  const reading = readShape(checking.service, "CountTokensRequest", body)
-  if (reading.violations.length > 0) return { accepted: false, error: shapeError(reading) }
-  const request = reading.value as CountRequest
-  if (request.generateContentRequest !== undefined && request.contents !== undefined) {
-    const message = "contents and generate_content_request are mutually exclusive; only one of them may be set."
-    return { accepted: false, error: googleError("INVALID_ARGUMENT", message) }
+const countRefused = (message: string): Verdict<CountRequest> => ({ accepted: false, error: googleError("INVALID_ARGUMENT", message) })
+
+/**
+ * Judges a countTokens body: shape; on the Gemini API that exactly one of the two forms is used and that the wrapper names
+ * the model of the path; on Vertex AI that texts for an embedding model come as instances (publicly quoted refusal).
+ */
+export const validateCount = (body: unknown, checking: Checking, embeds = false): Verdict<CountRequest> => {
+  const verdict = validateShape<CountRequest>(body, checking.service, "CountTokensRequest")
+  if (!verdict.accepted) return verdict
+  const { generateContentRequest: wrapped, contents, instances } = verdict.request
+  if (wrapped !== undefined && contents !== undefined) {
+    return countRefused("contents and generate_content_request are mutually exclusive; only one of them may be set.")
   }
-  const contents = request.generateContentRequest?.contents ?? request.contents ?? []
-  if (contents.length === 0) {
-    return { accepted: false, error: googleError("INVALID_ARGUMENT", "* CountTokensRequest.contents: contents is not specified\n") }
+  if (wrapped !== undefined && wrapped.model !== `models/${checking.model}`) {
+    return countRefused("* CountTokensRequest.generate_content_request.model: unexpected model name format\n")
   }
-  return { accepted: true, request }
+  if (checking.service.backend === "vertex" && embeds) {
+    return instances === undefined || instances.length === 0 ? countRefused("instances must be provided for text model prediction.") : verdict
+  }
+  return (wrapped?.contents ?? contents ?? []).length === 0
+    ? countRefused("* CountTokensRequest.contents: contents is not specified\n")
+    : verdict
 }

@@ -212,7 +212,8 @@ describe("faults", () => {
     expect((await json(google("demo-flaky-429"), hello)).status).toBe(429)
   })
   it("is slow, and paces tokens, by pauses between the writes", () => {
-    const context = { callNumber: 1, streaming: true, sse: true }
+    const wire = { refusal: () => streamAnswer([], true), errorEvent: () => "", lineEvent: () => "" }
+    const context = { callNumber: 1, streaming: true, sse: true, wire }
     const good = streamAnswer([{ value: 1, pauseMillis: 0 }, { value: 2, pauseMillis: 40 }], true)
     expect([...good.steps]).toEqual([{ write: "data: 1\r\n\r\n" }, { pauseMillis: 40 }, { write: "data: 2\r\n\r\n" }])
     const again = streamAnswer([{ value: 1, pauseMillis: 0 }], true)

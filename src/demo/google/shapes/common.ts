@@ -3,7 +3,8 @@
 
 import type { MessageShape } from "./shape.ts"
 
-const schemaFields = {
+/** The OpenAPI subset of the Gemini Developer API; Vertex adds to it. */
+export const schemaShape = {
   anyOf: "[Schema]",
   default: "any",
   description: "string",
@@ -28,8 +29,8 @@ const schemaFields = {
   type: "SchemaType"
 }
 
-/** The OpenAPI subset of the Gemini Developer API; Vertex adds to it. */
-export const schemaShape: MessageShape = schemaFields
+/** How embeddings are to be made; the two services differ only in the word for an unset task. */
+export const embedSettings = { taskType: "TaskType", title: "string", outputDimensionality: "int32" }
 
 /** Messages that are the same on both services. */
 export const commonMessages: Readonly<Record<string, MessageShape>> = {
@@ -53,6 +54,7 @@ export const commonMessages: Readonly<Record<string, MessageShape>> = {
   Nothing: {},
   RetrievalConfig: { latLng: "LatLng", languageCode: "string" },
   LatLng: { latitude: "number", longitude: "number" },
+  EmbedContentConfig: { ...embedSettings, autoTruncate: "bool", documentOcr: "bool", audioTrackExtraction: "bool" },
   ThinkingConfig: { includeThoughts: "bool", thinkingBudget: "int32", thinkingLevel: "ThinkingLevel" },
   SpeechConfig: { voiceConfig: "VoiceConfig", multiSpeakerVoiceConfig: "MultiSpeaker", languageCode: "string" },
   MultiSpeaker: { speakerVoiceConfigs: "[SpeakerVoice]!" },
@@ -128,13 +130,37 @@ export const commonGenerationConfig = {
   topP: "number"
 }
 
-/** The members of a Part of which one at most may be set. */
-export const partData = {
-  text: "string",
-  inlineData: "Blob",
-  fileData: "FileData",
-  functionCall: "FunctionCall",
-  functionResponse: "FunctionResponse",
-  executableCode: "ExecutableCode",
-  codeExecutionResult: "CodeExecutionResult"
+/** What both services read at the top of a generateContent body. */
+export const commonRequest = {
+  contents: "[Content]!",
+  systemInstruction: "Content",
+  tools: "[Tool]",
+  toolConfig: "ToolConfig",
+  safetySettings: "[SafetySetting]",
+  generationConfig: "GenerationConfig",
+  cachedContent: "string"
+}
+
+/** The words of a task type besides the unset one. */
+export const taskTypes = "RETRIEVAL_QUERY RETRIEVAL_DOCUMENT SEMANTIC_SIMILARITY CLASSIFICATION CLUSTERING QUESTION_ANSWERING " +
+  "FACT_VERIFICATION CODE_RETRIEVAL_QUERY"
+
+/** The free part of predict: each model reads instances and parameters its own way. */
+export const predictRequest = { instances: "[any]!", parameters: "any" }
+
+/** What both services read in a Part. */
+export const commonPart = {
+  "oneof data": {
+    text: "string",
+    inlineData: "Blob",
+    fileData: "FileData",
+    functionCall: "FunctionCall",
+    functionResponse: "FunctionResponse",
+    executableCode: "ExecutableCode",
+    codeExecutionResult: "CodeExecutionResult"
+  },
+  thought: "bool",
+  thoughtSignature: "bytes",
+  videoMetadata: "VideoMetadata",
+  mediaResolution: "MediaResolution"
 }

@@ -1,21 +1,13 @@
 // The request messages of the Gemini Developer API (v1beta), closed: a field not named here is refused, as the service does.
 // It must not know Vertex AI nor our own wire schemas; provider facts: the public description of generativelanguage v1beta.
 
-import { commonEnums, commonGenerationConfig, commonMessages, partData, prefixed, schemaShape } from "./common.ts"
+import { commonEnums, commonGenerationConfig, commonMessages, commonPart, commonRequest, embedSettings } from "./common.ts"
+import { predictRequest, prefixed, schemaShape, taskTypes } from "./common.ts"
 import { compileShapes } from "./shape.ts"
 import type { Shapes } from "./shape.ts"
 
-const requestFields = {
-  contents: "[Content]!",
-  systemInstruction: "Content",
-  tools: "[Tool]",
-  toolConfig: "ToolConfig",
-  safetySettings: "[SafetySetting]",
-  generationConfig: "GenerationConfig",
-  cachedContent: "string",
-  serviceTier: "ServiceTier",
-  store: "bool"
-}
+const requestFields = { ...commonRequest, serviceTier: "ServiceTier", store: "bool" }
+const embedFields = { content: "Content!", embedContentConfig: "EmbedContentConfig", ...embedSettings }
 
 const shapes: Shapes = {
   notEmpty: ["Part"],
@@ -24,13 +16,13 @@ const shapes: Shapes = {
     GenerateContentRequest: { ...requestFields, model: "string" },
     CountTokensRequest: { contents: "[Content]", generateContentRequest: "CountedRequest" },
     CountedRequest: { ...requestFields, model: "string!" },
+    PredictRequest: { ...predictRequest, model: "string" },
+    EmbedContentRequest: { ...embedFields, model: "string" },
+    BatchEmbedContentsRequest: { requests: "[BatchedRequest]!" },
+    BatchedRequest: { ...embedFields, model: "string!" },
     Schema: schemaShape,
     Part: {
-      "oneof data": partData,
-      thought: "bool",
-      thoughtSignature: "bytes",
-      videoMetadata: "VideoMetadata",
-      mediaResolution: "MediaResolution",
+      ...commonPart,
       mediaProcessing: "MediaProcessing",
       partMetadata: "struct",
       toolCall: "ToolCall",
@@ -92,6 +84,7 @@ const shapes: Shapes = {
     ...commonEnums,
     MediaProcessing: "MEDIA_PROCESSING_UNSPECIFIED STATIC AGENTIC",
     ServerTool: "TOOL_TYPE_UNSPECIFIED GOOGLE_SEARCH_WEB GOOGLE_SEARCH_IMAGE URL_CONTEXT GOOGLE_MAPS FILE_SEARCH",
+    TaskType: `TASK_TYPE_UNSPECIFIED ${taskTypes}`,
     ServiceTier: "unspecified standard flex priority",
     SafetyPolicy: "SAFETY_POLICY_UNSPECIFIED FINANCIAL_TRANSACTIONS SENSITIVE_DATA_MODIFICATION COMMUNICATION_TOOL ACCOUNT_CREATION " +
       "DATA_MODIFICATION USER_CONSENT_MANAGEMENT LEGAL_TERMS_AND_AGREEMENTS",
@@ -103,5 +96,5 @@ const shapes: Shapes = {
   }
 }
 
-/** Reads a request body of the Gemini Developer API; entries `GenerateContentRequest` and `CountTokensRequest`. */
+/** Reads a request body of the Gemini Developer API; its entries are the messages whose names end in `Request`. */
 export const readGemini = compileShapes(shapes)

@@ -1,7 +1,8 @@
 // The request messages of Gemini on Vertex AI (v1, and what v1beta1 adds), closed as the service is.
 // It must not know the Gemini Developer API nor our own wire schemas; provider facts: the public description of aiplatform.
 
-import { commonEnums, commonGenerationConfig, commonMessages, partData, prefixed, schemaShape } from "./common.ts"
+import { commonEnums, commonGenerationConfig, commonMessages, commonPart, commonRequest, embedSettings } from "./common.ts"
+import { predictRequest, prefixed, schemaShape, taskTypes } from "./common.ts"
 import { retrievalEnums, retrievalMessages, retrievalMessagesBeta } from "./vertexRetrieval.ts"
 import { compileShapes } from "./shape.ts"
 import type { MessageShape, Shapes } from "./shape.ts"
@@ -17,17 +18,9 @@ const generationConfig = {
 const messages: Readonly<Record<string, MessageShape>> = {
   ...commonMessages,
   ...retrievalMessages,
-  GenerateContentRequest: {
-    contents: "[Content]!",
-    systemInstruction: "Content",
-    tools: "[Tool]",
-    toolConfig: "ToolConfig",
-    safetySettings: "[SafetySetting]",
-    generationConfig: "GenerationConfig",
-    cachedContent: "string",
-    labels: "{string}",
-    modelArmorConfig: "ModelArmorConfig"
-  },
+  GenerateContentRequest: { ...commonRequest, labels: "{string}", modelArmorConfig: "ModelArmorConfig" },
+  PredictRequest: { ...predictRequest, labels: "{string}" },
+  EmbedContentRequest: { content: "Content!", embedContentConfig: "EmbedContentConfig", ...embedSettings, autoTruncate: "bool" },
   CountTokensRequest: {
     contents: "[Content]",
     systemInstruction: "Content",
@@ -38,14 +31,7 @@ const messages: Readonly<Record<string, MessageShape>> = {
   },
   ModelArmorConfig: { promptTemplateName: "string", responseTemplateName: "string" },
   Schema: { ...schemaShape, additionalProperties: "any", defs: "{Schema}", ref: "string" },
-  Part: {
-    "oneof data": partData,
-    thought: "bool",
-    thoughtSignature: "bytes",
-    videoMetadata: "VideoMetadata",
-    mediaResolution: "MediaResolution",
-    audioTranscription: "AudioTranscription"
-  },
+  Part: { ...commonPart, audioTranscription: "AudioTranscription" },
   AudioTranscription: { text: "string!", speakerLabel: "string", words: "[TranscribedWord]" },
   TranscribedWord: { word: "string!", startOffset: "duration", endOffset: "duration" },
   Blob: { mimeType: "string!", data: "bytes!", displayName: "string" },
@@ -104,6 +90,7 @@ const messages: Readonly<Record<string, MessageShape>> = {
 const enums: Readonly<Record<string, string>> = {
   ...commonEnums,
   ...retrievalEnums,
+  TaskType: `UNSPECIFIED ${taskTypes}`,
   NullValue: "NULL_VALUE",
   PhishThreshold: "PHISH_BLOCK_THRESHOLD_UNSPECIFIED BLOCK_LOW_AND_ABOVE BLOCK_MEDIUM_AND_ABOVE BLOCK_HIGH_AND_ABOVE " +
     "BLOCK_HIGHER_AND_ABOVE BLOCK_VERY_HIGH_AND_ABOVE BLOCK_ONLY_EXTREMELY_HIGH",
@@ -132,7 +119,7 @@ const v1beta1: Shapes = {
   }
 }
 
-/** Reads a request body of Gemini on Vertex AI v1; entries `GenerateContentRequest` and `CountTokensRequest`. */
+/** Reads a request body of a Google model on Vertex AI v1; its entries are the messages whose names end in `Request`. */
 export const readVertex = compileShapes(v1)
 
 /** The same for v1beta1. */
