@@ -2,7 +2,7 @@
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { parseBody, pathText } from "../../src/domain/json.ts"
+import { parseBody, parseExactJsonText, pathText } from "../../src/domain/json.ts"
 
 const limits = { jsonDepth: 4, jsonValues: 10, jsonKeys: 3 }
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -115,4 +115,18 @@ describe("text", () => {
 it("a path is spelled as errors spell it, printable and cut", () => {
   expect(pathText(["messages", 0, "content", 12, "te\nxt"])).toBe("messages[0].content[12].te?xt")
   expect(pathText([])).toBe("")
+})
+
+it("L27 integers of any size keep their digits, wherever they stand; fractions are numbers as ever", () => {
+  const exact = (text: string) => JSON.stringify(Result.getOrThrow(parseExactJsonText(text)))
+  const whole = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map(String)
+  const fraction = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value === 0 ? 0 : value))
+  fc.assert(
+    fc.property(fc.array(fc.oneof(whole, fraction), { minLength: 1 }), (numbers) => {
+      expect(exact(`[${numbers.join(",")}]`)).toBe(`[${numbers.join(",")}]`)
+      expect(exact(numbers[0] ?? "")).toBe(numbers[0])
+      expect(exact(`{"a" : ${numbers[0]} }`)).toBe(`{"a":${numbers[0]}}`)
+    }),
+    { numRuns: 300 }
+  )
 })
