@@ -2,7 +2,7 @@
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { type JsonObject, parseExactJsonText } from "../../src/domain/json.ts"
-import { usageOf } from "../../src/translate/chat-to-gemini/usage.ts"
+import { usageOf } from "../../src/translate/shared/geminiUsage.ts"
 import { toolNamesOf } from "../../src/translate/shared/toolNames.ts"
 import { callId, chatContext, chatRequest } from "../support/chat.ts"
 import { answer, choice, context, reason, reply, request, stop } from "../support/gemini.ts"

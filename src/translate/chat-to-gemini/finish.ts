@@ -6,6 +6,7 @@ import type { Reason } from "../../domain/ProviderError.ts"
 import type { Candidate, GenerateContentReply } from "../../wire/google/GenerateContent.ts"
 import type { Annotation, FinishReason } from "../../wire/openai/ChatReply.ts"
 import type { Citation } from "../../wire/openai/Extensions.ts"
+import { filterWords } from "../shared/filterWords.ts"
 import { annotationsOf, citationsOf, groundingOf } from "./grounding.ts"
 import type { PartsState } from "./parts.ts"
 
@@ -87,25 +88,12 @@ export const blockedEnd = (feedback: GenerateContentReply["promptFeedback"]): En
     }
   }
 
-const filtered = new Set([
-  "SAFETY",
-  "BLOCKLIST",
-  "PROHIBITED_CONTENT",
-  "SPII",
-  "RECITATION",
-  "LANGUAGE",
-  "MODEL_ARMOR",
-  "IMAGE_SAFETY",
-  "IMAGE_PROHIBITED_CONTENT",
-  "IMAGE_RECITATION"
-])
-
 /** Gemini says STOP for calls too. Words we do not know count as OTHER. */
 const finishOf = (word: string | undefined, parts: PartsState): Result.Result<FinishReason, Reason> => {
   const called = parts.calls > 0
   if (word === "STOP") return Result.succeed(called ? "tool_calls" : "stop")
   if (word === "MAX_TOKENS") return Result.succeed("length")
-  if (word !== undefined && filtered.has(word)) return Result.succeed("content_filter")
+  if (word !== undefined && filterWords.has(word)) return Result.succeed("content_filter")
   if (word === "MISSING_THOUGHT_SIGNATURE") return Result.fail({ _tag: "SignatureRejected", message: signatureHint })
   if (word === "MALFORMED_FUNCTION_CALL" || word === "MALFORMED_RESPONSE") return fault("malformed_call", word)
   if (called) return Result.succeed("tool_calls")

@@ -6,6 +6,7 @@ import type { Candidate, GenerateContentReply, Part } from "../../wire/google/Ge
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatCompletion, Choice } from "../../wire/openai/ChatReply.ts"
 import { completionOf } from "../shared/envelope.ts"
+import { usageOf } from "../shared/geminiUsage.ts"
 import { failureInside } from "../shared/googleFailure.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { audioOf, wantsAudio } from "./audio.ts"
@@ -13,7 +14,6 @@ import { blockedEnd, endOf, noEnd, readEnd } from "./finish.ts"
 import { logprobsOf } from "./logprobs.ts"
 import { messageOf } from "./message.ts"
 import { closeParts, noParts, type PartsFacts, partsFacts, readParts } from "./parts.ts"
-import { usageOf } from "./usage.ts"
 
 /** Fails when the reply is an error in disguise, holds no candidate, or ended in a fault of the model. */
 export const responseFromGemini = (

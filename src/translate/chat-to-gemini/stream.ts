@@ -7,14 +7,15 @@ import type { Reason } from "../../domain/ProviderError.ts"
 import { type Candidate, GenerateContentReply } from "../../wire/google/GenerateContent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, ChunkChoice, Delta } from "../../wire/openai/ChatReply.ts"
+import { mergeUsage } from "../shared/counts.ts"
 import { chunkOf, usageChunkOf } from "../shared/envelope.ts"
+import { usageOf } from "../shared/geminiUsage.ts"
 import { failureInside } from "../shared/googleFailure.ts"
 import { type Fold, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
 import { blockedEnd, type End, type EndState, endOf, noEnd, readEnd } from "./finish.ts"
 import { logprobsOf } from "./logprobs.ts"
 import { closeParts, noParts, type PartsFacts, type PartsState, partsFacts, readParts } from "./parts.ts"
 import { indexOf } from "./response.ts"
-import { mergeUsage, usageOf } from "./usage.ts"
 
 interface ChoiceState {
   readonly index: number

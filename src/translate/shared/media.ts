@@ -94,12 +94,17 @@ const readCloudStorage = (source: MediaSource, kind: ProviderKind): Read<Media> 
   if (kind !== "vertex-ai") {
     return fault(source, "invalid_media_url", "gs:// URIs work on vertex-ai only; use the Files API or a data URI.")
   }
-  const [bucket = "", ...path] = source.url.slice(5).split("/")
-  const isPath = path.join("") !== "" && !path.includes("..") && !unprintable.test(source.url)
-  if (!/^[a-z0-9][a-z0-9._-]{1,220}$/.test(bucket) || !isPath) {
+  if (!isCloudStorageUri(source.url)) {
     return fault(source, "invalid_media_url", "A gs:// URI must read gs://<bucket>/<path>.")
   }
-  return remote(source, kind, typeOf(source, mimeOfPath(path.join("/"))))
+  return remote(source, kind, typeOf(source, mimeOfPath(source.url)))
+}
+
+/** `gs://<bucket>/<path>`, whatever lies there. */
+export const isCloudStorageUri = (uri: string): boolean => {
+  const [bucket = "", ...path] = uri.slice(5).split("/")
+  const isPath = path.join("") !== "" && !path.includes("..") && !unprintable.test(uri)
+  return uri.slice(0, 5).toLowerCase() === "gs://" && isPath && /^[a-z0-9][a-z0-9._-]{1,220}$/.test(bucket)
 }
 
 /** URL parsers drop or turn these, and a third slash, so that we would judge another text than the upstream gets. */

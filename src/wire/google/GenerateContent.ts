@@ -1,7 +1,7 @@
 // generateContent of both Google products: the request we build and the reply we read.
 // It must not know OpenAI words. Field names verbatim from the public API descriptions.
 import * as Schema from "effect/Schema"
-import type { Json, JsonObject } from "../json.ts"
+import { type JsonObject, JsonValue, maybe } from "../json.ts"
 
 /** A request part; exactly one data field. Built by hand, checked in tests against the published schema. */
 export interface PartOut {
@@ -39,9 +39,6 @@ export interface GenerateContentRequest {
   readonly modelArmorConfig?: JsonObject
 }
 
-/** Present or not; null counts as absent. */
-const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
-const JsonValue: Schema.Codec<Json> = Schema.Unknown as Schema.Codec<unknown> as Schema.Codec<Json>
 const open = [Schema.Record(Schema.String, JsonValue)] as const
 
 export const FunctionCall = Schema.StructWithRest(

@@ -3,6 +3,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
 import type { UsageMetadata } from "../../wire/google/GenerateContent.ts"
 import type { Usage } from "../../wire/openai/ChatReply.ts"
+import { count } from "./counts.ts"
 
 /**
  * `candidatesTokenCount` leaves out thoughts, so they are added, unless the upstream's own total shows that they are
@@ -37,28 +38,22 @@ export const usageOf = (metadata: UsageMetadata | JsonObject | undefined): Usage
   }
 }
 
-/** The counts of a stream are cumulative: the last value wins per field, and a field that is missing resets nothing. */
-export const mergeUsage = (before: JsonObject | undefined, metadata: UsageMetadata): JsonObject => {
-  const news = Object.values(metadata).includes(null)
-    ? Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null))
-    : (metadata as JsonObject)
-  return before === undefined ? news : { ...before, ...news }
-}
+const chatModalities = { AUDIO: "audio_tokens", IMAGE: "image_tokens", TEXT: "text_tokens" } as const
 
-const count = (value: Json | undefined): number =>
-  typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.trunc(value) : 0
+const byModality = (...lists: ReadonlyArray<Json | undefined>) => tokensBy(chatModalities, ...lists)
 
-const fields = { AUDIO: "audio_tokens", IMAGE: "image_tokens", TEXT: "text_tokens" } as const
-
-const byModality = (...lists: ReadonlyArray<Json | undefined>) => {
-  const sums: { audio_tokens?: number; image_tokens?: number; text_tokens?: number } = {}
+/** Sums of `[{modality, tokenCount}]` under the names given for modalities; others are left out. */
+export const tokensBy = <Field extends string>(
+  fields: Readonly<Record<string, Field>>,
+  ...lists: ReadonlyArray<Json | undefined>
+): { readonly [F in Field]?: number } => {
+  const sums: { [F in Field]?: number } = {}
   for (const list of lists) {
     for (const entry of Array.isArray(list) ? list : []) {
-      if (!isJsonObject(entry)) continue
-      const modality = entry["modality"]
-      if (modality !== "AUDIO" && modality !== "IMAGE" && modality !== "TEXT") continue
+      const modality = isJsonObject(entry) ? entry["modality"] : undefined
+      if (typeof modality !== "string" || !Object.hasOwn(fields, modality)) continue
       const field = fields[modality]
-      sums[field] = (sums[field] ?? 0) + count(entry["tokenCount"])
+      if (field !== undefined) sums[field] = (sums[field] ?? 0) + count(entry["tokenCount"])
     }
   }
   return sums

@@ -1,0 +1,46 @@
+// embedContent of Vertex AI and batchEmbedContents of the Gemini API.
+// It must not know OpenAI words. Field names verbatim from the public API descriptions.
+import * as Schema from "effect/Schema"
+import { JsonValue, maybe } from "../json.ts"
+
+interface TextContent {
+  readonly parts: ReadonlyArray<{ readonly text: string }>
+}
+
+/** Vertex AI: one content, one vector. */
+export interface EmbedContentRequest {
+  readonly content: TextContent
+  readonly embedContentConfig?: {
+    readonly taskType?: string
+    readonly title?: string
+    readonly outputDimensionality?: number
+    readonly autoTruncate?: boolean
+  }
+}
+
+/** Gemini API: one request and one vector per content. */
+export interface BatchEmbedContentsRequest {
+  readonly requests: ReadonlyArray<{
+    readonly model: string
+    readonly content: TextContent
+    readonly taskType?: string
+    readonly title?: string
+    readonly outputDimensionality?: number
+  }>
+}
+
+const ContentEmbedding = Schema.Struct({ values: maybe(JsonValue) })
+const EmbedUsage = Schema.Struct({ promptTokenCount: maybe(JsonValue) })
+
+export const EmbedContentReply = Schema.Struct({
+  embedding: maybe(ContentEmbedding),
+  usageMetadata: maybe(EmbedUsage),
+  truncated: maybe(JsonValue)
+})
+export type EmbedContentReply = typeof EmbedContentReply.Type
+
+export const BatchEmbedContentsReply = Schema.Struct({
+  embeddings: maybe(Schema.Array(ContentEmbedding)),
+  usageMetadata: maybe(EmbedUsage)
+})
+export type BatchEmbedContentsReply = typeof BatchEmbedContentsReply.Type

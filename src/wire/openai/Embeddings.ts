@@ -1,0 +1,56 @@
+// The embeddings request as clients write it, extensions included, and the list it is answered with.
+// It must not know any upstream; unknown fields are kept.
+import * as Schema from "effect/Schema"
+
+const opt = Schema.optionalKey
+const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+/** Every parameter the gateway knows. Faults inside `input` are found by `readEmbeddings`, which can name them exactly. */
+export const EmbeddingsParameters = Schema.Struct({
+  model: Schema.String,
+  input: Schema.Unknown,
+  dimensions: maybe(Schema.Number),
+  encoding_format: maybe(Schema.String),
+  task_type: maybe(Schema.String),
+  title: maybe(Schema.String),
+  auto_truncate: maybe(Schema.Boolean),
+  labels: maybe(Schema.Unknown),
+  user: maybe(Schema.Unknown)
+})
+
+/** The body of POST /v1/embeddings. */
+export const EmbeddingsRequest = Schema.StructWithRest(EmbeddingsParameters, [Schema.Record(Schema.String, Schema.Unknown)])
+export type EmbeddingsRequest = typeof EmbeddingsRequest.Type
+
+/** The known parameters, without the open rest. */
+export type KnownEmbeddingsParam = keyof typeof EmbeddingsParameters.fields
+
+/** Numbers, or base64 of 32-bit floats where the client asked for it. */
+export const Vector = Schema.Union([Schema.Array(Schema.Number), Schema.String])
+export type Vector = typeof Vector.Type
+
+export const Embedding = Schema.Struct({
+  object: Schema.Literal("embedding"),
+  index: Schema.Number,
+  embedding: Vector,
+  /** The input was cut to what the model takes (extension). */
+  truncated: opt(Schema.Literal(true)),
+  /** Vectors of the other media of a multimodal input (extensions). */
+  image_embedding: opt(Vector),
+  video_embeddings: opt(
+    Schema.Array(
+      Schema.Struct({ start_offset: opt(Schema.Number), end_offset: opt(Schema.Number), embedding: Vector })
+    )
+  )
+})
+export type Embedding = typeof Embedding.Type
+
+/** The answer, full form. */
+export const EmbeddingList = Schema.Struct({
+  object: Schema.Literal("list"),
+  data: Schema.Array(Embedding),
+  model: Schema.String,
+  usage: Schema.Struct({ prompt_tokens: Schema.Number, total_tokens: Schema.Number }),
+  provider: opt(Schema.String)
+})
+export type EmbeddingList = typeof EmbeddingList.Type

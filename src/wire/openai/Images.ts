@@ -1,0 +1,96 @@
+// The image generation request as clients write it, extensions included, and the list it is answered with.
+// It must not know any upstream; unknown fields are kept.
+import * as Schema from "effect/Schema"
+
+const opt = Schema.optionalKey
+const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+const text = maybe(Schema.String)
+const number = maybe(Schema.Number)
+const flag = maybe(Schema.Boolean)
+
+/** Extensions are read in OpenAI's spelling and in Google's. */
+const extensions = {
+  aspect_ratio: text,
+  aspectRatio: text,
+  image_size: text,
+  imageSize: text,
+  negative_prompt: text,
+  negativePrompt: text,
+  guidance_scale: number,
+  guidanceScale: number,
+  person_generation: text,
+  personGeneration: text,
+  safety_setting: text,
+  safetySetting: text,
+  safety_settings: maybe(Schema.Unknown),
+  safetySettings: maybe(Schema.Unknown),
+  add_watermark: flag,
+  addWatermark: flag,
+  enhance_prompt: flag,
+  enhancePrompt: flag,
+  include_rai_reason: flag,
+  includeRaiReason: flag,
+  include_safety_attributes: flag,
+  includeSafetyAttributes: flag,
+  storage_uri: text,
+  storageUri: text,
+  language: text,
+  seed: number,
+  labels: maybe(Schema.Unknown)
+}
+
+/** Every parameter the gateway knows; each pair must decide what becomes of each. */
+export const ImagesParameters = Schema.Struct({
+  model: Schema.String,
+  prompt: Schema.String,
+  n: number,
+  size: text,
+  response_format: text,
+  output_format: text,
+  outputFormat: text,
+  output_compression: number,
+  outputCompression: number,
+  quality: maybe(Schema.Unknown),
+  style: maybe(Schema.Unknown),
+  background: maybe(Schema.Unknown),
+  moderation: maybe(Schema.Unknown),
+  user: maybe(Schema.Unknown),
+  stream: flag,
+  partial_images: number,
+  ...extensions
+})
+
+/** The body of POST /v1/images/generations. */
+export const ImagesRequest = Schema.StructWithRest(ImagesParameters, [Schema.Record(Schema.String, Schema.Unknown)])
+export type ImagesRequest = typeof ImagesRequest.Type
+
+/** The known parameters, without the open rest. */
+export type KnownImagesParam = keyof typeof ImagesParameters.fields
+
+export const Image = Schema.Struct({
+  b64_json: opt(Schema.String),
+  url: opt(Schema.String),
+  revised_prompt: opt(Schema.String),
+  /** Scores per category, as the upstream gave them (extension). */
+  safety_attributes: opt(Schema.Unknown)
+})
+export type Image = typeof Image.Type
+
+export const ImagesUsage = Schema.Struct({
+  input_tokens: Schema.Number,
+  output_tokens: Schema.Number,
+  total_tokens: Schema.Number,
+  input_tokens_details: Schema.Struct({ text_tokens: Schema.Number, image_tokens: Schema.Number })
+})
+export type ImagesUsage = typeof ImagesUsage.Type
+
+/** The answer, full form. */
+export const ImageList = Schema.Struct({
+  created: Schema.Number,
+  data: Schema.Array(Image),
+  output_format: opt(Schema.Literals(["png", "jpeg", "webp"])),
+  usage: opt(ImagesUsage),
+  provider: opt(Schema.String)
+})
+export type ImageList = typeof ImageList.Type
