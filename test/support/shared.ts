@@ -22,7 +22,12 @@ export interface Recording {
   readonly provenance: string
   readonly features: ReadonlyArray<string>
   readonly normalized?: boolean
-  readonly request: { readonly url: string; readonly body?: unknown; readonly bodyText?: string }
+  readonly request: {
+    readonly url: string
+    readonly headers?: Readonly<Record<string, string>>
+    readonly body?: unknown
+    readonly bodyText?: string
+  }
   readonly response: {
     readonly status: number
     readonly headers: Readonly<Record<string, string>>

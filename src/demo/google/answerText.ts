@@ -23,13 +23,13 @@ const resultSentence = (name: string, response: unknown): string => {
   return `The tool ${name} answered ${cut(typeof output === "string" ? output : JSON.stringify(output), 400)}.`
 }
 
-const proseAnswer = (request: GenerateRequest): string => {
+const proseAnswer = (request: GenerateRequest, family: string): string => {
   const results = pendingResponses(request).map((result) => resultSentence(result.name ?? "without a name", result.response))
   if (results.length > 0) return `${results.join(" ")} That is all I need to answer you.`
   const text = lastUserText(request)
   const media = partsOf(lastUserContent(request)).flatMap((part) => mediaSentence(part) ?? [])
   if (media.length === 0 && greeting.test(text)) {
-    return "Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?"
+    return `Hello! I am a simulated ${family} model, so nothing you write leaves this machine. What would you like to try?`
   }
   const quoted = text === "" ? "You sent no words." : `You wrote: "${cut(text, 240)}".`
   const system = partsOf(request.systemInstruction).map((part) => part.text ?? "").join(" ")
@@ -38,8 +38,8 @@ const proseAnswer = (request: GenerateRequest): string => {
   return `${seen}${quoted}${obeyed} A simulated model cannot think about it, but it answers in the true wire format.`
 }
 
-/** The answer's text: prose, or JSON that fits the asked schema. */
-export const answerText = (request: GenerateRequest): string => {
+/** The answer's text: prose, or JSON that fits the asked schema; `family` is how the model calls itself. */
+export const answerText = (request: GenerateRequest, family = "Gemini"): string => {
   const config = request.generationConfig
   const schema = config?.responseJsonSchema ?? config?.responseSchema
   const text = lastUserText(request)
@@ -47,7 +47,7 @@ export const answerText = (request: GenerateRequest): string => {
     const value = synthesise(schema, { text, place: placesIn(text)[0], properties: "all" })
     return config?.responseMimeType === "text/x.enum" ? String(value) : JSON.stringify(value, null, 2)
   }
-  const prose = proseAnswer(request)
+  const prose = proseAnswer(request, family)
   return config?.responseMimeType === "application/json" ? JSON.stringify({ answer: prose }, null, 2) : prose
 }
 

@@ -1,6 +1,8 @@
 // Google's error bodies: `{error:{code,message,status,details}}` and the HTTP status that belongs to each canonical code.
 // It must not know who raises them; provider facts: google.rpc.Status and recorded refusals.
 
+import type { Route } from "./routes.ts"
+
 export interface GoogleError {
   readonly code: number
   readonly message: string
@@ -41,6 +43,15 @@ export const badRequest = (violations: ReadonlyArray<{ readonly field: string; r
   googleError("INVALID_ARGUMENT", violations.map((violation) => violation.description).join("\n"), [
     { "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations: violations }
   ])
+
+/** Vertex AI's 404 for a model its catalog lacks, whoever publishes it. */
+export const publisherModelMissing = ({ project, location, target }: Route): GoogleError => {
+  const place = project === undefined ? "" : `projects/${project}/locations/${location}/`
+  const publisher = target.kind === "model" ? target.publisher : ""
+  const message = `Publisher Model \`${place}publishers/${publisher}/models/${target.id}\` was not found or your project does not have access to it. ` +
+    "Please ensure you are using a valid model version."
+  return googleError("NOT_FOUND", message)
+}
 
 /** The text Google's front end gives for a path nobody serves. */
 export const notFoundPage = (path: string): string =>

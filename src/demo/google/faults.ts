@@ -2,7 +2,7 @@
 // It must not know sockets; a fault turns a good answer into a bad one, step by step.
 
 import { gzipSync } from "node:zlib"
-import { jsonAnswer, textAnswer } from "./answers.ts"
+import { textAnswer } from "./answers.ts"
 import type { Answer, Step } from "./answers.ts"
 import { googleError, retryInfo } from "./errors.ts"
 import type { GoogleError } from "./errors.ts"
@@ -14,6 +14,10 @@ export interface FaultWire {
   readonly errorEvent: (error: GoogleError) => string
   /** One more event of an endless answer. */
   readonly lineEvent: (text: string) => string
+  /** A refusal by the model's own servers, where they are not Google's; absent: as Google's front words it. */
+  readonly modelRefusal?: (error: GoogleError) => Answer
+  /** Events of a stream sent before it breaks; absent: two. */
+  readonly begun?: number
 }
 
 export interface FaultContext {
@@ -39,9 +43,9 @@ const half = (write: string | Uint8Array): string => {
 }
 
 /** The first events of a stream, or the first half of a unary body. */
-const beginning = (good: Answer, streaming: boolean): ReadonlyArray<Step> => {
+const beginning = (good: Answer, { streaming, wire }: FaultContext): ReadonlyArray<Step> => {
   const writes = writesOf(good)
-  if (streaming) return writes.slice(0, Math.min(2, Math.max(1, writes.length - 1))).map((write) => ({ write }))
+  if (streaming) return writes.slice(0, Math.min(wire.begun ?? 2, Math.max(1, writes.length - 1))).map((write) => ({ write }))
   return writes.slice(0, 1).map((write) => ({ write: half(write) }))
 }
 
@@ -62,6 +66,8 @@ function* endless(lineEvent: FaultWire["lineEvent"]): Generator<Step> {
   }
 }
 
+const refusedByModel = (error: GoogleError, { wire }: FaultContext): Answer => (wire.modelRefusal ?? wire.refusal)(error)
+
 const faults: Readonly<Record<string, Fault>> = {
   "demo-slow": (good) => withSteps(good, slowly(good.steps)),
   "demo-flaky-429": (good, { callNumber, wire }) =>
@@ -80,13 +86,19 @@ const faults: Readonly<Record<string, Fault>> = {
   "demo-html-502": () =>
     textAnswer(502, "text/html; charset=UTF-8", "<!DOCTYPE html>\n<html><title>Error 502 (Server Error)!!1</title><p><b>502.</b> That’s an error.</html>\n"),
   "demo-hangs": (good) => withSteps(good, [{ end: "hang" }]),
-  "demo-dies-midstream": (good, { streaming }) => withSteps(good, [...beginning(good, streaming), { end: "close" }]),
-  "demo-error-first-event": (good, { streaming, wire }) =>
-    streaming ? withSteps(good, [{ write: wire.errorEvent(internal) }]) : jsonAnswer(200, { error: internal }),
-  "demo-error-midstream": (good, { streaming, wire }) =>
-    streaming ? withSteps(good, [...beginning(good, true), { write: wire.errorEvent(internal) }]) : wire.refusal(internal),
-  "demo-truncated": (good, { streaming }) =>
-    withSteps(good, streaming ? writesOf(good).slice(0, -1).map((write) => ({ write })) : beginning(good, false)),
+  "demo-dies-midstream": (good, context) => withSteps(good, [...beginning(good, context), { end: "close" }]),
+  "demo-error-first-event": (good, context) =>
+    context.streaming
+      ? withSteps(good, [{ write: context.wire.errorEvent(internal) }])
+      : { ...refusedByModel(internal, context), status: 200 },
+  "demo-error-midstream": (good, context) =>
+    context.streaming
+      ? withSteps(good, [...beginning(good, context), { write: context.wire.errorEvent(internal) }])
+      : refusedByModel(internal, context),
+  "demo-overloaded": (good, context) =>
+    context.streaming ? withSteps(good, [{ write: context.wire.errorEvent(overloaded) }]) : refusedByModel(overloaded, context),
+  "demo-truncated": (good, context) =>
+    withSteps(good, context.streaming ? writesOf(good).slice(0, -1).map((write) => ({ write })) : beginning(good, context)),
   "demo-garbage": (good, { streaming, sse }) =>
     withSteps(good, streaming && sse ? [{ write: "data: {\"candidates\": [{\"content\"\r\n\r\n" }] : [{ write: "}{ this is not JSON" }]),
   "demo-endless": (good, { streaming, wire }) => (streaming ? withSteps(good, endless(wire.lineEvent)) : good),

@@ -1,7 +1,7 @@
 // What the operations on published models share: which routes are Gemini's, which models exist, how an unknown one is refused.
 // It must not know sockets, bodies or replies.
 
-import { googleError } from "./errors.ts"
+import { googleError, publisherModelMissing } from "./errors.ts"
 import type { GoogleError } from "./errors.ts"
 import { modelKind } from "./models.ts"
 import type { ModelKind } from "./models.ts"
@@ -35,8 +35,5 @@ export const unknownModel = (route: Route, allowed: ReadonlyArray<ModelKind>): G
       `Call ${listMethod} to see the list of available models and their supported methods.`
     return googleError("NOT_FOUND", message)
   }
-  const place = route.project === undefined ? "" : `projects/${route.project}/locations/${route.location}/`
-  const message = `Publisher Model \`${place}publishers/google/models/${target.id}\` was not found or your project does not have access to it. ` +
-    "Please ensure you are using a valid model version."
-  return googleError("NOT_FOUND", message)
+  return publisherModelMissing(route)
 }

@@ -2,9 +2,11 @@
 // It must not know sockets or credentials.
 
 import type { Answer } from "./answers.ts"
+import { countMessages } from "./countMessages.ts"
 import { countTokens } from "./countTokens.ts"
 import type { SimulatedEndpoint } from "./endpoints.ts"
 import { generateContent } from "./generateContent.ts"
+import { rawPredict } from "./rawPredict.ts"
 import type { Route } from "./routes.ts"
 
 export interface Call {
@@ -29,6 +31,6 @@ export interface Operation {
   readonly answer: (call: Call) => Answer
 }
 
-const operations: ReadonlyArray<Operation> = [generateContent, countTokens]
+const operations: ReadonlyArray<Operation> = [generateContent, countTokens, countMessages, rawPredict]
 
 export const findOperation = (route: Route): Operation | undefined => operations.find((operation) => operation.matches(route))

@@ -1,5 +1,5 @@
-// Thought signatures of the simulated models: opaque base64 that can be verified and belongs to one of the two services.
-// It must not know requests or replies; provider fact: a signature of one service is "corrupted" on the other.
+// Thought signatures of the simulated models: opaque base64 that can be verified and belongs to one issuer, a service of Gemini's or Claude.
+// It must not know requests or replies; provider fact: a signature of one issuer is "corrupted" or "invalid" for every other.
 
 import { createHash, createHmac, timingSafeEqual } from "node:crypto"
 import type { Backend } from "./request.ts"
@@ -8,23 +8,27 @@ const magic = Buffer.from([0x12, 0x9a, 0x5e, 0x51])
 const key = "simulated Google services"
 const length = magic.length + 1 + 11 + 16
 
+export type Issuer = Backend | "claude"
+
+const issuers: ReadonlyArray<Issuer | undefined> = [undefined, "google", "vertex", "claude"]
+
 const seal = (head: Buffer): Buffer => createHmac("sha256", key).update(head).digest().subarray(0, 16)
 
 /** The literal that makes the service skip the check. Source: Google's thought signature page. */
 export const skipSignature = "skip_thought_signature_validator"
 
 /** A signature for `seed`; the same seed gives the same signature. */
-export const issueSignature = (backend: Backend, seed: string): string => {
+export const issueSignature = (issuer: Issuer, seed: string): string => {
   const nonce = createHash("sha256").update(seed).digest().subarray(0, 11)
-  const head = Buffer.concat([magic, Buffer.from([backend === "google" ? 1 : 2]), nonce])
+  const head = Buffer.concat([magic, Buffer.from([issuers.indexOf(issuer)]), nonce])
   return Buffer.concat([head, seal(head)]).toString("base64")
 }
 
-/** Whose signature this is: a service of the simulator, or foreign (also when altered). */
-export const signatureOwner = (signature: string): Backend | "foreign" => {
+/** Whose signature this is: an issuer of the simulator, or foreign (also when altered). */
+export const signatureOwner = (signature: string): Issuer | "foreign" => {
   const bytes = Buffer.from(signature, "base64")
   if (bytes.length !== length || !bytes.subarray(0, magic.length).equals(magic)) return "foreign"
   const head = bytes.subarray(0, length - 16)
   if (!timingSafeEqual(seal(head), bytes.subarray(length - 16))) return "foreign"
-  return head[magic.length] === 1 ? "google" : "vertex"
+  return issuers[head[magic.length] ?? 0] ?? "foreign"
 }

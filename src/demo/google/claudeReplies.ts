@@ -1,0 +1,132 @@
+// What the simulated Claude answers to an accepted request: content blocks, stop reason and counts. Pure, deterministic.
+// It must not know HTTP, streaming or how JSON is framed.
+
+import { createHash } from "node:crypto"
+import { answerText, thoughtText } from "./answerText.ts"
+import { citedBlocks, searchBlocks } from "./claudeCitations.ts"
+import { conversation, forcesTool, formatOf, thinks } from "./claudeRequest.ts"
+import type { MessagesRequest } from "./claudeRequest.ts"
+import { claudeInput } from "./claudeUsage.ts"
+import type { ClaudeInput } from "./claudeUsage.ts"
+import { claudeFacts } from "./models.ts"
+import { lastUserText } from "./request.ts"
+import type { GenerateRequest } from "./request.ts"
+import { issueSignature } from "./signatures.ts"
+import { planCalls } from "./toolCalls.ts"
+import { textTokens } from "./usage.ts"
+
+type Json = Readonly<Record<string, unknown>>
+
+/** A block of the answer as the unary body writes it. */
+export interface ReplyBlock extends Json {
+  readonly type: string
+}
+
+export interface ClaudeReply {
+  readonly content: ReadonlyArray<ReplyBlock>
+  readonly stopReason: string
+  readonly stopSequence: string | null
+  /** Only models that tell why they stopped have the member at all. */
+  readonly stopDetails?: Json
+  readonly input: ClaudeInput
+  readonly outputTokens: number
+  readonly thinkingTokens: number
+  readonly searches: number
+}
+
+/** What the user's words ask the simulator to show; the long words are those Anthropic documents for the same purpose. */
+const asked = {
+  refusal: /demo:refusal|ANTHROPIC_MAGIC_STRING_TRIGGER_REFUSAL/,
+  redacted: /demo:redacted-thinking|ANTHROPIC_MAGIC_STRING_TRIGGER_REDACTED_THINKING/,
+  nothing: /demo:empty-answer/
+}
+
+const hash = (text: string): string => createHash("sha256").update(text).digest("base64url").replace(/[-_]/g, "x").slice(0, 22)
+
+const seedOf = (request: MessagesRequest, model: string): string => `${model} ${JSON.stringify(request.messages)}`
+
+const thinkingBlocks = (request: MessagesRequest, view: GenerateRequest, model: string): ReadonlyArray<ReplyBlock> => {
+  if (!thinks(request) || forcesTool(request)) return []
+  if (asked.redacted.test(lastUserText(view))) {
+    const data = (part: number) => issueSignature("claude", `redacted ${part} ${seedOf(request, model)}`)
+    return [{ type: "redacted_thinking", data: data(0) }, { type: "redacted_thinking", data: data(1) }]
+  }
+  const thinking = thoughtText(view).trim()
+  const display = request.thinking?.display ?? (claudeFacts(model).hidesThoughts ? "omitted" : "summarized")
+  return [{ type: "thinking", thinking: display === "omitted" ? "" : thinking, signature: issueSignature("claude", thinking) }]
+}
+
+const callBlocks = (request: MessagesRequest, view: GenerateRequest, model: string): ReadonlyArray<ReplyBlock> => {
+  const planned = planCalls(view)
+  const calls = request.tool_choice?.disable_parallel_tool_use ? planned.slice(0, 1) : planned
+  const seed = seedOf(request, model)
+  const caller = claudeFacts(model).detailed ? { caller: { type: "direct" } } : {}
+  const blocks = calls.map(({ name, args }, index) => ({ type: "tool_use", id: `toolu_vrtx_01${hash(`${seed} ${index}`)}`, name, input: args, ...caller }))
+  const first = calls[0]
+  // A model that is free to choose, and does not think first, says what it is about to do (recorded).
+  const announces = first !== undefined && !thinks(request) && !forcesTool(request)
+  return announces ? [{ type: "text", text: `I'll call ${first.name} for that.` }, ...blocks] : blocks
+}
+
+interface Cut {
+  readonly text: string
+  readonly stopReason: string
+  readonly stopSequence: string | null
+}
+
+/** Cuts at the first stop sequence, then at the tokens left after thinking; says which of the two ended the text. */
+const limited = (text: string, request: MessagesRequest, spent: number): Cut => {
+  const found = (request.stop_sequences ?? []).flatMap((sequence) => {
+    const index = text.indexOf(sequence)
+    return index < 0 ? [] : [{ sequence, index }]
+  })
+  const first = found.reduce<{ sequence: string; index: number } | undefined>((best, next) => (best === undefined || next.index < best.index ? next : best), undefined)
+  const stopped = first === undefined ? text : text.slice(0, first.index)
+  const most = Math.max(0, request.max_tokens - spent) * 4
+  if (stopped.length > most) return { text: stopped.slice(0, most).replace(/[\uD800-\uDBFF]$/, ""), stopReason: "max_tokens", stopSequence: null }
+  return { text: stopped, stopReason: first === undefined ? "end_turn" : "stop_sequence", stopSequence: first?.sequence ?? null }
+}
+
+const outputOf = (blocks: ReadonlyArray<ReplyBlock>): number => textTokens(blocks.map((block) => JSON.stringify(block)).join("").replace(/"[a-z_]+":/g, ""))
+
+interface Body {
+  readonly content: ReadonlyArray<ReplyBlock>
+  readonly stopReason: string
+  readonly stopSequence: string | null
+  readonly searches: number
+}
+
+const textBody = (request: MessagesRequest, view: GenerateRequest, model: string, spent: number): Body => {
+  const searched = searchBlocks(request, view, claudeFacts(model).detailed)
+  const cut = limited(answerText(view, "Claude"), request, spent)
+  const whole = cut.stopReason === "end_turn" && formatOf(request) === undefined
+  const cited = whole ? citedBlocks(request) : []
+  const content = cited.length > 0 ? cited : whole && searched.length > 0 ? searched : cut.text === "" ? [] : [{ type: "text", text: cut.text }]
+  return { content, stopReason: cut.stopReason, stopSequence: cut.stopSequence, searches: content === searched ? 1 : 0 }
+}
+
+/** The reply to an accepted request; the same request always gets the same reply. */
+export const claudeReply = (request: MessagesRequest, model: string): ClaudeReply => {
+  const view = conversation(request)
+  const input = claudeInput(request)
+  const words = lastUserText(view)
+  const none = { content: [], stopSequence: null, input, thinkingTokens: 0, searches: 0 }
+  if (asked.refusal.test(words)) {
+    const explanation = "This request triggered restrictions of the simulated service and was blocked."
+    return { ...none, stopReason: "refusal", stopDetails: { type: "refusal", category: "cyber", explanation }, outputTokens: 5 }
+  }
+  if (asked.nothing.test(words)) return { ...none, stopReason: "end_turn", outputTokens: 2 }
+  const thoughts = thinkingBlocks(request, view, model)
+  const thinkingTokens = thoughts.length === 0 ? 0 : textTokens(thoughtText(view).trim())
+  const calls = callBlocks(request, view, model)
+  const body: Body = calls.length > 0
+    ? { content: calls, stopReason: "tool_use", stopSequence: null, searches: 0 }
+    : textBody(request, view, model, thinkingTokens)
+  return {
+    ...body,
+    content: [...thoughts, ...body.content],
+    input,
+    outputTokens: Math.max(1, outputOf(body.content)) + thinkingTokens,
+    thinkingTokens
+  }
+}

@@ -1,0 +1,29 @@
+// The operation that counts the tokens of a messages body for Claude: `count-tokens:rawPredict`, where the body names the model.
+// It must not know sockets or credentials.
+
+import { errorAnswer } from "./answers.ts"
+import type { Answer } from "./answers.ts"
+import { claudeError, claudeId, claudeJson } from "./claudeAnswers.ts"
+import { claudeTokens } from "./claudeUsage.ts"
+import { validateCounted } from "./claudeValidate.ts"
+import { publisherModelMissing } from "./errors.ts"
+import { isServedClaude } from "./models.ts"
+import type { Call, Operation } from "./operations.ts"
+
+const answer = ({ route, headers, body, serial, now, acceptForeignSignatures }: Call): Answer => {
+  const requestId = claudeId("req_vrtx_011C", `${serial} ${now}`)
+  const verdict = validateCounted(body, { betaHeader: headers["anthropic-beta"], acceptForeignSignatures })
+  if (!verdict.accepted) return claudeError("invalid_request_error", verdict.message, requestId)
+  const { model } = verdict.request
+  // Aliases of the newest version are not known to this operation.
+  if (!isServedClaude(model) || /[@-](latest|default)$/.test(model)) {
+    return errorAnswer(publisherModelMissing({ ...route, target: { kind: "model", publisher: "anthropic", id: model } }), false)
+  }
+  return claudeJson(200, { input_tokens: claudeTokens(verdict.request) })
+}
+
+export const countMessages: Operation = {
+  matches: ({ target, service, operation }) =>
+    service === "vertex" && target.kind === "model" && target.publisher === "anthropic" && target.id === "count-tokens" && operation === "rawPredict",
+  answer
+}
