@@ -6,9 +6,35 @@ export type HeaderRecord = Readonly<Record<string, string | undefined>>
 
 export type HeaderPrefix = "x-gateway" | "x-portkey"
 
+/** A header of ours under both of its names; written out once, for joining names per request costs more than reading. */
+export interface GatewayHeader {
+  readonly name: `x-gateway-${string}`
+  readonly alias: `x-portkey-${string}`
+}
+
+const header = (word: string): GatewayHeader => ({ name: `x-gateway-${word}`, alias: `x-portkey-${word}` })
+
+/** Every header a client may send us. */
+export const known = {
+  apiKey: header("api-key"),
+  provider: header("provider"),
+  config: header("config"),
+  metadata: header("metadata"),
+  traceId: header("trace-id"),
+  requestTimeout: header("request-timeout"),
+  anthropicBeta: header("anthropic-beta"),
+  dryRun: header("dry-run"),
+  unsupportedParams: header("unsupported-params"),
+  vertexProjectId: header("vertex-project-id"),
+  vertexRegion: header("vertex-region"),
+  vertexServiceAccountJson: header("vertex-service-account-json"),
+  strictSchema: header("strict-schema-compliance"),
+  strictOpenAi: header("strict-open-ai-compliance")
+} as const
+
 /** The value of `x-gateway-NAME`, else of its alias `x-portkey-NAME`. */
-export const gatewayHeader = (headers: HeaderRecord, name: string): string | undefined =>
-  headers[`x-gateway-${name}`] ?? headers[`x-portkey-${name}`]
+export const gatewayHeader = (headers: HeaderRecord, { name, alias }: GatewayHeader): string | undefined =>
+  headers[name] ?? headers[alias]
 
 /** The prefix the client speaks: the alias only when it uses nothing else. */
 export const prefixOf = (headers: HeaderRecord): HeaderPrefix => {
@@ -22,9 +48,9 @@ export const prefixOf = (headers: HeaderRecord): HeaderPrefix => {
 
 /** The strict switch under both of its names; undefined when the client did not say. */
 export const strictHeader = (headers: HeaderRecord): { readonly name: string; readonly value: string } | undefined => {
-  for (const name of ["strict-schema-compliance", "strict-open-ai-compliance"]) {
-    const value = gatewayHeader(headers, name)
-    if (value !== undefined) return { name: `x-gateway-${name}`, value }
+  for (const one of [known.strictSchema, known.strictOpenAi]) {
+    const value = gatewayHeader(headers, one)
+    if (value !== undefined) return { name: one.name, value }
   }
   return undefined
 }
@@ -41,7 +67,7 @@ export const keyPrefix = "mgk_"
 
 /** The gateway key a request presents: its own header, else a `mgk_` value where stock SDKs put their keys. */
 export const presentedKey = (headers: HeaderRecord): string | undefined => {
-  const own = gatewayHeader(headers, "api-key")
+  const own = gatewayHeader(headers, known.apiKey)
   if (own !== undefined && own.trim() !== "") return own.trim()
   const authorization = headers["authorization"]
   const places = [

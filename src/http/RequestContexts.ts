@@ -11,6 +11,7 @@ import {
   type HeaderRecord,
   isStrict,
   keyPrefix,
+  known,
   prefixOf,
   presentedKey,
   strictHeader,
@@ -60,7 +61,7 @@ export const arrive = (
 ): Arrival => {
   const headers: HeaderRecord = request.headers
   const presented = headers["x-request-id"]
-  const trace = gatewayHeader(headers, "trace-id")
+  const trace = gatewayHeader(headers, known.traceId)
   const parent = headers["traceparent"]
   const query = request.url.indexOf("?")
   return {
@@ -82,52 +83,74 @@ export const requestContext = (
   headers: HeaderRecord,
   key: GatewayKey,
   arrival: Arrival
-): Result.Result<RequestContext, GatewayError> =>
-  Result.gen(function*() {
-    yield* checkTrace(headers)
-    yield* refuseConfig(headers)
-    const millis = yield* timeout(headers)
-    const strict = strictHeader(headers)
-    return {
-      requestId: arrival.requestId,
-      traceId: arrival.traceId,
-      createdSeconds: Math.floor(arrival.startedMillis / 1000),
-      startedMillis: arrival.startedMillis,
-      deadlineMillis: millis === undefined ? undefined : arrival.startedMillis + millis,
-      key,
-      providerHeader: yield* provider(headers),
-      carried: yield* carried(headers, arrival.authorizationTwice),
-      strict: strict === undefined ? true : yield* flag(strict.name, strict.value),
-      dryRun: yield* flag("x-gateway-dry-run", gatewayHeader(headers, "dry-run") ?? "false"),
-      unsupported: yield* unsupported(headers),
-      metadata: yield* metadata(headers),
-      betas: yield* betas(headers),
-      idSeed: arrival.freshId,
-      headerPrefix: arrival.prefix
-    }
+): Result.Result<RequestContext, GatewayError> => {
+  const refused = traceFault(headers) ?? configFault(headers)
+  if (refused !== undefined) return refused
+  const millis = timeout(headers)
+  if (Result.isFailure(millis)) return Result.fail(millis.failure)
+  const providerHeader = provider(headers)
+  if (Result.isFailure(providerHeader)) return Result.fail(providerHeader.failure)
+  const credentials = carried(headers, arrival.authorizationTwice)
+  if (Result.isFailure(credentials)) return Result.fail(credentials.failure)
+  const said = strictHeader(headers)
+  const strict = said === undefined ? isSaid : flag(said.name, said.value)
+  if (Result.isFailure(strict)) return Result.fail(strict.failure)
+  const dry = gatewayHeader(headers, known.dryRun)
+  const dryRun = dry === undefined ? isUnsaid : flag(known.dryRun.name, dry)
+  if (Result.isFailure(dryRun)) return Result.fail(dryRun.failure)
+  const unsupportedParams = unsupported(headers)
+  if (Result.isFailure(unsupportedParams)) return Result.fail(unsupportedParams.failure)
+  const labels = metadata(headers)
+  if (Result.isFailure(labels)) return Result.fail(labels.failure)
+  const flags = betas(headers)
+  if (Result.isFailure(flags)) return Result.fail(flags.failure)
+  return Result.succeed({
+    requestId: arrival.requestId,
+    traceId: arrival.traceId,
+    createdSeconds: Math.floor(arrival.startedMillis / 1000),
+    startedMillis: arrival.startedMillis,
+    deadlineMillis: millis.success === undefined ? undefined : arrival.startedMillis + millis.success,
+    key,
+    providerHeader: providerHeader.success,
+    carried: credentials.success,
+    strict: strict.success,
+    dryRun: dryRun.success,
+    unsupported: unsupportedParams.success,
+    metadata: labels.success,
+    betas: flags.success,
+    idSeed: arrival.freshId,
+    headerPrefix: arrival.prefix
   })
+}
+
+type Flag = Result.Result<boolean, BodyInvalid>
+const isSaid: Flag = Result.succeed(true)
+const isUnsaid: Flag = Result.succeed(false)
 
 const invalid = (param: string, message: string) =>
   Result.fail(new BodyInvalid({ code: "invalid_header", param, message: `${param} ${message}` }))
 
-const flag = (name: string, value: string): Result.Result<boolean, BodyInvalid> => {
+const flag = (name: string, value: string): Flag => {
   const word = value.toLowerCase()
   return word === "true" || word === "false"
     ? Result.succeed(word === "true")
     : invalid(name, "is \"true\" or \"false\", sent once.")
 }
 
-const checkTrace = (headers: HeaderRecord): Result.Result<void, BodyInvalid> => {
-  const trace = gatewayHeader(headers, "trace-id")
+/** The refusal of a header; undefined when nothing is wrong with it. */
+type Refused = Result.Result<never, BodyInvalid | RecordUnknown> | undefined
+
+const traceFault = (headers: HeaderRecord): Refused => {
+  const trace = gatewayHeader(headers, known.traceId)
   return trace === undefined || traceIdGrammar.test(trace)
-    ? Result.void
+    ? undefined
     : invalid("x-gateway-trace-id", "is 1 to 128 printable ASCII characters.")
 }
 
 /** No configs are stored here: naming one must not be passed over in silence. */
-const refuseConfig = (headers: HeaderRecord): Result.Result<void, BodyInvalid | RecordUnknown> => {
-  const config = gatewayHeader(headers, "config")?.trim()
-  if (config === undefined || config === "") return Result.void
+const configFault = (headers: HeaderRecord): Refused => {
+  const config = gatewayHeader(headers, known.config)?.trim()
+  if (config === undefined || config === "") return undefined
   return config.startsWith("{")
     ? Result.fail(new BodyInvalid({
       code: "invalid_config",
@@ -138,7 +161,7 @@ const refuseConfig = (headers: HeaderRecord): Result.Result<void, BodyInvalid | 
 }
 
 const timeout = (headers: HeaderRecord): Result.Result<number | undefined, BodyInvalid> => {
-  const value = gatewayHeader(headers, "request-timeout")
+  const value = gatewayHeader(headers, known.requestTimeout)
   if (value === undefined) return Result.succeed(undefined)
   return /^[1-9]\d{0,8}$/.test(value)
     ? Result.succeed(Number(value))
@@ -146,26 +169,27 @@ const timeout = (headers: HeaderRecord): Result.Result<number | undefined, BodyI
 }
 
 const provider = (headers: HeaderRecord): Result.Result<string | undefined, BodyInvalid> => {
-  const value = gatewayHeader(headers, "provider")
+  const value = gatewayHeader(headers, known.provider)
   if (value === undefined) return Result.succeed(undefined)
   const slug = value.startsWith("@") ? value.slice(1) : value
   return isSlug(slug) ? Result.succeed(slug) : invalid("x-gateway-provider", "is one slug, with or without \"@\".")
 }
 
 const unsupported = (headers: HeaderRecord): Result.Result<"ignore" | "reject", BodyInvalid> => {
-  const value = gatewayHeader(headers, "unsupported-params") ?? "ignore"
+  const value = gatewayHeader(headers, known.unsupportedParams) ?? "ignore"
   return value === "ignore" || value === "reject"
     ? Result.succeed(value)
     : invalid("x-gateway-unsupported-params", "is \"ignore\" or \"reject\".")
 }
 
 const longestMetadata = 8 * 1024
+const noMetadata: Result.Result<Readonly<Record<string, string>>, BodyInvalid> = Result.succeed({})
 const refusedKeys = new Set(["__proto__", "constructor", "prototype"])
 
 const metadata = (headers: HeaderRecord): Result.Result<Readonly<Record<string, string>>, BodyInvalid> => {
   const name = "x-gateway-metadata"
-  const text = gatewayHeader(headers, "metadata")
-  if (text === undefined) return Result.succeed({})
+  const text = gatewayHeader(headers, known.metadata)
+  if (text === undefined) return noMetadata
   const wrong = invalid(name, "is a JSON object of strings, at most 8 KiB.")
   if (text.length > longestMetadata) return wrong
   const parsed = Result.getOrElse(parseJsonText(text), () => null)
@@ -185,7 +209,7 @@ const longestBetas = 1024
 const betaGrammar = /^[A-Za-z0-9-]+(,[A-Za-z0-9-]+)*$/
 
 const betas = (headers: HeaderRecord): Result.Result<ReadonlyArray<string>, BodyInvalid> => {
-  const value = gatewayHeader(headers, "anthropic-beta") ?? headers["anthropic-beta"]
+  const value = gatewayHeader(headers, known.anthropicBeta) ?? headers["anthropic-beta"]
   if (value === undefined) return Result.succeed([])
   const flags = value.split(",").map((one) => one.trim())
   return value.length <= longestBetas && flags.length <= 20 && betaGrammar.test(flags.join(","))
@@ -199,26 +223,25 @@ const credentialGrammar = /^[\x21-\x7e]+$/
 const carried = (
   headers: HeaderRecord,
   authorizationTwice: boolean
-): Result.Result<CarriedCredentials, BodyInvalid | CredentialsInvalid> =>
-  Result.gen(function*() {
-    const gatewayKey = presentedKey(headers)
-    const authorization = headers["authorization"]
-    const token = authorization === undefined ? "" : withoutBearer(authorization)
-    const wellFormed = token === "" || /^bearer$/i.test(token) || (credentialGrammar.test(token) && !authorizationTwice)
-    if (!wellFormed) {
-      return yield* Result.fail(new CredentialsInvalid({
-        message: "Authorization is sent once, as \"Bearer <token>\" or as a bare API key."
-      }))
-    }
-    const serviceAccount = gatewayHeader(headers, "vertex-service-account-json")
-    return {
-      authorization: /^bearer$/i.test(token) ? undefined : credential(token, gatewayKey),
-      googApiKey: credential(headers["x-goog-api-key"] ?? "", gatewayKey),
-      vertexProjectId: gatewayHeader(headers, "vertex-project-id"),
-      vertexRegion: gatewayHeader(headers, "vertex-region"),
-      vertexServiceAccountJson: serviceAccount === undefined ? undefined : Redacted.make(serviceAccount)
-    }
+): Result.Result<CarriedCredentials, BodyInvalid | CredentialsInvalid> => {
+  const gatewayKey = presentedKey(headers)
+  const authorization = headers["authorization"]
+  const token = authorization === undefined ? "" : withoutBearer(authorization)
+  const empty = token === "" || /^bearer$/i.test(token)
+  if (!empty && (authorizationTwice || !credentialGrammar.test(token))) {
+    return Result.fail(new CredentialsInvalid({
+      message: "Authorization is sent once, as \"Bearer <token>\" or as a bare API key."
+    }))
+  }
+  const serviceAccount = gatewayHeader(headers, known.vertexServiceAccountJson)
+  return Result.succeed({
+    authorization: empty ? undefined : credential(token, gatewayKey),
+    googApiKey: credential(headers["x-goog-api-key"] ?? "", gatewayKey),
+    vertexProjectId: gatewayHeader(headers, known.vertexProjectId),
+    vertexRegion: gatewayHeader(headers, known.vertexRegion),
+    vertexServiceAccountJson: serviceAccount === undefined ? undefined : Redacted.make(serviceAccount)
   })
+}
 
 /** A gateway key, this one or any other, is no provider credential and never goes upstream. */
 const credential = (value: string, gatewayKey: string | undefined): Redacted.Redacted<string> | undefined =>

@@ -31,6 +31,31 @@ export const fixedHeaders = (account: ProviderAccount): Readonly<Record<string, 
 export const segment = (text: string): string =>
   encodeURIComponent(text).replaceAll("%40", "@").replaceAll("%3A", ":")
 
+/** What the URLs of one base must begin with. */
+interface Base {
+  readonly text: string
+  readonly origin: string
+  readonly prefix: string
+}
+
+const bases = new WeakMap<ProviderAccount, Base>()
+
+/** The operator's base URL, read once per account; a host of the closed set needs no reading. */
+const baseOf = (account: ProviderAccount, host: string): Base | undefined => {
+  if (account.baseUrl === undefined) return { text: `https://${host}`, origin: `https://${host}`, prefix: "" }
+  const read = bases.get(account)
+  if (read !== undefined) return read
+  const url = URL.parse(account.baseUrl)
+  if (url === null) return undefined
+  const base = {
+    text: account.baseUrl.replace(/\/+$/, ""),
+    origin: url.origin,
+    prefix: url.pathname.replace(/\/+$/, "")
+  }
+  bases.set(account, base)
+  return base
+}
+
 /**
  * Puts scheme, host and path together and compares the finished URL with what was meant, so that no text that
  * slipped through a grammar can choose another host or path. The operator's `base_url` replaces scheme and host only.
@@ -41,15 +66,13 @@ export const upstreamUrl = (
   path: string,
   query: string
 ): Result.Result<string, BodyInvalid> => {
-  const base = account.baseUrl ?? `https://${host}`
-  const text = `${base.replace(/\/+$/, "")}${path}${query}`
+  const base = baseOf(account, host)
+  const text = `${base?.text}${path}${query}`
   const url = URL.parse(text)
-  const expected = URL.parse(base)
-  const prefix = expected === null || expected.pathname === "/" ? "" : expected.pathname.replace(/\/+$/, "")
   const sound =
-    url !== null && expected !== null &&
-    url.origin === expected.origin && url.username === "" && url.password === "" && url.hash === "" &&
-    url.pathname === prefix + path && url.search === query
+    url !== null && base !== undefined &&
+    url.origin === base.origin && url.username === "" && url.password === "" && url.hash === "" &&
+    url.pathname === base.prefix + path && url.search === query
   return sound
     ? Result.succeed(text)
     : Result.fail(new BodyInvalid({ code: "invalid_model", param: "model", message: "The model id cannot be part of an upstream URL." }))

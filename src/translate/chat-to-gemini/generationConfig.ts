@@ -16,33 +16,35 @@ export interface GenerationConfig {
   readonly unused: ReadonlyArray<string>
 }
 
-type Fields = Result.Result<JsonObject, RequestFault>
+/** The fields found so far. */
+type Fields = Record<string, Json>
+/** What is wrong with the request; nothing when nothing is. */
+type Fault = Result.Result<never, RequestFault> | undefined
 
 export const generationConfig = (
   request: ChatRequest,
   target: TranslateContext["target"],
   verbatimThinking: { readonly path: string; readonly value: JsonObject } | undefined,
   limits: { readonly stopSequences: number; readonly schemaDepth: number }
-): Result.Result<GenerationConfig, RequestFault> =>
-  Result.gen(function* () {
-    const thinking = yield* thinkingConfig(request, target.facts, verbatimThinking)
-    const format = yield* responseFormat(request.response_format, target, limits.schemaDepth)
-    const output = yield* outputKinds(request)
-    const image = yield* imageConfig(request.image_config, target)
-    yield* checkLogitBias(request.logit_bias)
-    const config: JsonObject = {
-      ...(yield* sampling(request)),
-      ...(yield* amounts(request)),
-      ...(yield* stopSequences(request.stop, limits.stopSequences)),
-      ...(yield* mediaResolution(request.media_resolution)),
-      ...format.fields,
-      ...output.fields,
-      ...image.fields,
-      ...(thinking.config === undefined ? {} : { thinkingConfig: thinking.config })
-    }
-    const unused = [...thinking.unused, ...output.unused, ...image.unused, ...losingLimit(request)]
-    return { config, systemText: format.systemText, unused }
-  })
+): Result.Result<GenerationConfig, RequestFault> => {
+  const format = responseFormat(request.response_format, target, limits.schemaDepth)
+  if (Result.isFailure(format)) return Result.fail(format.failure)
+  const thinking = thinkingConfig(request, target.facts, verbatimThinking)
+  if (Result.isFailure(thinking)) return Result.fail(thinking.failure)
+  const config: Fields = {}
+  const unused = [...thinking.success.unused]
+  const fault = sampling(request, config) ??
+    amounts(request, config) ??
+    stopSequences(request.stop, limits.stopSequences, config) ??
+    mediaResolution(request.media_resolution, config) ??
+    checkLogitBias(request.logit_bias) ??
+    outputKinds(request, Object.assign(config, format.success.fields), unused) ??
+    imageConfig(request.image_config, target, config, unused)
+  if (fault !== undefined) return fault
+  if (thinking.success.config !== undefined) config["thinkingConfig"] = thinking.success.config
+  if (losesLimit(request)) unused.push("max_tokens")
+  return Result.succeed({ config, systemText: format.success.systemText, unused })
+}
 
 const numbers = [
   ["temperature", "temperature"],
@@ -51,15 +53,14 @@ const numbers = [
   ["frequency_penalty", "frequencyPenalty"]
 ] as const
 
-const sampling = (request: ChatRequest): Fields => {
-  const fields: Record<string, Json> = {}
+const sampling = (request: ChatRequest, fields: Fields): Fault => {
   for (const [param, field] of numbers) {
     const value = request[param]
     if (value === undefined || value === null) continue
     if (!Number.isFinite(value)) return invalid(param, "invalid_value", `${param} must be a finite number.`)
     fields[field] = value
   }
-  return Result.succeed(fields)
+  return undefined
 }
 
 const int32 = 2 ** 31
@@ -81,8 +82,7 @@ const wholes: ReadonlyArray<Whole> = [
   { param: "max_completion_tokens", field: "maxOutputTokens", least: 1, most: Number.MAX_SAFE_INTEGER }
 ]
 
-const amounts = (request: ChatRequest): Fields => {
-  const fields: Record<string, Json> = {}
+const amounts = (request: ChatRequest, fields: Fields): Fault => {
   for (const { param, field, least, most } of wholes) {
     const value = request[param]
     if (value === undefined || value === null) continue
@@ -92,41 +92,39 @@ const amounts = (request: ChatRequest): Fields => {
     if (param !== "n" || value > 1) fields[field] = value
   }
   if (request.logprobs === true) fields["responseLogprobs"] = true
-  return Result.succeed(fields)
+  return undefined
 }
 
-const losingLimit = ({ max_tokens, max_completion_tokens }: ChatRequest): ReadonlyArray<string> => {
+const losesLimit = ({ max_tokens, max_completion_tokens }: ChatRequest): boolean => {
   const both = (max_tokens ?? undefined) !== undefined && (max_completion_tokens ?? undefined) !== undefined
-  return both && max_tokens !== max_completion_tokens ? ["max_tokens"] : []
+  return both && max_tokens !== max_completion_tokens
 }
 
-const stopSequences = (stop: ChatRequest["stop"], most: number): Fields => {
-  if (stop === undefined || stop === null) return Result.succeed({})
+const stopSequences = (stop: ChatRequest["stop"], most: number, fields: Fields): Fault => {
+  if (stop === undefined || stop === null) return undefined
   const list: ReadonlyArray<unknown> = Array.isArray(stop) ? stop : [stop]
   const words = list.filter((word) => typeof word === "string" && word !== "")
   if (words.length !== list.length || words.length > most) {
     return invalid("stop", "invalid_value", `stop must be a string or up to ${most} strings, none of them empty.`)
   }
-  return Result.succeed(words.length === 0 ? {} : { stopSequences: words.map(String) })
+  if (words.length > 0) fields["stopSequences"] = words.map(String)
+  return undefined
 }
 
-const mediaResolution = (value: ChatRequest["media_resolution"]): Fields => {
-  if (value === undefined || value === null) return Result.succeed({})
+const mediaResolution = (value: ChatRequest["media_resolution"], fields: Fields): Fault => {
+  if (value === undefined || value === null) return undefined
   const level = value.toUpperCase().replace(/^MEDIA_RESOLUTION_/, "")
-  return /^[A-Z_]+$/.test(level)
-    ? Result.succeed({ mediaResolution: `MEDIA_RESOLUTION_${level}` })
-    : invalid("media_resolution", "invalid_value", "media_resolution must be a word such as low, medium or high.")
+  if (!/^[A-Z_]+$/.test(level)) {
+    return invalid("media_resolution", "invalid_value", "media_resolution must be a word such as low, medium or high.")
+  }
+  fields["mediaResolution"] = `MEDIA_RESOLUTION_${level}`
+  return undefined
 }
 
-const checkLogitBias = (bias: ChatRequest["logit_bias"]): Result.Result<void, RequestFault> =>
-  Object.values(bias ?? {}).every((value) => typeof value === "number")
-    ? Result.succeed(undefined)
+const checkLogitBias = (bias: ChatRequest["logit_bias"]): Fault =>
+  bias === undefined || bias === null || Object.values(bias).every((value) => typeof value === "number")
+    ? undefined
     : invalid("logit_bias", "invalid_value", "logit_bias must map tokens to numbers.")
-
-interface Output {
-  readonly fields: JsonObject
-  readonly unused: ReadonlyArray<string>
-}
 
 const modalityWords: ReadonlyMap<unknown, string> = new Map([
   ["text", "TEXT"],
@@ -135,22 +133,26 @@ const modalityWords: ReadonlyMap<unknown, string> = new Map([
 ])
 
 /** Modalities, and with audio among them the voice. */
-const outputKinds = (request: ChatRequest): Result.Result<Output, RequestFault> => {
-  const unheard = (request.audio ?? undefined) === undefined ? [] : ["audio"]
+const outputKinds = (request: ChatRequest, fields: Fields, unused: Array<string>): Fault => {
+  const unheard = (request.audio ?? undefined) !== undefined
   const asked = request.modalities
-  if (asked === undefined || asked === null) return Result.succeed({ fields: {}, unused: unheard })
+  if (asked === undefined || asked === null) {
+    if (unheard) unused.push("audio")
+    return undefined
+  }
   const list: ReadonlyArray<unknown> = Array.isArray(asked) ? asked : []
   const words = list.map((word) => modalityWords.get(word)).filter((word) => word !== undefined)
   if (words.length === 0 || words.length !== list.length) {
     return invalid("modalities", "invalid_value", "modalities must be an array of text, image and audio, and not empty.")
   }
-  if (words.includes("AUDIO")) return spoken(request)
-  const isTextOnly = words.every((word) => word === "TEXT")
-  return Result.succeed({ fields: isTextOnly ? {} : { responseModalities: words }, unused: unheard })
+  if (words.includes("AUDIO")) return spoken(request, fields)
+  if (unheard) unused.push("audio")
+  if (!words.every((word) => word === "TEXT")) fields["responseModalities"] = words
+  return undefined
 }
 
 /** Speech models answer audio alone, so other modalities beside it are not passed on. */
-const spoken = (request: ChatRequest): Result.Result<Output, RequestFault> => {
+const spoken = (request: ChatRequest, fields: Fields): Fault => {
   if (request.stream === true) {
     return invalid("stream", "invalid_value", "Audio answers cannot be streamed; leave stream out or send false.")
   }
@@ -162,8 +164,9 @@ const spoken = (request: ChatRequest): Result.Result<Output, RequestFault> => {
   if (voice !== undefined && typeof voice !== "string") {
     return invalid("audio.voice", "invalid_type", "audio.voice must be the name of a voice.")
   }
-  const speech = voice === undefined ? {} : { speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: voice } } } }
-  return Result.succeed({ fields: { responseModalities: ["AUDIO"], ...speech }, unused: [] })
+  fields["responseModalities"] = ["AUDIO"]
+  if (voice !== undefined) fields["speechConfig"] = { voiceConfig: { prebuiltVoiceConfig: { voiceName: voice } } }
+  return undefined
 }
 
 const imageFields: ReadonlyMap<string, string> = new Map([
@@ -174,11 +177,13 @@ const imageFields: ReadonlyMap<string, string> = new Map([
 
 const imageConfig = (
   asked: ChatRequest["image_config"],
-  target: TranslateContext["target"]
-): Result.Result<Output, RequestFault> => {
-  const image: Record<string, Json> = {}
-  const unused: Array<string> = []
-  for (const [name, value] of Object.entries(asked ?? {})) {
+  target: TranslateContext["target"],
+  fields: Fields,
+  unused: Array<string>
+): Fault => {
+  if (asked === undefined || asked === null) return undefined
+  const image: Fields = {}
+  for (const [name, value] of Object.entries(asked)) {
     if (value === undefined || value === null) continue
     const field = imageFields.get(name)
     if (field === undefined || (name === "person_generation" && target.kind !== "vertex-ai")) {
@@ -190,5 +195,6 @@ const imageConfig = (
     }
     image[field] = value
   }
-  return Result.succeed({ fields: Object.keys(image).length === 0 ? {} : { imageConfig: image }, unused })
+  if (Object.keys(image).length > 0) fields["imageConfig"] = image
+  return undefined
 }

@@ -23,50 +23,68 @@ export interface GoogleFields {
 export const googleFields = (
   request: ChatRequest,
   target: TranslateContext["target"]
-): Result.Result<GoogleFields, RequestFault> =>
-  Result.gen(function* () {
-    const extras = yield* readExtras(request)
-    const safety = firstOf([
-      { path: "safety_settings", value: request.safety_settings ?? undefined },
-      { path: "safetySettings", value: request.safetySettings ?? undefined },
-      ...extras.found("safety_settings")
-    ])
-    const cached = firstOf([
-      { path: "cached_content", value: request.cached_content ?? undefined },
-      ...extras.found("cached_content")
-    ])
-    const thinking = firstOf(extras.found("thinking_config"))
-    if (thinking.value !== undefined && !isJsonObject(thinking.value)) {
-      return yield* invalid(thinking.path, "invalid_type", `${thinking.path} must be an object.`)
-    }
-    if (cached.value !== undefined && (typeof cached.value !== "string" || cached.value === "")) {
-      return yield* invalid(cached.path, "invalid_type", `${cached.path} must be the name of a cached content.`)
-    }
-    const safetySettings = yield* readSafety(safety.path, safety.value, target)
-    const armor = yield* readArmor(request, target, safetySettings.length > 0)
-    const labels = yield* readLabels(request.labels, target)
-    const tier = serviceTier(request.service_tier, target)
-    return {
-      body: {
-        ...(safetySettings.length === 0 ? {} : { safetySettings }),
-        ...(cached.value === undefined ? {} : { cachedContent: cached.value }),
-        ...armor.body,
-        ...labels.body,
-        ...tier.body
-      },
-      headers: tier.headers,
-      thinking: thinking.value === undefined ? undefined : { path: thinking.path, value: thinking.value },
-      unused: [
-        ...extras.unknown,
-        ...safety.losers,
-        ...cached.losers,
-        ...thinking.losers,
-        ...armor.unused,
-        ...labels.unused,
-        ...tier.unused
-      ]
-    }
+): Result.Result<GoogleFields, RequestFault> => {
+  if (params.every((param) => (request[param] ?? undefined) === undefined)) return none
+  const read = readExtras(request)
+  if (Result.isFailure(read)) return Result.fail(read.failure)
+  const extras = read.success
+  const safety = firstOf([
+    { path: "safety_settings", value: request.safety_settings ?? undefined },
+    { path: "safetySettings", value: request.safetySettings ?? undefined },
+    ...extras.found("safety_settings")
+  ])
+  const cached = firstOf([
+    { path: "cached_content", value: request.cached_content ?? undefined },
+    ...extras.found("cached_content")
+  ])
+  const thinking = firstOf(extras.found("thinking_config"))
+  if (thinking.value !== undefined && !isJsonObject(thinking.value)) {
+    return invalid(thinking.path, "invalid_type", `${thinking.path} must be an object.`)
+  }
+  if (cached.value !== undefined && (typeof cached.value !== "string" || cached.value === "")) {
+    return invalid(cached.path, "invalid_type", `${cached.path} must be the name of a cached content.`)
+  }
+  const settings = readSafety(safety.path, safety.value, target)
+  if (Result.isFailure(settings)) return Result.fail(settings.failure)
+  const armor = readArmor(request, target, settings.success.length > 0)
+  if (Result.isFailure(armor)) return Result.fail(armor.failure)
+  const labels = readLabels(request.labels, target)
+  if (Result.isFailure(labels)) return Result.fail(labels.failure)
+  const tier = serviceTier(request.service_tier, target)
+  return Result.succeed({
+    body: {
+      ...(settings.success.length === 0 ? {} : { safetySettings: settings.success }),
+      ...(cached.value === undefined ? {} : { cachedContent: cached.value }),
+      ...armor.success.body,
+      ...labels.success.body,
+      ...tier.body
+    },
+    headers: tier.headers,
+    thinking: thinking.value === undefined ? undefined : { path: thinking.path, value: thinking.value },
+    unused: [
+      ...extras.unknown,
+      ...safety.losers,
+      ...cached.losers,
+      ...thinking.losers,
+      ...armor.success.unused,
+      ...labels.success.unused,
+      ...tier.unused
+    ]
   })
+}
+
+/** All parameters that matter here; most requests have none of them. */
+const params = [
+  "safety_settings",
+  "safetySettings",
+  "cached_content",
+  "model_armor_config",
+  "labels",
+  "service_tier",
+  "extra_body",
+  "google"
+] as const
+const none: Result.Result<GoogleFields, RequestFault> = Result.succeed({ body: {}, headers: {}, thinking: undefined, unused: [] })
 
 interface Found {
   readonly path: string

@@ -29,16 +29,17 @@ type Read<A> = Result.Result<A, RequestFault>
 const noResult = "No result was returned; see the next message."
 
 /** Translates the turns; `names` gives functions the names the upstream takes. */
-export const messagesToGemini = (turns: ReadonlyArray<Turn>, context: TranslateContext, names: ToolNames): Read<GeminiMessages> =>
-  Result.gen(function* () {
-    const { system, talk } = apart(turns)
-    const contents: Array<Content> = []
-    for (const turn of talk) {
-      for (const content of yield* turnToContents(turn, context, names)) append(contents, content)
-    }
-    const texts = yield* partsToGemini(system.flatMap((turn) => turn.parts), context.target)
-    return finished(contents, texts, context)
-  })
+export const messagesToGemini = (turns: ReadonlyArray<Turn>, context: TranslateContext, names: ToolNames): Read<GeminiMessages> => {
+  const { system, talk } = apart(turns)
+  const contents: Array<Content> = []
+  for (const turn of talk) {
+    const read = turnToContents(turn, context, names)
+    if (Result.isFailure(read)) return Result.fail(read.failure)
+    for (const content of read.success) append(contents, content)
+  }
+  const texts = partsToGemini(system.length === 1 ? system[0]?.parts ?? [] : system.flatMap((turn) => turn.parts), context.target)
+  return Result.isFailure(texts) ? Result.fail(texts.failure) : Result.succeed(finished(contents, texts.success, context))
+}
 
 /** System turns leave the talk; of a request with nothing else the last one is the user's. */
 const apart = (turns: ReadonlyArray<Turn>): { system: ReadonlyArray<Turn>; talk: ReadonlyArray<Turn> } => {
@@ -61,16 +62,15 @@ const append = (contents: Array<Content>, content: Content): void => {
 }
 
 const turnToContents = (turn: Turn, context: TranslateContext, names: ToolNames): Read<ReadonlyArray<Content>> => {
-  if (turn._tag !== "Assistant") return Result.map(partsToGemini(turn.parts, context.target), (parts) => [userContent(parts)])
-  return Result.gen(function* () {
-    const parts = yield* partsToGemini(turn.parts, context.target, issuerOf(turn.calls, context))
-    const signatures = signaturesToSend(turn.calls, context)
-    const calls = turn.calls.map((call, index) => callPart(call, signatures[index], context, names))
-    const model: Content = { role: "model", parts: [...parts, ...calls], isResults: false }
-    if (turn.calls.length === 0 || turn.isLast) return [model]
-    const answered = yield* resultContents(turn.calls, context, names)
-    return [model, ...answered]
-  })
+  const isModel = turn._tag === "Assistant"
+  const read = partsToGemini(turn.parts, context.target, isModel ? issuerOf(turn.calls, context) : undefined)
+  if (Result.isFailure(read)) return Result.fail(read.failure)
+  if (!isModel) return Result.succeed([userContent(read.success)])
+  const signatures = signaturesToSend(turn.calls, context)
+  const calls = turn.calls.map((call, index) => callPart(call, signatures[index], context, names))
+  const model: Content = { role: "model", parts: [...read.success, ...calls], isResults: false }
+  if (turn.calls.length === 0 || turn.isLast) return Result.succeed([model])
+  return Result.map(resultContents(turn.calls, context, names), (answered) => [model, ...answered])
 }
 
 const userContent = (parts: ReadonlyArray<PartOut>): Content => ({ role: "user", parts: [...parts], isResults: false })
@@ -85,26 +85,26 @@ const callPart = (call: Call, signature: string | undefined, context: TranslateC
 })
 
 /** One content of responses in the order of the calls, then one of media that responses cannot hold. */
-const resultContents = (calls: ReadonlyArray<Call>, context: TranslateContext, names: ToolNames): Read<ReadonlyArray<Content>> =>
-  Result.gen(function* () {
-    const responses: Array<PartOut> = []
-    const apartFrom: Array<PartOut> = []
-    for (const call of calls) {
-      const result = call.result ?? [{ _tag: "Text" as const, text: noResult, signature: undefined }]
-      const media = yield* partsToGemini(result.filter((part) => part._tag === "Media"), context.target)
-      const held = media.filter((part) => fitsResponse(part, context.target))
-      apartFrom.push(...media.filter((part) => !held.includes(part)))
-      responses.push({
-        functionResponse: {
-          name: names.mangle(call.name),
-          response: parseResult(textOf(result)),
-          ...idOf(call, context),
-          ...(held.length === 0 ? {} : { parts: held.map(({ inlineData }) => ({ inlineData })) })
-        }
-      })
-    }
-    return [{ role: "user", parts: responses, isResults: true }, userContent(apartFrom)]
-  })
+const resultContents = (calls: ReadonlyArray<Call>, context: TranslateContext, names: ToolNames): Read<ReadonlyArray<Content>> => {
+  const responses: Array<PartOut> = []
+  const apartFrom: Array<PartOut> = []
+  for (const call of calls) {
+    const result = call.result ?? [{ _tag: "Text" as const, text: noResult, signature: undefined }]
+    const media = partsToGemini(result.filter((part) => part._tag === "Media"), context.target)
+    if (Result.isFailure(media)) return Result.fail(media.failure)
+    const held = media.success.filter((part) => fitsResponse(part, context.target))
+    for (const part of media.success) if (!held.includes(part)) apartFrom.push(part)
+    responses.push({
+      functionResponse: {
+        name: names.mangle(call.name),
+        response: parseResult(textOf(result)),
+        ...idOf(call, context),
+        ...(held.length === 0 ? {} : { parts: held.map(({ inlineData }) => ({ inlineData })) })
+      }
+    })
+  }
+  return Result.succeed([{ role: "user", parts: responses, isResults: true }, userContent(apartFrom)])
+}
 
 const textOf = (parts: ReadonlyArray<Part>): string => parts.map((part) => (part._tag === "Text" ? part.text : "")).join("")
 

@@ -2,69 +2,106 @@
 // It must not know URLs or credentials; which of the two products it is for, the context says.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
+import type { JsonObject } from "../../domain/json.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
 import type { GenerateContentRequest } from "../../wire/google/GenerateContent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { readMessages, type Turn } from "../shared/readMessages.ts"
 import { textPart } from "../shared/readParts.ts"
 import { readToolChoice, readTools } from "../shared/readTools.ts"
-import { toolNamesOf } from "../shared/toolNames.ts"
+import { type ToolNames, toolNamesOf } from "../shared/toolNames.ts"
 import type { Translated, TranslateContext } from "../Translator.ts"
-import { generationConfig } from "./generationConfig.ts"
-import { googleFields } from "./googleFields.ts"
-import { messagesToGemini } from "./messages.ts"
+import { type GenerationConfig, generationConfig } from "./generationConfig.ts"
+import { type GoogleFields, googleFields } from "./googleFields.ts"
+import { type GeminiMessages, messagesToGemini } from "./messages.ts"
 import { ignoredParams } from "./params.ts"
-import { geminiTools } from "./tools.ts"
+import { type GeminiTools, geminiTools } from "./tools.ts"
 
 /** Translates a request, or says what is wrong with it; parameters without a place upstream are named in `ignored`. */
 export const chatToGeminiRequest = (
   request: ChatRequest,
   context: TranslateContext
-): Result.Result<Translated<GenerateContentRequest>, RequestFault> =>
-  Result.gen(function* () {
-    const { target } = context
-    const names = toolNamesOf(request)
-    const google = yield* googleFields(request, target)
-    const generation = yield* generationConfig(request, target, google.thinking, defaultLimits)
-    const asked = yield* readTools(request, defaultLimits)
-    const tools = yield* geminiTools(asked, yield* readToolChoice(request), names, target, defaultLimits)
-    const turns = withSystemText(yield* readMessages(request.messages, defaultLimits), generation.systemText)
-    const { contents, systemInstruction } = yield* messagesToGemini(turns, context, names)
-    // What a cached content already holds must not stand beside it.
-    const isCached = google.body.cachedContent !== undefined
-    const system = systemInstruction === undefined ? {} : { systemInstruction }
-    const body: GenerateContentRequest = {
-      contents,
-      ...(isCached
-        ? {}
-        : {
-            ...system,
-            ...(tools.tools === undefined ? {} : { tools: tools.tools }),
-            ...(tools.toolConfig === undefined ? {} : { toolConfig: tools.toolConfig })
-          }),
-      ...(Object.keys(generation.config).length === 0 ? {} : { generationConfig: generation.config }),
-      ...google.body
-    }
-    const unused = [
-      ...google.unused,
-      ...generation.unused,
-      ...unusedOfTools(request),
-      ...(tools.choiceUnused ? choiceParams : []),
-      ...(isCached ? [...toolParams, ...choiceParams] : []),
-      ...(isCached && systemInstruction !== undefined ? ["messages.system"] : [])
-    ]
-    return { body, headers: google.headers, ignored: ignoredParams(request, unused) }
+): Result.Result<Translated<GenerateContentRequest>, RequestFault> => {
+  const { target } = context
+  const names = toolNamesOf(request)
+  const fields = googleFields(request, target)
+  if (Result.isFailure(fields)) return Result.fail(fields.failure)
+  const google = fields.success
+  const config = generationConfig(request, target, google.thinking, defaultLimits)
+  if (Result.isFailure(config)) return Result.fail(config.failure)
+  const generation = config.success
+  const tools = toolsOf(request, names, target)
+  if (Result.isFailure(tools)) return Result.fail(tools.failure)
+  const turns = readMessages(request.messages, defaultLimits)
+  if (Result.isFailure(turns)) return Result.fail(turns.failure)
+  const messages = messagesToGemini(withSystemText(turns.success, generation.systemText), context, names)
+  if (Result.isFailure(messages)) return Result.fail(messages.failure)
+  return Result.succeed({
+    body: bodyOf(messages.success, tools.success, generation, google),
+    headers: google.headers,
+    ignored: ignoredParams(request, unusedOf(request, messages.success, tools.success, generation, google))
   })
+}
+
+const toolsOf = (
+  request: ChatRequest,
+  names: ToolNames,
+  target: TranslateContext["target"]
+): Result.Result<GeminiTools, RequestFault> => {
+  const asked = readTools(request, defaultLimits)
+  if (Result.isFailure(asked)) return Result.fail(asked.failure)
+  const choice = readToolChoice(request)
+  if (Result.isFailure(choice)) return Result.fail(choice.failure)
+  return geminiTools(asked.success, choice.success, names, target, defaultLimits)
+}
+
+/** What a cached content already holds must not stand beside it. */
+const isCached = (google: GoogleFields): boolean => google.body.cachedContent !== undefined
+
+const bodyOf = (
+  { contents, systemInstruction }: GeminiMessages,
+  { tools, toolConfig }: GeminiTools,
+  { config }: GenerationConfig,
+  google: GoogleFields
+): GenerateContentRequest => {
+  const cached = isCached(google)
+  return {
+    contents,
+    ...(cached || systemInstruction === undefined ? {} : { systemInstruction }),
+    ...(cached || tools === undefined ? {} : { tools }),
+    ...(cached || toolConfig === undefined ? {} : { toolConfig }),
+    ...(isEmpty(config) ? {} : { generationConfig: config }),
+    ...google.body
+  }
+}
+
+const isEmpty = (fields: JsonObject): boolean => {
+  for (const _name in fields) return false
+  return true
+}
+
+const unusedOf = (
+  request: ChatRequest,
+  { systemInstruction }: GeminiMessages,
+  { choiceUnused }: GeminiTools,
+  generation: GenerationConfig,
+  google: GoogleFields
+): ReadonlyArray<string> => {
+  const unused = [...google.unused, ...generation.unused]
+  // The newer words win over the older ones, and calls cannot be kept from being parallel.
+  if ((request.tools ?? undefined) !== undefined) unused.push("functions")
+  if ((request.tool_choice ?? undefined) !== undefined) unused.push("function_call")
+  if (request.parallel_tool_calls === false) unused.push("parallel_tool_calls")
+  if (choiceUnused || isCached(google)) unused.push(...choiceParams)
+  if (isCached(google)) {
+    unused.push(...toolParams)
+    if (systemInstruction !== undefined) unused.push("messages.system")
+  }
+  return unused
+}
 
 const toolParams = ["tools", "functions", "web_search_options"]
 const choiceParams = ["tool_choice", "function_call"]
-
-/** The newer words win over the older ones, and calls cannot be kept from being parallel. */
-const unusedOfTools = (request: ChatRequest): ReadonlyArray<string> => [
-  ...((request.tools ?? undefined) === undefined ? [] : ["functions"]),
-  ...((request.tool_choice ?? undefined) === undefined ? [] : ["function_call"]),
-  ...(request.parallel_tool_calls === false ? ["parallel_tool_calls"] : [])
-]
 
 /** With the text as one more system turn: the last, unless the last one is to become the user's. */
 const withSystemText = (turns: ReadonlyArray<Turn>, text: string | undefined): ReadonlyArray<Turn> => {

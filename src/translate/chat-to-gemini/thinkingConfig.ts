@@ -18,26 +18,35 @@ export const thinkingConfig = (
   request: ChatRequest,
   facts: ModelFacts,
   verbatim: { readonly path: string; readonly value: JsonObject } | undefined
-): Result.Result<ThinkingConfig, RequestFault> =>
-  Result.gen(function* () {
-    const asked = yield* readThinking(request)
-    const params = (["thinking", "reasoning_effort"] as const).filter((param) => (request[param] ?? undefined) !== undefined)
-    if (verbatim !== undefined) {
-      const config = camelCased(verbatim.value)
-      if ("thinkingBudget" in config && "thinkingLevel" in config) {
-        return yield* invalid(verbatim.path, "invalid_value", "Give a thinking budget or a thinking level, not both.")
-      }
-      return facts.thinking === "none"
-        ? { config: undefined, unused: [verbatim.path, ...params] }
-        : { config, unused: params }
-    }
-    if (asked === undefined) return { config: undefined, unused: [] }
-    const losers = params.filter((param) => param !== asked.param)
-    if (facts.thinking === "none") {
-      return { config: undefined, unused: asked.thinking._tag === "Off" ? losers : [asked.param, ...losers] }
-    }
-    return { config: facts.thinking === "level" ? byLevel(asked.thinking, facts) : byBudget(asked.thinking, facts), unused: losers }
-  })
+): Result.Result<ThinkingConfig, RequestFault> => {
+  const read = readThinking(request)
+  if (Result.isFailure(read)) return Result.fail(read.failure)
+  const asked = read.success
+  if (verbatim !== undefined) return verbatimConfig(verbatim, namedParams(request), facts)
+  if (asked === undefined) return Result.succeed(nothing)
+  const losers = namedParams(request).filter((param) => param !== asked.param)
+  if (facts.thinking === "none") {
+    return Result.succeed({ config: undefined, unused: asked.thinking._tag === "Off" ? losers : [asked.param, ...losers] })
+  }
+  return Result.succeed({ config: facts.thinking === "level" ? byLevel(asked.thinking, facts) : byBudget(asked.thinking, facts), unused: losers })
+}
+
+const nothing: ThinkingConfig = { config: undefined, unused: [] }
+
+const namedParams = (request: ChatRequest): ReadonlyArray<"thinking" | "reasoning_effort"> =>
+  (["thinking", "reasoning_effort"] as const).filter((param) => (request[param] ?? undefined) !== undefined)
+
+const verbatimConfig = (
+  { path, value }: { readonly path: string; readonly value: JsonObject },
+  params: ReadonlyArray<string>,
+  facts: ModelFacts
+): Result.Result<ThinkingConfig, RequestFault> => {
+  const config = camelCased(value)
+  if ("thinkingBudget" in config && "thinkingLevel" in config) {
+    return invalid(path, "invalid_value", "Give a thinking budget or a thinking level, not both.")
+  }
+  return Result.succeed(facts.thinking === "none" ? { config: undefined, unused: [path, ...params] } : { config, unused: params })
+}
 
 const camelCased = (value: JsonObject): JsonObject =>
   Object.fromEntries(

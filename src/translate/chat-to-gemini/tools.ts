@@ -30,32 +30,45 @@ export const geminiTools = (
   names: ToolNames,
   target: TranslateContext["target"],
   limits: { readonly schemaDepth: number }
-): Result.Result<GeminiTools, RequestFault> =>
-  Result.gen(function* () {
-    const calling = yield* functionCalling(asked, choice, names, target)
-    const declarations: Array<JsonObject> = []
-    for (const tool of calling.functions) declarations.push(yield* declaration(tool, names, target, limits.schemaDepth))
-    const tools: Array<JsonObject> = []
-    for (const tool of asked) {
-      // All declarations stand in one Tool object, every other kind in its own: two kinds in one object are refused.
-      if (tool._tag !== "Function") tools.push(yield* builtIn(tool, target))
-      else if (tool === calling.functions[0]) tools.push({ functionDeclarations: declarations })
+): Result.Result<GeminiTools, RequestFault> => {
+  if (asked.length === 0 && choice === undefined) return none
+  const read = functionCalling(asked, choice, names, target)
+  if (Result.isFailure(read)) return Result.fail(read.failure)
+  const calling = read.success
+  const declarations: Array<JsonObject> = []
+  for (const tool of calling.functions) {
+    const declared = declaration(tool, names, target, limits.schemaDepth)
+    if (Result.isFailure(declared)) return Result.fail(declared.failure)
+    declarations.push(declared.success)
+  }
+  const tools: Array<JsonObject> = []
+  for (const tool of asked) {
+    // All declarations stand in one Tool object, every other kind in its own: two kinds in one object are refused.
+    if (tool._tag === "Function") {
+      if (tool === calling.functions[0]) tools.push({ functionDeclarations: declarations })
+      continue
     }
-    const builtIns = asked.filter((tool) => tool._tag !== "Function")
-    const hasServerSide = builtIns.some((tool) => tool._tag !== "ComputerUse")
-    const mixes = target.kind === "google" && isNewest(target) && declarations.length > 0 && hasServerSide
-    const maps = builtIns.find((tool) => tool._tag === "Maps")
-    const toolConfig = {
-      ...(calling.config === undefined ? {} : { functionCallingConfig: calling.config }),
-      ...(maps === undefined ? {} : whereabouts(maps.config)),
-      ...(mixes ? { includeServerSideToolInvocations: true } : {})
-    }
-    return {
-      ...(tools.length === 0 ? {} : { tools }),
-      ...(Object.keys(toolConfig).length === 0 ? {} : { toolConfig }),
-      choiceUnused: calling.unused
-    }
+    const own = builtIn(tool, target)
+    if (Result.isFailure(own)) return Result.fail(own.failure)
+    tools.push(own.success)
+  }
+  const builtIns = asked.filter((tool) => tool._tag !== "Function")
+  const hasServerSide = builtIns.some((tool) => tool._tag !== "ComputerUse")
+  const mixes = target.kind === "google" && isNewest(target) && declarations.length > 0 && hasServerSide
+  const maps = builtIns.find((tool) => tool._tag === "Maps")
+  const toolConfig = {
+    ...(calling.config === undefined ? {} : { functionCallingConfig: calling.config }),
+    ...(maps === undefined ? {} : whereabouts(maps.config)),
+    ...(mixes ? { includeServerSideToolInvocations: true } : {})
+  }
+  return Result.succeed({
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(Object.keys(toolConfig).length === 0 ? {} : { toolConfig }),
+    choiceUnused: calling.unused
   })
+}
+
+const none: Result.Result<GeminiTools, RequestFault> = Result.succeed({ choiceUnused: false })
 
 const isNewest = (target: TranslateContext["target"]): boolean => target.facts.generation === "g3"
 

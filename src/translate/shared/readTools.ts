@@ -62,26 +62,26 @@ const longestName = 256
 export const readTools = (
   request: ChatRequest,
   limits: { readonly tools: number }
-): Result.Result<ReadonlyArray<AskedTool>, RequestFault> =>
-  Result.gen(function* () {
-    const legacy = isLegacy(request)
-    const list = (legacy ? request.functions : request.tools) ?? []
-    const where = legacy ? "functions" : "tools"
-    if (list.length > limits.tools) {
-      return yield* invalid(where, "array_too_long", `At most ${limits.tools} tools are taken, ${list.length} were sent.`)
-    }
-    const tools: Array<AskedTool> = []
-    for (const [index, tool] of list.entries()) {
-      if (!isJsonObject(tool)) return yield* invalid(where, "invalid_type", `${where}[${index}] must be an object.`)
-      const path = `${where}[${index}]`
-      tools.push(yield* legacy ? readFunction(tool, path, path) : readTool(tool, path))
-    }
-    yield* refuseTwins(tools, where)
-    if (isJsonObject(request.web_search_options) && !tools.some((tool) => tool._tag === "Search")) {
-      tools.push({ _tag: "Search", path: "web_search_options", name: "web_search", config: {} })
-    }
-    return tools
-  })
+): Result.Result<ReadonlyArray<AskedTool>, RequestFault> => {
+  const legacy = isLegacy(request)
+  const list = (legacy ? request.functions : request.tools) ?? []
+  const where = legacy ? "functions" : "tools"
+  if (list.length > limits.tools) {
+    return invalid(where, "array_too_long", `At most ${limits.tools} tools are taken, ${list.length} were sent.`)
+  }
+  const tools: Array<AskedTool> = []
+  for (const [index, tool] of list.entries()) {
+    if (!isJsonObject(tool)) return invalid(where, "invalid_type", `${where}[${index}] must be an object.`)
+    const path = `${where}[${index}]`
+    const read = legacy ? readFunction(tool, path, path) : readTool(tool, path)
+    if (Result.isFailure(read)) return Result.fail(read.failure)
+    tools.push(read.success)
+  }
+  if (isJsonObject(request.web_search_options) && !tools.some((tool) => tool._tag === "Search")) {
+    tools.push({ _tag: "Search", path: "web_search_options", name: "web_search", config: {} })
+  }
+  return twinsOf(tools, where) ?? Result.succeed(tools)
+}
 
 /** True when the request speaks the older `functions` and `function_call`; the answer does then, too. */
 export const isLegacy = (request: ChatRequest): boolean =>
@@ -143,7 +143,9 @@ const hasProperties = (parameters: JsonObject | undefined): boolean => {
   return isJsonObject(properties) && Object.keys(properties).length > 0
 }
 
-const refuseTwins = (tools: ReadonlyArray<AskedTool>, where: string): Result.Result<void, RequestFault> => {
+/** The refusal of two functions of one name; undefined when there are none. */
+const twinsOf = (tools: ReadonlyArray<AskedTool>, where: string): Result.Result<never, RequestFault> | undefined => {
+  if (tools.length < 2) return undefined
   const seen = new Map<string, number>()
   for (const [index, tool] of tools.entries()) {
     if (tool._tag !== "Function") continue
@@ -157,7 +159,7 @@ const refuseTwins = (tools: ReadonlyArray<AskedTool>, where: string): Result.Res
     }
     seen.set(tool.name, index)
   }
-  return Result.succeed(undefined)
+  return undefined
 }
 
 /** `tool_choice`, or the legacy `function_call` when there is none; undefined when the request says nothing. */

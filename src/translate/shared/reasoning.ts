@@ -37,13 +37,14 @@ const efforts: ReadonlyMap<unknown, Thinking> = new Map<unknown, Thinking>([
 ])
 
 /** Both parameters are checked; `thinking` wins over `reasoning_effort`. */
-export const readThinking = (request: ChatRequest): Result.Result<AskedThinking | undefined, RequestFault> =>
-  Result.gen(function* () {
-    const effort = yield* readEffort(request.reasoning_effort)
-    const thinking = yield* readSwitch(request.thinking)
-    if (thinking !== undefined) return { thinking, param: "thinking" }
-    return effort === undefined ? undefined : { thinking: effort, param: "reasoning_effort" }
-  })
+export const readThinking = (request: ChatRequest): Result.Result<AskedThinking | undefined, RequestFault> => {
+  const effort = readEffort(request.reasoning_effort)
+  if (Result.isFailure(effort)) return Result.fail(effort.failure)
+  const thinking = readSwitch(request.thinking)
+  if (Result.isFailure(thinking)) return Result.fail(thinking.failure)
+  if (thinking.success !== undefined) return Result.succeed({ thinking: thinking.success, param: "thinking" })
+  return Result.succeed(effort.success === undefined ? undefined : { thinking: effort.success, param: "reasoning_effort" })
+}
 
 const readEffort = (value: unknown): Result.Result<Thinking | undefined, RequestFault> => {
   if (value === undefined || value === null) return Result.succeed(undefined)
