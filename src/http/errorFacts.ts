@@ -216,7 +216,7 @@ const reasonDraft = (reason: Reason): Draft => {
   const message = reason.message
   switch (reason._tag) {
     case "InvalidRequest":
-      return invalid(reason.code ?? "upstream_invalid_argument", message, reason.param ?? null)
+      return invalid(reason.code ?? reason.upstreamCode ?? "upstream_invalid_argument", message, reason.param ?? null)
     case "ToolMixRejected":
       return invalid("tools_cannot_be_mixed", message, "tools")
     case "SignatureRejected":

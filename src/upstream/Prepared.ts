@@ -8,6 +8,7 @@ import type { LimitValues } from "../domain/Limits.ts"
 import type { ProviderKind } from "../domain/ProviderAccount.ts"
 import { ProviderError, Reason } from "../domain/ProviderError.ts"
 import { jsonEvents } from "../translate/jsonEvents.ts"
+import { statusInside } from "../translate/shared/upstreamError.ts"
 import {
   compose,
   isStreamFailed,
@@ -172,7 +173,5 @@ const badReply = (kind: "redirect" | "empty" | "unreadable", message: string): R
 /** The status of an error that came as the body of a 2xx, by itself or as the only item of an array; undefined when there is none. */
 const hiddenStatus = (body: Json): number | undefined => {
   const whole: unknown = Array.isArray(body) && body.length === 1 ? body[0] : body
-  if (!isJsonObject(whole) || !isJsonObject(whole["error"])) return undefined
-  const code = whole["error"]["code"]
-  return typeof code === "number" && code >= 400 && code < 600 ? code : 500
+  return isJsonObject(whole) && isJsonObject(whole["error"]) ? statusInside(whole["error"]) : undefined
 }

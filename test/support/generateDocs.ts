@@ -52,7 +52,7 @@ const own: Record<Exclude<GatewayError["_tag"], "ProviderError">, Samples<Gatewa
 
 const reasons: Record<Reason["_tag"], Samples<Reason>> = {
   InvalidRequest: [
-    ["The provider found the request invalid", { ...text, _tag: "InvalidRequest" }],
+    ["The provider found the request invalid; where it told a code in words, that is the code", { ...text, _tag: "InvalidRequest" }],
     ["The provider asks for a precondition, e.g. billing", { ...text, _tag: "InvalidRequest", code: "upstream_failed_precondition" }],
     ["The provider refused the content", { ...text, _tag: "InvalidRequest", code: "content_policy_violation" }],
     ["The model cannot do this", { ...text, _tag: "InvalidRequest", code: "unsupported_operation" }]

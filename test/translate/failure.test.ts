@@ -42,12 +42,12 @@ describe("table 14", () => {
   it("400 FAILED_PRECONDITION", () => {
     expect(fail(400, google("m", [], "FAILED_PRECONDITION"))).toStrictEqual({ _tag: "InvalidRequest", code: "upstream_failed_precondition", message })
   })
-  it("403 that names the missing permission", () => {
+  it("T2014 403 that names the missing permission", () => {
     const text = "Permission 'aiplatform.endpoints.predict' denied on resource '//aiplatform.googleapis.com/projects/p-1/locations/us/x' (or it may not exist)."
     expect(fail(403, google(text))).toStrictEqual({
       _tag: "PermissionDenied",
       permission: "aiplatform.endpoints.predict",
-      message: "Permission 'aiplatform.endpoints.predict' denied on resource '//[upstream]' (or it may not exist)."
+      message: "Permission 'aiplatform.endpoints.predict' denied on resource '//[upstream]' (or it may not exist). Grant it to the service account, for example by the role Vertex AI User; a credential of project id and region alone may lack it."
     })
   })
   it("a stored credential", () => expect(fail(401, google("m"), {}, "stored")).toStrictEqual({ _tag: "CredentialsRejected", origin: "stored", message }))
@@ -60,6 +60,8 @@ describe("T2301 every form of body", () => {
     ["Anthropic", { type: "error", error: { type: "api_error", message: "why" } }, "why"],
     ["OpenAI", { error: { message: "why", type: "x", param: null, code: 7 } }, "why"],
     ["message alone", { message: "why" }, "why"],
+    ["detail alone", { detail: "why" }, "why"],
+    ["a list of details", { detail: [{ type: "missing", loc: ["body", "messages"], msg: "why" }] }, "why"],
     ["error in words", { error: "why" }, "why"],
     ["JSON as text", JSON.stringify(google("why"), null, 2), "why"],
     ["T1307 inside an event stream", `data: ${JSON.stringify(google("why"))}\r\n\r\n`, "why"],
@@ -72,8 +74,14 @@ describe("T2301 every form of body", () => {
     it(name, () => expect(fail(502, body, { "content-type": "text/html; charset=UTF-8" })).toStrictEqual({ _tag: "Internal", status: 502, message }))
   }
   it("without a content type the status alone is told", () => expect(fail(500, "x").message).toBe("upstream returned 500"))
-  it("a code in words is kept", () => {
+  it("a code in words is kept, other text is no code", () => {
     expect(fail(500, { error: { message: "m", code: "boom" } })).toStrictEqual({ _tag: "Internal", status: 500, message: "m", upstreamCode: "boom" })
+    expect(fail(500, { error: { message: "m", code: "ya29.a b" } })).toStrictEqual({ _tag: "Internal", status: 500, message: "m" })
+  })
+  it("T2008 the parameter at fault is kept, made fit to be shown", () => {
+    expect(fail(400, { error: { message: "m", param: "messages[0].role" } })).toStrictEqual({ _tag: "InvalidRequest", message: "m", param: "messages[0].role" })
+    expect(fail(400, { error: { message: "m", param: "https://a.example/x" } })).toStrictEqual({ _tag: "InvalidRequest", message: "m", param: "[link]" })
+    expect(fail(400, { error: { message: "m", param: null } })).toStrictEqual({ _tag: "InvalidRequest", message: "m" })
   })
   it("T1209 T1318 inside a 200 the status is the error's own code, else its word", () => {
     expect(failureInside({ code: 429, message: "m" })._tag).toBe("RateLimited")
@@ -81,6 +89,7 @@ describe("T2301 every form of body", () => {
     expect(failureInside({ type: "overloaded_error", message: "m" })).toStrictEqual({ _tag: "Overloaded", code: "upstream_overloaded", message: "m" })
     expect(failureInside({ code: 401, message: "m" })).toStrictEqual({ _tag: "CredentialsRejected", origin: "stored", message: "m" })
     expect(failureInside("odd")).toStrictEqual({ _tag: "Internal", status: 500, message: "odd" })
+    expect(failureInside({ code: "tool_use_failed", status_code: 422, message: "m" })).toStrictEqual({ _tag: "InvalidRequest", message: "m", upstreamCode: "tool_use_failed" })
     expect(failureInside({ code: 200 })).toStrictEqual({ _tag: "Internal", status: 500, message: "upstream returned 500" })
   })
 })

@@ -16,31 +16,46 @@ export interface UpstreamError {
   readonly word: string | undefined
   /** A code in words, as OpenAI-compatible upstreams give. */
   readonly code: string | undefined
+  /** The parameter at fault, as the upstream spells it. */
+  readonly param: string | undefined
   readonly details: ReadonlyArray<JsonObject>
 }
 
-/** Reads `{error}`, `[{error}]`, `{message}`, an SSE frame of one of these, text, HTML or nothing at all. */
+/** Reads `{error}`, `[{error}]`, `{message}`, `{detail}`, an SSE frame of one of these, text, HTML or nothing at all. */
 export const readUpstreamError = (status: number, headers: Headers, body: Json | string): UpstreamError => {
   const outer = objectOf(body)
   const inner = outer?.["error"]
   const error = isJsonObject(inner) ? inner : outer
-  const told = typeof inner === "string" ? inner : error?.["message"]
-  const text = typeof told === "string" ? told : ""
+  const text = [inner, error?.["message"], detailOf(error?.["detail"])].find((told) => typeof told === "string") ?? ""
   const type = contentTypeOf(headers)
   const code = error?.["code"]
   return {
     text: text.slice(0, searchedLength),
     message: publicText(text) || `upstream returned ${status}${type === undefined ? "" : ` (${type})`}`,
     word: [error?.["status"], error?.["type"]].find((word) => typeof word === "string"),
-    code: typeof code === "string" ? code.slice(0, 128) : undefined,
+    code: typeof code === "string" && /^[\w.-]{1,64}$/.test(code) ? code : undefined,
+    param: paramOf(error),
     details: Array.isArray(error?.["details"]) ? error["details"].filter(isJsonObject) : []
   }
 }
 
+/** FastAPI, which model servers are written with, tells a sentence, or a list of what is wrong where. */
+const detailOf = (detail: Json | undefined): Json | undefined => {
+  const first = Array.isArray(detail) ? detail[0] : detail
+  return isJsonObject(first) ? first["msg"] : first
+}
+
+const paramOf = (error: JsonObject | undefined): string | undefined => {
+  const fields = membersOf(error?.["details"], "fieldViolations").map((violation) => violation["field"])
+  const param = [error?.["param"], ...fields].find((name) => typeof name === "string" && name !== "")
+  return typeof param === "string" ? publicText(param, 256) : undefined
+}
+
 /** The status of an error inside a 200: its own code, else what its word stands for. */
 export const statusInside = (error: Json): number => {
-  const code = isJsonObject(error) ? error["code"] : undefined
-  if (typeof code === "number" && code >= 300 && code <= 599) return code
+  const codes = isJsonObject(error) ? [error["code"], error["status_code"]] : []
+  const code = codes.find((one) => typeof one === "number" && one >= 300 && one <= 599)
+  if (typeof code === "number") return code
   const words = isJsonObject(error) ? [error["status"], error["type"], error["code"]] : []
   return words.map((word) => (typeof word === "string" ? statusOfWord.get(word) : undefined)).find((found) => found !== undefined) ?? 500
 }
@@ -50,6 +65,7 @@ const statusOfWord: ReadonlyMap<string, number> = new Map([
   ["FAILED_PRECONDITION", 400],
   ["OUT_OF_RANGE", 400],
   ["invalid_request_error", 400],
+  ["BadRequestError", 400],
   ["UNAUTHENTICATED", 401],
   ["authentication_error", 401],
   ["billing_error", 402],
@@ -62,6 +78,7 @@ const statusOfWord: ReadonlyMap<string, number> = new Map([
   ["request_too_large", 413],
   ["RESOURCE_EXHAUSTED", 429],
   ["rate_limit_error", 429],
+  ["rate_limit_exceeded", 429],
   ["CANCELLED", 499],
   ["INTERNAL", 500],
   ["UNKNOWN", 500],
@@ -96,7 +113,7 @@ export const reasonOfStatus = (
       return { _tag: "QuotaExhausted", ...common }
     case 403:
       return error.text.includes(predictPermission)
-        ? { _tag: "PermissionDenied", permission: predictPermission, ...common }
+        ? { _tag: "PermissionDenied", permission: predictPermission, ...common, message: `${error.message} ${predictHint}` }
         : { _tag: "PermissionDenied", ...common }
     case 404:
       return { _tag: "ModelNotFound", ...common }
@@ -119,21 +136,21 @@ export const reasonOfStatus = (
       return { _tag: "Overloaded", code: "upstream_overloaded", ...retry }
   }
   if (status >= 500) return { _tag: "Internal", status, ...retry }
-  const field = violationsOf(error, "fieldViolations").map((violation) => violation["field"]).find((name) => typeof name === "string")
   return {
     _tag: "InvalidRequest",
     ...common,
     ...(error.word === "FAILED_PRECONDITION" ? { code: "upstream_failed_precondition" } : {}),
-    ...(field === undefined ? {} : { param: publicText(field).slice(0, 256) })
+    ...(error.param === undefined ? {} : { param: error.param })
   }
 }
 
 const predictPermission = "aiplatform.endpoints.predict"
+const predictHint = "Grant it to the service account, for example by the role Vertex AI User; a credential of project id and region alone may lack it."
 
 /** The members of one list in all details, e.g. the violations of BadRequest and QuotaFailure. */
-export const violationsOf = (error: UpstreamError, list: string): ReadonlyArray<JsonObject> =>
-  error.details.flatMap((detail) => {
-    const members = detail[list]
+const membersOf = (details: Json | undefined, list: string): ReadonlyArray<JsonObject> =>
+  (Array.isArray(details) ? details : []).flatMap((detail) => {
+    const members = isJsonObject(detail) ? detail[list] : undefined
     return Array.isArray(members) ? members.filter(isJsonObject) : []
   })
 
@@ -146,7 +163,7 @@ const rateLimited = (
   error: UpstreamError,
   retry: { readonly message: string; readonly upstreamCode?: string; readonly retryAfterMillis?: number }
 ): Reason => {
-  const failures = violationsOf(error, "violations")
+  const failures = membersOf(error.details, "violations")
   const metadata = error.details.map((detail) => detail["metadata"]).filter(isJsonObject)
   const ids = [...failures.map((failure) => failure["quotaId"]), ...metadata.map((data) => data["quota_limit"])]
     .filter((id) => typeof id === "string")
