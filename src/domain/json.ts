@@ -28,6 +28,12 @@ const parse = (text: string, reviver?: Reviver): Result.Result<Json, string> => 
   }
 }
 
+/** True for an object with any field. */
+export const hasKeys = (value: object): boolean => {
+  for (const _key in value) return true
+  return false
+}
+
 /** Parses JSON text of a size somebody else has bounded; the failure is one sentence. */
 export const parseJsonText = (text: string): Result.Result<Json, string> => parse(text)
 

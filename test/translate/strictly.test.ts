@@ -88,6 +88,13 @@ describe("strictlyCompletion", () => {
     }
     expect(strictlyCompletion(published as object as ChatCompletion)).toStrictEqual(published)
   })
+  it("T2005 a service tier of an upstream's own is no published value", () => {
+    const envelope = { id: "x", object: "chat.completion", created: 1, model: "m", choices: [] }
+    expect(strictlyCompletion({ ...envelope, service_tier: "on_demand" } as object as ChatCompletion)).toStrictEqual(envelope)
+    for (const service_tier of ["auto", null]) {
+      expect(strictlyCompletion({ ...envelope, service_tier } as object as ChatCompletion)).toStrictEqual({ ...envelope, service_tier })
+    }
+  })
   it("L10 unknown parts and fields change nothing", () => {
     const known = reply([{ text: "a", brandNew: 1 }], { ...stop, brandNew: {} }, { brandNew: [] })
     expect(strictlyCompletion(answer(known))).toStrictEqual(strictlyCompletion(answer(reply([{ text: "a" }], stop))))

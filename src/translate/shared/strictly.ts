@@ -1,10 +1,10 @@
 // Takes the extension fields away: what is left is OpenAI's published schema and nothing else.
 // It must not know where a reply came from; passed-through replies go the same way.
-import { isJsonObject } from "../../domain/json.ts"
+import { hasKeys, isJsonObject } from "../../domain/json.ts"
 import type { ChatChunk, ChatCompletion } from "../../wire/openai/ChatReply.ts"
 
-/** `true` keeps the value as it is; a record keeps those keys; a list with one shape applies it to each element. */
-type Shape = true | readonly [Shape] | { readonly [field: string]: Shape }
+/** `true` keeps the value as it is, a set keeps its members only; a record keeps those keys; a list with one shape applies it to each element. */
+type Shape = true | ReadonlySet<unknown> | readonly [Shape] | { readonly [field: string]: Shape }
 
 const topLogprob: Shape = { token: true, logprob: true, bytes: true }
 const logprobs: Shape = (() => {
@@ -32,13 +32,16 @@ const usage: Shape = {
   }
 }
 
+/** Some upstreams name tiers of their own. */
+const tiers: Shape = new Set(["auto", "default", "flex", "scale", "priority", "fast", null])
+
 const functionFields: Shape = { name: true, arguments: true }
 const envelope = {
   id: true,
   object: true,
   created: true,
   model: true,
-  service_tier: true,
+  service_tier: tiers,
   system_fingerprint: true,
   moderation: true,
   usage
@@ -95,21 +98,19 @@ export const strictlyChunk = (full: ChatChunk): ChatChunk | undefined => {
   return choices.length > 0 || strict.usage ? { ...strict, choices } : undefined
 }
 
-const hasKeys = (value: object): boolean => {
-  for (const _key in value) return true
-  return false
-}
-
 const only = (value: unknown, shape: Shape): unknown => {
   if (shape === true || typeof value !== "object" || value === null) return value
   if (isList(shape)) return Array.isArray(value) ? value.map((one) => only(one, shape[0])) : value
-  if (!isJsonObject(value)) return value
+  if (!isJsonObject(value) || isSet(shape)) return value
   const kept: Record<string, unknown> = {}
   for (const field in shape) {
     const inner = value[field]
-    if (inner !== undefined) kept[field] = only(inner, shape[field] ?? true)
+    const own = shape[field] ?? true
+    if (inner === undefined || (isSet(own) && !own.has(inner))) continue
+    kept[field] = only(inner, own)
   }
   return kept
 }
 
 const isList = (shape: Shape): shape is readonly [Shape] => Array.isArray(shape)
+const isSet = (shape: Shape): shape is ReadonlySet<unknown> => shape instanceof Set
