@@ -7,6 +7,7 @@ import type { Reason } from "../../domain/ProviderError.ts"
 import { type Candidate, GenerateContentReply } from "../../wire/google/GenerateContent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, ChunkChoice, Delta } from "../../wire/openai/ChatReply.ts"
+import { cutAnswer, unreadableEvent } from "../shared/badStream.ts"
 import { mergeUsage } from "../shared/counts.ts"
 import { chunkOf, usageChunkOf } from "../shared/envelope.ts"
 import { usageOf } from "../shared/geminiUsage.ts"
@@ -66,18 +67,12 @@ export const streamFromGemini = (context: TranslateContext, request: ChatRequest
     step: (state, event) => {
       if (state.failed) return [state, []]
       const decoded = decodeEvent(event)
-      if (Result.isFailure(decoded)) return failed(state, unreadable)
+      if (Result.isFailure(decoded)) return failed(state, unreadableEvent)
       if (decoded.success.error) return failed(state, failureInside(decoded.success.error))
       return readEvent(state, decoded.success, facts)
     },
     onHalt: (state) => (state.failed ? [] : finish(state, facts))
   }
-}
-
-const unreadable: Reason = {
-  _tag: "BadReply",
-  kind: "unreadable",
-  message: "The upstream sent an event that does not have the shape of an answer."
 }
 
 const failed = (state: StreamState, reason: Reason): readonly [StreamState, ReadonlyArray<Output>] => [
@@ -137,7 +132,7 @@ const finish = (state: StreamState, facts: Facts): ReadonlyArray<Output> => {
   let calls = state.calls
   const callId = () => facts.context.callId(calls++)
   for (const choice of state.choices) {
-    if (choice.end.reason === undefined) return [streamFailed(truncated)]
+    if (choice.end.reason === undefined) return [streamFailed(cutAnswer)]
     const [parts, deltas] = closeParts(choice.parts, facts.parts, callId)
     const end = endOf(choice.end, parts, facts.parts.legacy, state.feedback?.safetyRatings ?? undefined)
     if (Result.isFailure(end)) return [streamFailed(end.failure)]
@@ -169,4 +164,3 @@ const endChunks = (
 }
 
 const empty: Reason = { _tag: "BadReply", kind: "empty", message: "The upstream ended its answer without any candidate. Try again." }
-const truncated: Reason = { _tag: "BadReply", kind: "truncated", message: "The upstream ended its answer without a finish reason; it is not complete." }
