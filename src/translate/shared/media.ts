@@ -126,10 +126,24 @@ const isVideoSite = ({ hostname, pathname, searchParams }: URL): boolean =>
   (videoHosts.has(hostname) && ((pathname === "/watch" && searchParams.get("v") !== null) || /^\/(shorts|live|embed)\/[\w-]+/.test(pathname))) ||
   (hostname === "youtu.be" && /^\/[\w-]+/.test(pathname))
 
-const readHttps = (source: MediaSource, kind: ProviderKind): Read<Media> => {
-  const url = unprintable.test(source.url) || source.url[8] === "/" ? null : URL.parse(source.url)
+/** Of an https URL: undefined unless its address is public, without user name and port. */
+const publicUrl = (text: string): URL | undefined => {
+  const url = unprintable.test(text) || text[8] === "/" ? null : URL.parse(text)
   const isPlain = url?.username === "" && url.password === "" && url.port === ""
-  if (url === null || !isPlain || !isPublicHost(url, source.url)) {
+  return url !== null && isPlain && isPublicHost(url, text) ? url : undefined
+}
+
+/** True for what any upstream that reads media by itself may be given: data, and addresses no Google service stands behind. */
+export const isPlainMedia = (text: string): boolean => {
+  const scheme = text.slice(0, 8).toLowerCase()
+  if (scheme.startsWith("data:")) return true
+  const url = scheme === "https://" ? publicUrl(text) : undefined
+  return url !== undefined && !isFileUrl(url) && !isVideoSite(url)
+}
+
+const readHttps = (source: MediaSource, kind: ProviderKind): Read<Media> => {
+  const url = publicUrl(source.url)
+  if (url === undefined) {
     return fault(source, "invalid_media_url", "The media URL must be a public https address without user name and port.")
   }
   if (isFileUrl(url)) {
