@@ -53,6 +53,9 @@ export const publisherModelMissing = ({ project, location, target }: Route): Goo
   return googleError("NOT_FOUND", message)
 }
 
+/** 400 for a value in the free part of a body, where no field violations are told. */
+export const invalidArgument = (message: string): GoogleError => googleError("INVALID_ARGUMENT", message)
+
 /** The text Google's front end gives for a path nobody serves. */
 export const notFoundPage = (path: string): string =>
   `<!DOCTYPE html>\n<html lang=en>\n  <meta charset=utf-8>\n  <title>Error 404 (Not Found)!!1</title>\n` +

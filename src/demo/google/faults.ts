@@ -2,7 +2,7 @@
 // It must not know sockets; a fault turns a good answer into a bad one, step by step.
 
 import { gzipSync } from "node:zlib"
-import { textAnswer } from "./answers.ts"
+import { errorAnswer, textAnswer } from "./answers.ts"
 import type { Answer, Step } from "./answers.ts"
 import { googleError, retryInfo } from "./errors.ts"
 import type { GoogleError } from "./errors.ts"
@@ -27,6 +27,13 @@ export interface FaultContext {
   /** The stream is one of server-sent events. */
   readonly sse: boolean
   readonly wire: FaultWire
+}
+
+/** The wire of operations that never stream. */
+export const unaryWire: FaultWire = {
+  refusal: (error) => errorAnswer(error, false),
+  errorEvent: (error) => JSON.stringify({ error }),
+  lineEvent: (text) => text
 }
 
 type Fault = (good: Answer, context: FaultContext) => Answer

@@ -3,6 +3,7 @@
 
 import { googleError, publisherModelMissing } from "./errors.ts"
 import type { GoogleError } from "./errors.ts"
+import { isFault } from "./faults.ts"
 import { modelKind } from "./models.ts"
 import type { ModelKind } from "./models.ts"
 import type { Route } from "./routes.ts"
@@ -23,12 +24,12 @@ export const modelOf = (route: Route): string => (route.target.kind === "endpoin
 const toldAs = (operation: string): readonly [method: string, list: string] =>
   /embedContent/i.test(operation) ? ["embedContent", "ModelService.ListModels"] : [operation, "ListModels"]
 
-/** 404 for a model nobody serves, or that is of none of these kinds, in the words of the service asked. */
+/** 404 for a model nobody serves, or that is of none of these kinds, in the words of the service asked; an id of fault is of every kind. */
 export const unknownModel = (route: Route, allowed: ReadonlyArray<ModelKind>): GoogleError | undefined => {
   const { target } = route
   if (target.kind === "endpoint") return undefined
   const kind = modelKind(target.id)
-  if (kind !== undefined && allowed.includes(kind)) return undefined
+  if (isFault(target.id) || (kind !== undefined && allowed.includes(kind))) return undefined
   if (route.service === "google") {
     const [method, listMethod] = toldAs(route.operation)
     const message = `models/${target.id} is not found for API version ${route.version}, or is not supported for ${method}. ` +

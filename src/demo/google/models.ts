@@ -146,3 +146,20 @@ export const isServedClaude = (model: string): boolean => claudeId.test(model)
 
 /** The id as the answer writes it: the date behind a hyphen, `@default` left out (recorded). */
 export const answeredClaude = (model: string): string => model.replace(/@default$/, "").replace("@", "-")
+
+export interface EmbeddingFacts {
+  /** Dimensions of a vector nobody shortened. */
+  readonly size: number
+  /** Texts a call of predict may carry. */
+  readonly mostInstances: number
+  /** Tokens of one text; what is beyond is cut or refused. */
+  readonly mostTokens: number
+}
+
+/** Sources: Google's pages on text and multimodal embeddings. */
+export const embeddingFacts = (model: string): EmbeddingFacts => {
+  if (model.startsWith("gemini-embedding-2")) return { size: 3072, mostInstances: 1, mostTokens: 8192 }
+  if (model.startsWith("gemini-embedding-")) return { size: 3072, mostInstances: 1, mostTokens: 2048 }
+  if (model.startsWith("multimodalembedding")) return { size: 1408, mostInstances: 1, mostTokens: 32 }
+  return { size: 768, mostInstances: 250, mostTokens: 2048 }
+}

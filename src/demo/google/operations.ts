@@ -1,11 +1,15 @@
-// The table of operations the simulated services know; a further one (rawPredict, predict, embeddings) is one file and one line here.
+// The table of operations the simulated services know; a further one is one file and one line here.
 // It must not know sockets or credentials.
 
 import type { Answer } from "./answers.ts"
 import { countMessages } from "./countMessages.ts"
 import { countTokens } from "./countTokens.ts"
+import { batchEmbedContents, embedContent } from "./embedContent.ts"
 import type { SimulatedEndpoint } from "./endpoints.ts"
 import { generateContent } from "./generateContent.ts"
+import { openaiChat } from "./openaiChat.ts"
+import { openaiEmbeddings } from "./openaiEmbeddings.ts"
+import { predict } from "./predict.ts"
 import { rawPredict } from "./rawPredict.ts"
 import type { Route } from "./routes.ts"
 
@@ -31,6 +35,8 @@ export interface Operation {
   readonly answer: (call: Call) => Answer
 }
 
-const operations: ReadonlyArray<Operation> = [generateContent, countTokens, countMessages, rawPredict]
+const operations: ReadonlyArray<Operation> = [
+  generateContent, countTokens, countMessages, rawPredict, openaiChat, openaiEmbeddings, predict, embedContent, batchEmbedContents
+]
 
 export const findOperation = (route: Route): Operation | undefined => operations.find((operation) => operation.matches(route))

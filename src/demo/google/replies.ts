@@ -5,7 +5,7 @@ import { createHash } from "node:crypto"
 import { answerText, thoughtText } from "./answerText.ts"
 import { modelFacts } from "./models.ts"
 import type { ModelFacts } from "./models.ts"
-import { drawPng } from "./png.ts"
+import { drawJpeg, drawPng } from "./pictures.ts"
 import { lastUserText, pendingResponses, toolKinds } from "./request.ts"
 import type { Backend, GenerateRequest, Part } from "./request.ts"
 import { blockingCategory, ratings, safetyTrigger } from "./safety.ts"
@@ -43,6 +43,8 @@ export interface Reply {
 export interface ReplyContext {
   readonly backend: Backend
   readonly model: string
+  /** The family that answers; Gemini unless said. */
+  readonly family?: string
 }
 
 const levelTokens: Readonly<Record<string, number>> = { MINIMAL: 16, LOW: 32, MEDIUM: 64, HIGH: 128 }
@@ -55,7 +57,7 @@ const thoughtTokens = (request: GenerateRequest, facts: ModelFacts): number => {
 }
 
 /** Cuts at the first stop sequence, then at the token limit; says which of the two ended the text. */
-const limited = (text: string, request: GenerateRequest): { readonly text: string; readonly finishReason: string } => {
+export const limited = (text: string, request: GenerateRequest): { readonly text: string; readonly finishReason: string } => {
   const config = request.generationConfig
   const stops = (config?.stopSequences ?? []).map((stop) => text.indexOf(stop)).filter((index) => index >= 0)
   const stopped = stops.length === 0 ? text : text.slice(0, Math.min(...stops))
@@ -84,13 +86,24 @@ const drawsHere = (request: GenerateRequest, context: ReplyContext): "no" | "alo
   return modalities.includes("TEXT") ? "with text" : "alone"
 }
 
+/** Much smaller than the real ones, in the same proportion. */
+const longSides: Readonly<Record<string, number>> = { "512": 32, "1K": 64, "2K": 128, "4K": 256 }
+
+/** What a picture costs. Sources: Google's price page, recorded answers. */
+const imageTokens = (facts: ModelFacts, request: GenerateRequest): number => {
+  if (facts.generation !== "3") return 1290
+  return request.generationConfig?.imageConfig?.imageSize === "4K" ? 2000 : 1120
+}
+
 const imageParts = (request: GenerateRequest, context: ReplyContext, facts: ModelFacts): ReadonlyArray<Part> => {
   const drawn = drawsHere(request, context)
   if (drawn === "no") return []
   const prompt = lastUserText(request)
-  const data = drawPng(prompt, request.generationConfig?.imageConfig?.aspectRatio)
+  const { aspectRatio, imageSize, imageOutputOptions } = request.generationConfig?.imageConfig ?? {}
+  const mimeType = imageOutputOptions?.mimeType ?? "image/png"
+  const data = (mimeType === "image/jpeg" ? drawJpeg : drawPng)(prompt, aspectRatio, longSides[imageSize ?? "1K"])
   const signature = facts.generation === "3" ? { thoughtSignature: issueSignature(context.backend, `image ${prompt}`) } : {}
-  const image = { inlineData: { mimeType: "image/png", data }, ...signature }
+  const image = { inlineData: { mimeType, data }, ...signature }
   return drawn === "alone" ? [image] : [{ text: `Here is a small picture for "${prompt.slice(0, 80)}".` }, image]
 }
 
@@ -109,7 +122,7 @@ const logprobsFor = (text: string, request: GenerateRequest): Pick<Candidate, "l
 const textCandidate = (request: GenerateRequest, context: ReplyContext, facts: ModelFacts, index: number): Candidate => {
   const kinds = toolKinds(request)
   const code = kinds.includes("codeExecution") ? executedCode(request) : []
-  const whole = answerText(request)
+  const whole = answerText(request, context.family)
   const { text, finishReason } = limited(index === 0 ? whole : `${whole} (This is answer ${index + 1}.)`, request)
   const grounded = kinds.some((kind) => /search|urlContext|googleMaps/i.test(kind))
   const aloud = facts.thinksAloud ? [thoughtText(request)] : []
@@ -143,14 +156,14 @@ const candidateFor = (request: GenerateRequest, context: ReplyContext, facts: Mo
 }
 
 /** Tokens of what the caller sees; thoughts are counted apart. */
-const candidateCounts = (candidates: ReadonlyArray<Candidate>): ReadonlyArray<ModalityCount> => {
+const candidateCounts = (candidates: ReadonlyArray<Candidate>, tokensPerImage: number): ReadonlyArray<ModalityCount> => {
   const parts = candidates.flatMap((candidate) => candidate.parts).filter((part) => !part.thought)
   const images = parts.filter((part) => part.inlineData !== undefined).length
   const text = parts.reduce((sum, part) =>
     sum + textTokens(part.text ?? "") + (part.functionCall === undefined ? 0 : textTokens(JSON.stringify(part.functionCall))), 0)
   return [
     ...(text > 0 ? [{ modality: "TEXT", tokenCount: text }] : []),
-    ...(images > 0 ? [{ modality: "IMAGE", tokenCount: 1290 * images }] : [])
+    ...(images > 0 ? [{ modality: "IMAGE", tokenCount: tokensPerImage * images }] : [])
   ]
 }
 
@@ -166,6 +179,6 @@ export const replyTo = (request: GenerateRequest, context: ReplyContext): Reply 
   const wanted = Math.min(8, Math.max(1, request.generationConfig?.candidateCount ?? 1))
   const candidates = Array.from({ length: wanted }, (_, index) => candidateFor(request, context, facts, index))
   const toolUse = candidates.flatMap((candidate) => candidate.parts).filter((part) => part.codeExecutionResult !== undefined).length * 40
-  const usage = { prompt, candidates: candidateCounts(candidates), thoughts: thoughtTokens(request, facts), toolUse, cached }
+  const usage = { prompt, candidates: candidateCounts(candidates, imageTokens(facts, request)), thoughts: thoughtTokens(request, facts), toolUse, cached }
   return { candidates, usage }
 }

@@ -75,6 +75,12 @@ export interface Tool {
   readonly [kind: string]: unknown
 }
 
+export interface ImageConfig {
+  readonly aspectRatio?: string
+  readonly imageSize?: string
+  readonly imageOutputOptions?: { readonly mimeType?: string; readonly compressionQuality?: number }
+}
+
 export interface GenerationConfig {
   readonly candidateCount?: number
   readonly maxOutputTokens?: number
@@ -88,7 +94,7 @@ export interface GenerationConfig {
   readonly responseLogprobs?: boolean
   readonly logprobs?: number
   readonly thinkingConfig?: { readonly includeThoughts?: boolean; readonly thinkingBudget?: number; readonly thinkingLevel?: string }
-  readonly imageConfig?: { readonly aspectRatio?: string }
+  readonly imageConfig?: ImageConfig
 }
 
 export interface GenerateRequest {

@@ -190,6 +190,29 @@ const outputFormat: Rule = (request, _context, facts) => {
   return undefined
 }
 
+const ratios = ["1:1", "1:4", "1:8", "2:3", "3:2", "3:4", "4:1", "4:3", "4:5", "5:4", "8:1", "9:16", "16:9", "21:9"]
+/** Known to the Gemini API alone. */
+const extremeRatios = new Set(["1:4", "1:8", "4:1", "8:1"])
+
+/** The words are publicly quoted ones. */
+const imageSettings: Rule = ({ generationConfig }, { backend }) => {
+  const { aspectRatio, imageSize, imageOutputOptions } = generationConfig?.imageConfig ?? {}
+  const notOneOf = (name: string, words: ReadonlyArray<string>) =>
+    `* GenerateContentRequest.generation_config.image_config.${name}: ${name} must be one of ${words.slice(0, -1).map((word) => `'${word}'`).join(", ")}, ` +
+    `or '${words.at(-1)}'.\n`
+  const known = backend === "google" ? ratios : ratios.filter((ratio) => !extremeRatios.has(ratio))
+  if (aspectRatio !== undefined && !known.includes(aspectRatio)) return notOneOf("aspect_ratio", known)
+  const sizes = backend === "google" ? ["512", "1K", "2K", "4K"] : ["1K", "2K", "4K"]
+  if (imageSize !== undefined && !sizes.includes(imageSize)) return notOneOf("image_size", sizes)
+  const { mimeType, compressionQuality: quality } = imageOutputOptions ?? {}
+  if (mimeType !== undefined && mimeType !== "image/png" && mimeType !== "image/jpeg") {
+    return notOneOf("image_output_options.mime_type", ["image/png", "image/jpeg"])
+  }
+  return quality === undefined || (quality >= 0 && quality <= 100)
+    ? undefined
+    : `Unable to submit request because it has a compressionQuality value of ${quality} but the supported range is from 0 (inclusive) to 100 (inclusive).`
+}
+
 const ranges: Rule = ({ generationConfig: config }) => {
   const outside = (name: string, value: number | undefined, least: number, most: number) =>
     value === undefined || (value >= least && value <= most)
@@ -213,7 +236,7 @@ const promptSize: Rule = ({ contents }) => {
 }
 
 const rules: ReadonlyArray<Rule> = [
-  contentsPresent, roles, firstTurn, callsAnswered, declarations, toolMix, callingConfig, thinking, outputFormat, ranges,
+  contentsPresent, roles, firstTurn, callsAnswered, declarations, toolMix, callingConfig, thinking, outputFormat, imageSettings, ranges,
   signaturesPresent, signaturesIntact, promptSize
 ]
 

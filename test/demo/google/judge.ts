@@ -26,19 +26,30 @@ export interface Recorded {
   readonly status: number
 }
 
-const folders = ["gemini-api", "vertex-gemini", "gemini-count-tokens", "vertex-count-tokens"]
+const folders = ["gemini-api", "vertex-gemini", "gemini-count-tokens", "vertex-count-tokens", "vertex-predict", "gemini-embeddings"]
 
-/** Every recorded request with a body, of generateContent and countTokens on both services. */
+const entries: Readonly<Record<string, Entry>> = {
+  generateContent: "GenerateContentRequest",
+  streamGenerateContent: "GenerateContentRequest",
+  countTokens: "CountTokensRequest",
+  predict: "PredictRequest",
+  embedContent: "EmbedContentRequest",
+  batchEmbedContents: "BatchEmbedContentsRequest"
+}
+
+/** Every recorded request with a body, of Google's own methods on both services. */
 export const recordedRequests = (folder: string): ReadonlyArray<Recorded> =>
   folders.flatMap((name) =>
     readdirSync(join(folder, "recordings", name)).flatMap((file): ReadonlyArray<Recorded> => {
       const { request, response } = readJson(join(folder, "recordings", name, file))
       if (request.body === null || request.body === undefined) return []
       const path = new URL(request.url).pathname
+      const entry = entries[path.split(":").at(-1) ?? ""]
+      if (entry === undefined) throw new Error(`${file}: no entry for ${path}`)
       return [{
         name: `${name}/${file}`,
         service: { backend: name.startsWith("gemini") ? "google" : "vertex", version: path.split("/")[1] ?? "" },
-        entry: name.includes("count") ? "CountTokensRequest" : "GenerateContentRequest",
+        entry,
         model: /models\/([^:]+)/.exec(path)?.[1] ?? "",
         body: request.body,
         status: response.status

@@ -31,7 +31,7 @@ const pick = <A>(random: Random, list: ReadonlyArray<A>): A | undefined => list[
 
 const others: ReadonlyArray<unknown> = ["word", 7, 1.5, true, {}, [], [{}], "STRING", "-12", "1.5s", { text: "x" }, ["a"]]
 
-const names = ["text", "inlineData", "inline_data", "functionCall", "tools", "tool_config", "thinkingLevel", "x-unknown", "labels", "googleSearch", "urlContext"]
+const names = ["taskType", "output_dimensionality", "instances", "content", "text", "inlineData", "inline_data", "functionCall", "tools", "tool_config", "thinkingLevel", "x-unknown", "labels", "googleSearch", "urlContext"]
 
 const put = (holder: Holder, key: string | number, value: unknown): void => {
   if (Array.isArray(holder)) holder[Number(key)] = value

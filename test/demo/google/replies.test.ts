@@ -1,8 +1,7 @@
-import { inflateSync } from "node:zlib"
 import { describe, expect, it } from "vitest"
 import { streamChunks, textPieces, unaryBody } from "../../../src/demo/google/chunks.ts"
 import type { Identity } from "../../../src/demo/google/chunks.ts"
-import { drawPng } from "../../../src/demo/google/png.ts"
+import { drawJpeg, drawPng } from "../../../src/demo/google/pictures.ts"
 import { replyTo } from "../../../src/demo/google/replies.ts"
 import type { FunctionDeclaration, GenerateRequest, JsonSchema } from "../../../src/demo/google/request.ts"
 import { placesIn, synthesise } from "../../../src/demo/google/schemaValues.ts"
@@ -181,6 +180,13 @@ describe("other answers", () => {
     expect(parts(alone, "gemini-2.5-flash-image")).toHaveLength(1)
     expect(unary(alone, { ...google, model: "gemini-2.5-flash-image" })["usageMetadata"]).toMatchObject({ candidatesTokensDetails: [{ modality: "IMAGE", tokenCount: 1290 }] })
   })
+  it("draws in the format, ratio and size asked, at the price of the model", () => {
+    const imageConfig = { aspectRatio: "16:9", imageSize: "4K", imageOutputOptions: { mimeType: "image/jpeg" } }
+    const asked = ask("a cat", { generationConfig: { responseModalities: ["IMAGE"], imageConfig } })
+    const model = "gemini-3-pro-image-preview"
+    expect(parts(asked, model)[0]?.inlineData).toEqual({ mimeType: "image/jpeg", data: drawJpeg("a cat", "16:9", 256) })
+    expect(unary(asked, { ...google, model })["usageMetadata"]).toMatchObject({ candidatesTokensDetails: [{ modality: "IMAGE", tokenCount: 2000 }] })
+  })
   it("describes media", () => {
     const contents = [{ role: "user", parts: [{ inlineData: { mimeType: "image/png", data: "AAAA" } }, { text: "What is it?" }] }]
     expect(parts({ contents })[0]?.text).toMatch(/^I see an image\/png of 3 bytes\. You wrote: "What is it\?"/)
@@ -216,15 +222,5 @@ describe("other answers", () => {
       { token: "Hello!", tokenId: 1000, logProbability: -0.125 },
       { token: " I", tokenId: 1001, logProbability: -0.25 }
     ])
-  })
-})
-
-describe("the picture", () => {
-  it("is a PNG whose rows unpack to its size", () => {
-    const png = Buffer.from(drawPng("a cat", "16:9"), "base64")
-    expect(png.subarray(0, 8).toString("latin1")).toBe("\x89PNG\r\n\x1a\n")
-    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([64, 36])
-    const length = png.readUInt32BE(33)
-    expect(inflateSync(png.subarray(41, 41 + length))).toHaveLength(36 * (1 + 64 * 3))
   })
 })

@@ -1,0 +1,67 @@
+// The operation predict: Imagen on both services, embeddings on Vertex AI, and self-deployed endpoints of dialect predict.
+// It must not know sockets or credentials, nor what any model reads in instances and parameters.
+
+import { errorAnswer, jsonAnswer } from "./answers.ts"
+import type { Answer } from "./answers.ts"
+import { invalidArgument } from "./errors.ts"
+import type { GoogleError } from "./errors.ts"
+import { applyFault, unaryWire } from "./faults.ts"
+import { isGeminiTarget, serviceOf, unknownModel } from "./gemini.ts"
+import { drawImages } from "./imagen.ts"
+import { modelKind } from "./models.ts"
+import type { ModelKind } from "./models.ts"
+import { embedMedia } from "./multimodalEmbeddings.ts"
+import type { Call, Operation } from "./operations.ts"
+import { answerPrompts } from "./predictDialect.ts"
+import { isRecord } from "./shapes/open.ts"
+import { embedTexts } from "./textEmbeddings.ts"
+import { validateShape } from "./validate.ts"
+
+/** The checked outer shape; each model reads the rest its own way. */
+export interface PredictRequest {
+  readonly instances: ReadonlyArray<unknown>
+  readonly parameters?: unknown
+}
+
+/** What a model makes of a call: its body, or why it refuses. */
+export type Prediction = { readonly body: Readonly<Record<string, unknown>> } | { readonly error: GoogleError }
+
+export type Predict = (request: PredictRequest, call: Call) => Prediction
+
+const notHere: Predict = (_request, { route }) => ({
+  error: invalidArgument(`${route.target.id} is not supported for predict. Please use embedContent.`)
+})
+
+const onGoogle: ReadonlyMap<ModelKind, Predict> = new Map([["imagen", drawImages]])
+const onVertex: ReadonlyMap<ModelKind, Predict> = new Map([
+  ["imagen", drawImages],
+  ["text-embedding", embedTexts],
+  ["multimodal-embedding", embedMedia],
+  ["content-embedding", notHere]
+])
+
+/** An id of fault takes the part of Imagen or of an embedding model, as the first instance tells. */
+const predictorOf = (call: Call, { instances: [first] }: PredictRequest, served: ReadonlyMap<ModelKind, Predict>): Predict => {
+  if (call.route.target.kind === "endpoint") return answerPrompts
+  const kind = modelKind(call.route.target.id)
+  return (kind === undefined ? undefined : served.get(kind)) ?? (isRecord(first) && "prompt" in first ? drawImages : embedTexts)
+}
+
+const answer = (call: Call): Answer => {
+  const { route } = call
+  const service = serviceOf(route)
+  const served = service.backend === "google" ? onGoogle : onVertex
+  const missing = unknownModel(route, [...served.keys()])
+  if (missing !== undefined) return errorAnswer(missing, false)
+  const verdict = validateShape<PredictRequest>(call.body, service, "PredictRequest")
+  if (!verdict.accepted) return errorAnswer(verdict.error, false)
+  if (verdict.request.instances.length === 0) return errorAnswer(invalidArgument("Empty instances."), false)
+  const made = predictorOf(call, verdict.request, served)(verdict.request, call)
+  const good = "error" in made ? errorAnswer(made.error, false) : jsonAnswer(200, made.body)
+  return applyFault(route.target.id, good, { callNumber: call.callNumber, streaming: false, sse: false, wire: unaryWire })
+}
+
+export const predict: Operation = {
+  matches: (route) => isGeminiTarget(route) && route.operation === "predict",
+  answer
+}

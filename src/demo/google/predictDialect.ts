@@ -1,0 +1,66 @@
+// Self-deployed endpoints of dialect predict: prompts in, generated text out, in the forms that serving containers are known for.
+// It must not know HTTP; provider facts: publicly quoted answers of Model Garden containers.
+
+import { answerText } from "./answerText.ts"
+import type { SimulatedEndpoint } from "./endpoints.ts"
+import type { Predict } from "./predict.ts"
+import { either, integer, list, nullable, number, record, text, withoutNulls } from "./shapes/open.ts"
+import type { Check } from "./shapes/open.ts"
+import { predictFault } from "./textEmbeddings.ts"
+import { limited } from "./replies.ts"
+import type { GenerateRequest } from "./request.ts"
+
+interface Sampling {
+  readonly max_tokens?: number
+  readonly stop?: string | ReadonlyArray<string>
+}
+
+const sampling: Readonly<Record<string, Check>> = {
+  max_tokens: nullable(integer(1, 1_000_000)),
+  temperature: nullable(number(0, 2)),
+  top_p: nullable(number(0, 1)),
+  top_k: nullable(integer(-1, 1_000_000)),
+  stop: nullable(either(text, list(text))),
+  seed: nullable(integer())
+}
+
+const instances: Check = list(record({ "prompt!": text, ...sampling }))
+const parameters: Check = record(sampling)
+
+/** The words the prompt asks to be answered: its last `user:` line where it is a transcript. */
+const asked = (prompt: string): string => {
+  const turns = prompt.split(/^(?=(?:system|user|assistant|tool): ?)/m)
+  const last = turns.findLast((turn) => turn.startsWith("user:"))
+  return (last === undefined ? prompt : last.slice("user:".length)).trim()
+}
+
+const completion = (prompt: string, { max_tokens: most, stop }: Sampling): string => {
+  const stopSequences = typeof stop === "string" ? [stop] : stop ?? []
+  const request: GenerateRequest = {
+    contents: [{ role: "user", parts: [{ text: asked(prompt) }] }],
+    generationConfig: { stopSequences, ...(most === undefined ? {} : { maxOutputTokens: most }) }
+  }
+  return limited(answerText(request, "language"), request).text
+}
+
+const predicted = (endpoint: SimulatedEndpoint | undefined, prompt: string, words: string): unknown => {
+  const form = endpoint?.predictForm
+  if (form === undefined) return `Prompt:\n${prompt}\nOutput:\n${words}`
+  return form === "text" ? words : { [form]: words }
+}
+
+export const answerPrompts: Predict = (request, { route, endpoint }) => {
+  const fault = instances(request.instances, "instances") ?? parameters(request.parameters ?? {}, "parameters")
+  if (fault !== undefined) return { error: predictFault(fault) }
+  const shared = withoutNulls(request.parameters ?? {}) as Sampling
+  const prompts = withoutNulls(request.instances) as ReadonlyArray<Sampling & { readonly prompt: string }>
+  return {
+    body: {
+      predictions: prompts.map((instance) => predicted(endpoint, instance.prompt, completion(instance.prompt, { ...shared, ...instance }))),
+      deployedModelId: "1234567890123456789",
+      model: `projects/${route.project}/locations/${route.location}/models/${route.target.id}`,
+      modelDisplayName: route.target.id,
+      modelVersionId: "1"
+    }
+  }
+}
