@@ -2,6 +2,9 @@
 // It must not know where a reply came from; passed-through replies go the same way.
 import { hasKeys, isJsonObject } from "../../domain/json.ts"
 import type { ChatChunk, ChatCompletion } from "../../wire/openai/ChatReply.ts"
+import type { EmbeddingList } from "../../wire/openai/Embeddings.ts"
+import type { ImageList } from "../../wire/openai/Images.ts"
+import type { TokenCount } from "../../wire/openai/TokenCount.ts"
 
 /** `true` keeps the value as it is, a set keeps its members only; a record keeps those keys; a list with one shape applies it to each element. */
 type Shape = true | ReadonlySet<unknown> | readonly [Shape] | { readonly [field: string]: Shape }
@@ -83,6 +86,26 @@ const chunk: Shape = {
   }]
 }
 
+const embeddings: Shape = {
+  object: true,
+  model: true,
+  usage: { prompt_tokens: true, total_tokens: true },
+  data: [{ object: true, index: true, embedding: true }]
+}
+
+const images: Shape = {
+  created: true,
+  background: true,
+  output_format: true,
+  quality: true,
+  size: true,
+  usage: true,
+  data: [{ b64_json: true, url: true, revised_prompt: true }]
+}
+
+/** Our own answer: no published schema has it, so its standard fields are those of every provider. */
+const tokenCount: Shape = { object: true, model: true, input_tokens: true, input_tokens_details: true }
+
 /** A completion without any extension field. */
 export const strictlyCompletion = (full: ChatCompletion): ChatCompletion => only(full, completion) as ChatCompletion
 
@@ -97,6 +120,10 @@ export const strictlyChunk = (full: ChatChunk): ChatChunk | undefined => {
   if (choices.length === strict.choices.length) return strict
   return choices.length > 0 || strict.usage ? { ...strict, choices } : undefined
 }
+
+export const strictlyEmbeddings = (full: EmbeddingList): EmbeddingList => only(full, embeddings) as EmbeddingList
+export const strictlyImages = (full: ImageList): ImageList => only(full, images) as ImageList
+export const strictlyTokenCount = (full: TokenCount): TokenCount => only(full, tokenCount) as TokenCount
 
 const only = (value: unknown, shape: Shape): unknown => {
   if (shape === true || typeof value !== "object" || value === null) return value

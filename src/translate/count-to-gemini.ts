@@ -1,0 +1,63 @@
+// The pair of token counting and Gemini's countTokens: a chat request, counted as chat would send it.
+// It must not know URLs or credentials.
+import * as Result from "effect/Result"
+import type { RequestFault } from "../domain/GatewayError.ts"
+import type { Reason } from "../domain/ProviderError.ts"
+import { type CountedContent, CountTokensReply, type CountTokensRequest } from "../wire/google/CountTokens.ts"
+import type { ChatRequest } from "../wire/openai/Chat.ts"
+import type { TokenCount } from "../wire/openai/TokenCount.ts"
+import { chatToGeminiRequest } from "./chat-to-gemini/request.ts"
+import { count } from "./shared/counts.ts"
+import { tokensBy } from "./shared/geminiUsage.ts"
+import { failureFromGoogle } from "./shared/googleFailure.ts"
+import type { Translated, TranslateContext, Unary } from "./Translator.ts"
+
+/** Whether the answer would be streamed changes no count, so it may not change the body either. */
+const countRequest = (
+  { stream: _stream, ...request }: ChatRequest,
+  context: TranslateContext
+): Result.Result<Translated<CountTokensRequest>, RequestFault> =>
+  Result.map(chatToGeminiRequest(request, context), ({ body, ignored }) => {
+    const { contents, generationConfig, systemInstruction, tools } = body
+    const counted: CountedContent = {
+      contents,
+      ...(systemInstruction === undefined ? {} : { systemInstruction }),
+      ...(tools === undefined ? {} : { tools }),
+      ...(generationConfig === undefined ? {} : { generationConfig })
+    }
+    const { kind, modelId } = context.target
+    return {
+      body: kind === "google" ? { generateContentRequest: { model: `models/${modelId}`, ...counted } } : counted,
+      headers: {},
+      ignored
+    }
+  })
+
+const modalities = { TEXT: "text_tokens", IMAGE: "image_tokens", AUDIO: "audio_tokens", VIDEO: "video_tokens" } as const
+
+const countResponse = (reply: CountTokensReply, { target }: TranslateContext): Result.Result<TokenCount, Reason> => {
+  const { cachedContentTokenCount: cached, promptTokensDetails, totalBillableCharacters: billable, totalTokens } = reply
+  if (typeof totalTokens !== "number") {
+    return Result.fail({ _tag: "BadReply", kind: "no_content", message: "The upstream answered without a count of tokens. Try again." })
+  }
+  const details = {
+    ...(typeof cached === "number" ? { cached_tokens: count(cached) } : {}),
+    ...tokensBy(modalities, promptTokensDetails ?? undefined)
+  }
+  return Result.succeed({
+    object: "token_count",
+    model: target.modelId,
+    input_tokens: count(totalTokens),
+    ...(Object.keys(details).length === 0 ? {} : { input_tokens_details: details }),
+    ...(typeof billable === "number" ? { total_billable_characters: count(billable) } : {}),
+    provider: target.kind
+  })
+}
+
+export const countToGemini: Unary<ChatRequest, CountTokensRequest, CountTokensReply, TokenCount> = {
+  name: "count-to-gemini",
+  reply: CountTokensReply,
+  request: countRequest,
+  response: countResponse,
+  failure: failureFromGoogle
+}

@@ -1,0 +1,131 @@
+// The pairs of embeddings and Gemini's own embedding calls: batchEmbedContents of the Gemini API, embedContent of Vertex AI.
+// It must not know URLs, credentials or how a request is cut into calls.
+import * as Result from "effect/Result"
+import type { RequestFault } from "../domain/GatewayError.ts"
+import type { Reason } from "../domain/ProviderError.ts"
+import {
+  BatchEmbedContentsReply,
+  type BatchEmbedContentsRequest,
+  EmbedContentReply,
+  type EmbedContentRequest
+} from "../wire/google/EmbedContent.ts"
+import type { EmbeddingList, EmbeddingsRequest, KnownEmbeddingsParam } from "../wire/openai/Embeddings.ts"
+import { embeddingList, numbersOf, vectorOf } from "./shared/embeddingList.ts"
+import { count } from "./shared/counts.ts"
+import { failureFromGoogle } from "./shared/googleFailure.ts"
+import { ignored, ignoredBy, mapped, silent } from "./shared/paramRules.ts"
+import { readEmbeddings, textsOnly } from "./shared/readEmbeddings.ts"
+import type { ParamRule, Translated, TranslateContext, Unary } from "./Translator.ts"
+
+type Rules = Readonly<Record<KnownEmbeddingsParam, ParamRule>>
+
+const rules = {
+  model: mapped("the URL"),
+  encoding_format: silent("shapes our own answer"),
+  labels: ignored("the operation takes none"),
+  user: ignored("no equivalent upstream")
+} as const
+
+export const batchParams: Rules = {
+  ...rules,
+  model: mapped("the URL and requests[].model"),
+  input: mapped("requests[].content"),
+  dimensions: mapped("requests[].outputDimensionality"),
+  task_type: mapped("requests[].taskType"),
+  title: mapped("requests[].title, with RETRIEVAL_DOCUMENT"),
+  auto_truncate: ignored("no equivalent upstream")
+}
+
+export const embedContentParams: Rules = {
+  ...rules,
+  input: mapped("content"),
+  dimensions: mapped("embedContentConfig.outputDimensionality"),
+  task_type: mapped("embedContentConfig.taskType"),
+  title: mapped("embedContentConfig.title, with RETRIEVAL_DOCUMENT"),
+  auto_truncate: mapped("embedContentConfig.autoTruncate")
+}
+
+const ignoredOfBatch = ignoredBy(batchParams)
+const ignoredOfEmbedContent = ignoredBy(embedContentParams)
+
+const batchRequest = (
+  request: EmbeddingsRequest,
+  { target }: TranslateContext
+): Result.Result<Translated<BatchEmbedContentsRequest>, RequestFault> => {
+  const wish = readEmbeddings(request)
+  if (Result.isFailure(wish)) return Result.fail(wish.failure)
+  const { dimensions, inputs, taskType, title, unused } = wish.success
+  const model = `models/${target.modelId}`
+  const fields = {
+    ...(taskType === undefined ? {} : { taskType }),
+    ...(title === undefined ? {} : { title }),
+    ...(dimensions === undefined ? {} : { outputDimensionality: dimensions })
+  }
+  return Result.map(textsOnly(inputs), (texts) => ({
+    body: { requests: texts.map((text) => ({ model, content: { parts: [{ text }] }, ...fields })) },
+    headers: {},
+    ignored: ignoredOfBatch(request, unused)
+  }))
+}
+
+const batchResponse = (
+  { embeddings, usageMetadata }: BatchEmbedContentsReply,
+  context: TranslateContext,
+  request: EmbeddingsRequest
+): Result.Result<EmbeddingList, Reason> => {
+  const found = (embeddings ?? []).map(({ values }) => {
+    const numbers = numbersOf(values)
+    return numbers === undefined ? undefined : { embedding: vectorOf(numbers, request) }
+  })
+  return embeddingList(found, count(usageMetadata?.promptTokenCount ?? undefined), context, request)
+}
+
+export const embeddingsToBatch: Unary<EmbeddingsRequest, BatchEmbedContentsRequest, BatchEmbedContentsReply, EmbeddingList> = {
+  name: "embeddings-to-gemini-batch",
+  reply: BatchEmbedContentsReply,
+  request: batchRequest,
+  response: batchResponse,
+  failure: failureFromGoogle
+}
+
+/** One input per call; `cutEmbeddings` sees to that. */
+const embedContentRequest = (request: EmbeddingsRequest): Result.Result<Translated<EmbedContentRequest>, RequestFault> => {
+  const wish = readEmbeddings(request)
+  if (Result.isFailure(wish)) return Result.fail(wish.failure)
+  const { dimensions, inputs, taskType, title, unused } = wish.success
+  const autoTruncate = request.auto_truncate ?? undefined
+  const config = {
+    ...(taskType === undefined ? {} : { taskType }),
+    ...(title === undefined ? {} : { title }),
+    ...(dimensions === undefined ? {} : { outputDimensionality: dimensions }),
+    ...(autoTruncate === undefined ? {} : { autoTruncate })
+  }
+  return Result.map(textsOnly(inputs), ([text = ""]) => ({
+    body: {
+      content: { parts: [{ text }] },
+      ...(Object.keys(config).length === 0 ? {} : { embedContentConfig: config })
+    },
+    headers: {},
+    ignored: ignoredOfEmbedContent(request, unused)
+  }))
+}
+
+const embedContentResponse = (
+  { embedding, truncated, usageMetadata }: EmbedContentReply,
+  context: TranslateContext,
+  request: EmbeddingsRequest
+): Result.Result<EmbeddingList, Reason> => {
+  const numbers = numbersOf(embedding?.values)
+  const found = numbers === undefined ? [] : [
+    { embedding: vectorOf(numbers, request), ...(truncated === true ? { truncated } : {}) }
+  ]
+  return embeddingList(found, count(usageMetadata?.promptTokenCount ?? undefined), context, request)
+}
+
+export const embeddingsToEmbedContent: Unary<EmbeddingsRequest, EmbedContentRequest, EmbedContentReply, EmbeddingList> = {
+  name: "embeddings-to-gemini",
+  reply: EmbedContentReply,
+  request: embedContentRequest,
+  response: embedContentResponse,
+  failure: failureFromGoogle
+}

@@ -1,0 +1,71 @@
+// The pair of embeddings and predict on Vertex AI: texts, and the several media of multimodalembedding@001.
+// It must not know URLs, credentials or how a request is cut into calls.
+import * as Result from "effect/Result"
+import type { RequestFault } from "../../domain/GatewayError.ts"
+import type { JsonObject } from "../../domain/json.ts"
+import { PredictReply, type PredictRequest } from "../../wire/google/Predict.ts"
+import type { EmbeddingList, EmbeddingsRequest } from "../../wire/openai/Embeddings.ts"
+import { embeddingModel } from "../shared/embeddingModels.ts"
+import { failureFromGoogle } from "../shared/googleFailure.ts"
+import { readLabels } from "../shared/labels.ts"
+import { type EmbeddingsWish, readEmbeddings, textsOnly } from "../shared/readEmbeddings.ts"
+import type { Translated, TranslateContext, Unary } from "../Translator.ts"
+import { multimodalInstances } from "./multimodal.ts"
+import { ignoredParams } from "./params.ts"
+import { embeddingsFromPredict } from "./response.ts"
+
+/** What depends on the kind of model: the instances and their parameters. */
+interface Shaped {
+  readonly instances: ReadonlyArray<JsonObject>
+  readonly parameters: JsonObject
+  readonly unused: ReadonlyArray<string>
+}
+
+const textShape = (request: EmbeddingsRequest, wish: EmbeddingsWish): Result.Result<Shaped, RequestFault> => {
+  const { dimensions, taskType, title } = wish
+  const autoTruncate = request.auto_truncate ?? undefined
+  const words = {
+    ...(taskType === undefined ? {} : { task_type: taskType }),
+    ...(title === undefined ? {} : { title })
+  }
+  return Result.map(textsOnly(wish.inputs), (texts) => ({
+    instances: texts.map((content) => ({ content, ...words })),
+    parameters: {
+      ...(dimensions === undefined ? {} : { outputDimensionality: dimensions }),
+      ...(autoTruncate === undefined ? {} : { autoTruncate })
+    },
+    unused: wish.unused
+  }))
+}
+
+const mediaShape = ({ dimensions, inputs }: EmbeddingsWish): Result.Result<Shaped, RequestFault> =>
+  Result.map(multimodalInstances(inputs), (instances) => ({
+    instances,
+    parameters: dimensions === undefined ? {} : { dimension: dimensions },
+    unused: ["task_type", "title", "auto_truncate"]
+  }))
+
+const predictRequest = (
+  request: EmbeddingsRequest,
+  { target }: TranslateContext
+): Result.Result<Translated<PredictRequest>, RequestFault> => {
+  const wish = readEmbeddings(request)
+  if (Result.isFailure(wish)) return Result.fail(wish.failure)
+  const isMultimodal = embeddingModel(target)?.multimodal === true
+  const shaped = isMultimodal ? mediaShape(wish.success) : textShape(request, wish.success)
+  if (Result.isFailure(shaped)) return Result.fail(shaped.failure)
+  const { instances, parameters, unused } = shaped.success
+  return Result.map(readLabels(request.labels, target), (labels) => ({
+    body: { instances, ...(Object.keys(parameters).length === 0 ? {} : { parameters }), ...labels.body },
+    headers: {},
+    ignored: ignoredParams(request, [...unused, ...labels.unused])
+  }))
+}
+
+export const embeddingsToPredict: Unary<EmbeddingsRequest, PredictRequest, PredictReply, EmbeddingList> = {
+  name: "embeddings-to-predict",
+  reply: PredictReply,
+  request: predictRequest,
+  response: embeddingsFromPredict,
+  failure: failureFromGoogle
+}

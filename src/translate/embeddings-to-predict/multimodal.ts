@@ -1,0 +1,101 @@
+// Inputs of several media as instances of multimodalembedding@001.
+// It must not know texts-only models. Field names from Vertex AI's page on multimodal embeddings.
+import * as Result from "effect/Result"
+import type { RequestFault } from "../../domain/GatewayError.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import { invalid } from "../shared/fault.ts"
+import { isCloudStorageUri, normaliseBase64, readMedia } from "../shared/media.ts"
+import type { Inputs } from "../shared/readEmbeddings.ts"
+
+type Read<A> = Result.Result<A, RequestFault>
+
+/** A text alone is the instance of that text. */
+export const multimodalInstances = (inputs: Inputs): Read<ReadonlyArray<JsonObject>> => {
+  if (inputs._tag === "Texts") return Result.succeed(inputs.texts.map((text) => ({ text })))
+  const instances: Array<JsonObject> = []
+  for (const [index, input] of inputs.objects.entries()) {
+    const instance = instanceOf(input, inputs.objects.length === 1 ? "input" : `input[${index}]`)
+    if (Result.isFailure(instance)) return Result.fail(instance.failure)
+    instances.push(instance.success)
+  }
+  return Result.succeed(instances)
+}
+
+const instanceOf = (input: JsonObject, path: string): Read<JsonObject> => {
+  const text = input["text"] ?? undefined
+  if (text !== undefined && (typeof text !== "string" || text === "")) {
+    return invalid(`${path}.text`, "invalid_value", `${path}.text must be a text that is not empty.`)
+  }
+  const image = mediumOf(input["image"] ?? undefined, `${path}.image`)
+  if (Result.isFailure(image)) return Result.fail(image.failure)
+  const video = mediumOf(input["video"] ?? undefined, `${path}.video`)
+  if (Result.isFailure(video)) return Result.fail(video.failure)
+  const stretch = stretchOf(input["video"] ?? undefined, `${path}.video`)
+  if (Result.isFailure(stretch)) return Result.fail(stretch.failure)
+  const instance: JsonObject = {
+    ...(text === undefined ? {} : { text }),
+    ...(image.success === undefined ? {} : { image: withType(image.success) }),
+    ...(video.success === undefined ? {} : { video: { ...video.success.data, ...stretch.success } })
+  }
+  return Object.keys(instance).length === 0
+    ? invalid(path, "invalid_value", `${path} holds nothing to embed; give text, image or video.`)
+    : Result.succeed(instance)
+}
+
+interface Medium {
+  readonly data: { readonly gcsUri: string } | { readonly bytesBase64Encoded: string }
+  readonly mimeType: string | undefined
+}
+
+/** Only an image has a field for its type. */
+const withType = ({ data, mimeType }: Medium): JsonObject => (mimeType === undefined ? data : { ...data, mimeType })
+
+const forms = "a gs:// URI (url or gcs_uri), a data URI (url) or base64"
+
+/** `{url | base64 | gcs_uri, mime_type?}`; nothing is fetched, so an https URL has no place here. */
+const mediumOf = (value: Json | undefined, path: string): Read<Medium | undefined> => {
+  if (value === undefined) return Result.succeed(undefined)
+  if (!isJsonObject(value)) return invalid(path, "invalid_type", `${path} must be an object with ${forms}.`)
+  const name = ["gcs_uri", "url", "base64"].find((field) => (value[field] ?? undefined) !== undefined)
+  const source = name === undefined ? undefined : value[name]
+  if (name === undefined || typeof source !== "string" || source === "") {
+    return invalid(`${path}.${name ?? "url"}`, "invalid_value", `${path} needs ${forms}.`)
+  }
+  const declared = value["mime_type"] ?? undefined
+  if (declared !== undefined && typeof declared !== "string") {
+    return invalid(`${path}.mime_type`, "invalid_type", `${path}.mime_type must be a string.`)
+  }
+  if (name !== "base64" && isCloudStorageUri(source)) {
+    return Result.succeed({ data: { gcsUri: source }, mimeType: declared })
+  }
+  if (/^data:/i.test(source.slice(0, 5))) {
+    const media = { path: `${path}.${name}`, url: source, isData: true, declaredType: declared, filename: undefined }
+    return Result.flatMap(readMedia(media, "vertex-ai"), (read): Read<Medium> =>
+      read._tag === "Inline"
+        ? Result.succeed({ data: { bytesBase64Encoded: read.data }, mimeType: read.mimeType })
+        : invalid(media.path, "invalid_media_url", `${path} must be ${forms}.`))
+  }
+  const data = name === "base64" ? normaliseBase64(source) : undefined
+  if (data !== undefined) return Result.succeed({ data: { bytesBase64Encoded: data }, mimeType: declared })
+  return name === "base64"
+    ? invalid(`${path}.base64`, "invalid_base64", "The data is not base64: it holds characters or padding base64 does not have.")
+    : invalid(`${path}.${name}`, "invalid_media_url", `${path}.${name} cannot be read by this model; send ${forms}.`)
+}
+
+const offsets = [
+  ["start_offset", "startOffsetSec"],
+  ["end_offset", "endOffsetSec"],
+  ["interval", "intervalSec"]
+] as const
+
+/** Which seconds of a video are embedded, and in how long pieces. */
+const stretchOf = (video: Json | undefined, path: string): Read<JsonObject> => {
+  const config: Record<string, number> = {}
+  for (const [param, field] of offsets) {
+    const value = isJsonObject(video) ? video[param] ?? undefined : undefined
+    if (value === undefined) continue
+    if (typeof value !== "number") return invalid(`${path}.${param}`, "invalid_type", `${path}.${param} must be a number of seconds.`)
+    config[field] = value
+  }
+  return Result.succeed(Object.keys(config).length === 0 ? {} : { videoSegmentConfig: config })
+}

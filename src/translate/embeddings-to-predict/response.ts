@@ -1,0 +1,58 @@
+// Predictions as vectors: those of texts, those of several media, and the bare arrays some self-deployed models answer.
+// It must not know requests beyond the form in which vectors are wanted.
+import type * as Result from "effect/Result"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import type { Reason } from "../../domain/ProviderError.ts"
+import type { PredictReply } from "../../wire/google/Predict.ts"
+import type { EmbeddingList, EmbeddingsRequest } from "../../wire/openai/Embeddings.ts"
+import { embeddingList, type Found, numbersOf, vectorOf } from "../shared/embeddingList.ts"
+import { count } from "../shared/counts.ts"
+import type { TranslateContext } from "../Translator.ts"
+
+export const embeddingsFromPredict = (
+  { predictions }: PredictReply,
+  context: TranslateContext,
+  request: EmbeddingsRequest
+): Result.Result<EmbeddingList, Reason> => {
+  let tokens = 0
+  const found = (predictions ?? []).map((prediction) => {
+    const embeddings = isJsonObject(prediction) ? prediction["embeddings"] : undefined
+    if (!isJsonObject(embeddings)) return isJsonObject(prediction) ? mediaOf(prediction, request) : bareOf(prediction, request)
+    const statistics = isJsonObject(embeddings["statistics"]) ? embeddings["statistics"] : {}
+    tokens += count(statistics["token_count"])
+    const cut = statistics["truncated"] === true ? ({ truncated: true } as const) : {}
+    const numbers = numbersOf(embeddings["values"])
+    return numbers === undefined ? undefined : { embedding: vectorOf(numbers, request), ...cut }
+  })
+  return embeddingList(found, tokens, context, request)
+}
+
+const bareOf = (prediction: Json, request: EmbeddingsRequest): Found | undefined => {
+  const numbers = numbersOf(prediction)
+  return numbers === undefined ? undefined : { embedding: vectorOf(numbers, request) }
+}
+
+/** The text's vector stands for the input, else the image's, else that of the first stretch of the video. */
+const mediaOf = (prediction: JsonObject, request: EmbeddingsRequest): Found | undefined => {
+  const image = numbersOf(prediction["imageEmbedding"])
+  const videos = Array.isArray(prediction["videoEmbeddings"]) ? prediction["videoEmbeddings"].flatMap((one) => stretchOf(one, request)) : []
+  const imageVector = image === undefined ? undefined : vectorOf(image, request)
+  const text = numbersOf(prediction["textEmbedding"])
+  const embedding = text === undefined ? imageVector ?? videos[0]?.embedding : vectorOf(text, request)
+  return embedding === undefined ? undefined : {
+    embedding,
+    ...(imageVector === undefined ? {} : { image_embedding: imageVector }),
+    ...(videos.length === 0 ? {} : { video_embeddings: videos })
+  }
+}
+
+const stretchOf = (value: Json, request: EmbeddingsRequest): NonNullable<Found["video_embeddings"]> => {
+  if (!isJsonObject(value)) return []
+  const { embedding, endOffsetSec: end, startOffsetSec: start } = value
+  const numbers = numbersOf(embedding)
+  return numbers === undefined ? [] : [{
+    ...(typeof start === "number" ? { start_offset: start } : {}),
+    ...(typeof end === "number" ? { end_offset: end } : {}),
+    embedding: vectorOf(numbers, request)
+  }]
+}

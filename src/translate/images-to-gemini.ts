@@ -1,0 +1,156 @@
+// The pair of image generation and Gemini's image models: one picture per call of generateContent.
+// It must not know URLs, credentials or how several pictures become several calls.
+import * as Result from "effect/Result"
+import type { RequestFault } from "../domain/GatewayError.ts"
+import type { Json } from "../domain/json.ts"
+import type { ProviderKind } from "../domain/ProviderAccount.ts"
+import type { Reason } from "../domain/ProviderError.ts"
+import { GenerateContentReply, type GenerateContentRequest, type UsageMetadata } from "../wire/google/GenerateContent.ts"
+import type { Image, ImageList, ImagesRequest, ImagesUsage } from "../wire/openai/Images.ts"
+import { filterWords } from "./shared/filterWords.ts"
+import { usageOf } from "./shared/geminiUsage.ts"
+import { failureFromGoogle, failureInside } from "./shared/googleFailure.ts"
+import { filteredPicture, noPicture, outputFormatOf, pictureOf } from "./shared/imageList.ts"
+import { readLabels } from "./shared/labels.ts"
+import { ignored, ignoredBy, mapped, silent } from "./shared/paramRules.ts"
+import { bothSpellings, type Canvas, type ImagesParam, type ImagesWish, readImages, told, unusedSpellings } from "./shared/readImages.ts"
+import { readSafety } from "./shared/safetySettings.ts"
+import type { ParamRule, Translated, TranslateContext, Unary } from "./Translator.ts"
+
+const noEquivalent = ignored("no equivalent upstream")
+const imagenOnly = silent("for Imagen only")
+
+export const geminiImageParams = {
+  model: mapped("the URL"),
+  prompt: mapped("contents"),
+  n: mapped("as many calls"),
+  size: mapped("generationConfig.imageConfig.aspectRatio, imageSize; unless aspect_ratio and image_size are given"),
+  aspect_ratio: mapped("generationConfig.imageConfig.aspectRatio"),
+  image_size: mapped("generationConfig.imageConfig.imageSize"),
+  response_format: silent("shapes our own answer"),
+  output_format: mapped("generationConfig.imageConfig.imageOutputOptions.mimeType; png and jpeg (Vertex AI only)"),
+  output_compression: mapped("generationConfig.imageConfig.imageOutputOptions.compressionQuality, with jpeg (Vertex AI only)"),
+  seed: mapped("generationConfig.seed; each further call counts one up"),
+  person_generation: mapped("generationConfig.imageConfig.personGeneration (Vertex AI only)"),
+  safety_settings: mapped("safetySettings"),
+  labels: mapped("labels (Vertex AI only)"),
+  safety_setting: imagenOnly,
+  include_rai_reason: imagenOnly,
+  include_safety_attributes: imagenOnly,
+  negative_prompt: noEquivalent,
+  guidance_scale: noEquivalent,
+  add_watermark: noEquivalent,
+  enhance_prompt: noEquivalent,
+  language: noEquivalent,
+  storage_uri: noEquivalent,
+  quality: noEquivalent,
+  style: noEquivalent,
+  background: noEquivalent,
+  moderation: noEquivalent,
+  user: noEquivalent,
+  stream: ignored("pictures come whole"),
+  partial_images: ignored("pictures come whole")
+} satisfies Record<ImagesParam, ParamRule>
+
+const ignoredParams = ignoredBy(bothSpellings(geminiImageParams))
+
+const ratios = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"]
+
+/** What Gemini draws. Source: image generation pages of the Gemini API and of Vertex AI. */
+export const geminiCanvas = (kind: ProviderKind): Canvas => ({
+  ratios: kind === "google" ? [...ratios, "1:4", "4:1", "1:8", "8:1"] : ratios,
+  hasFourK: true
+})
+
+const imageConfig = (request: ImagesRequest, { aspectRatio, imageSize, output }: ImagesWish, kind: ProviderKind) => {
+  const person = told(request, "person_generation")
+  const isVertex = kind === "vertex-ai"
+  return {
+    ...(aspectRatio === undefined ? {} : { aspectRatio }),
+    ...(imageSize === undefined ? {} : { imageSize }),
+    ...(isVertex && person !== undefined ? { personGeneration: person } : {}),
+    ...(isVertex && output.mimeType !== undefined ? { imageOutputOptions: output } : {})
+  }
+}
+
+const vertexOnly = unusedSpellings(["person_generation", "output_format", "output_compression"])
+
+const geminiRequest = (
+  request: ImagesRequest,
+  { target }: TranslateContext
+): Result.Result<Translated<GenerateContentRequest>, RequestFault> => {
+  const wish = readImages(request, geminiCanvas(target.kind))
+  if (Result.isFailure(wish)) return Result.fail(wish.failure)
+  const labels = readLabels(request.labels, target)
+  if (Result.isFailure(labels)) return Result.fail(labels.failure)
+  const { prompt, seed, unused } = wish.success
+  const image = imageConfig(request, wish.success, target.kind)
+  // Every image model takes both words, and some refuse IMAGE alone.
+  const generationConfig: Record<string, Json> = { responseModalities: ["TEXT", "IMAGE"] }
+  if (Object.keys(image).length > 0) generationConfig["imageConfig"] = image
+  if (seed !== undefined) generationConfig["seed"] = seed
+  return Result.map(readSafety("safety_settings", told(request, "safety_settings"), target), (safetySettings) => ({
+    body: {
+      contents: [{ role: "user", parts: [{ text: prompt }] }],
+      generationConfig,
+      ...(safetySettings.length === 0 ? {} : { safetySettings }),
+      ...labels.success.body
+    },
+    headers: {},
+    ignored: ignoredParams(request, [...unused, ...labels.success.unused, ...(target.kind === "google" ? vertexOnly : [])])
+  }))
+}
+
+/** Drafts inside thoughts are no pictures, and text beside a picture has no place in the answer. */
+const geminiResponse = (
+  reply: GenerateContentReply,
+  context: TranslateContext,
+  request: ImagesRequest
+): Result.Result<ImageList, Reason> => {
+  if (reply.error) return Result.fail(failureInside(reply.error))
+  const data: Array<Image> = []
+  let mimeType: string | undefined
+  for (const candidate of reply.candidates ?? []) {
+    for (const { inlineData, thought } of candidate.content?.parts ?? []) {
+      const type = inlineData?.mimeType
+      if (thought === true || !inlineData?.data || !type?.startsWith("image/")) continue
+      mimeType ??= type
+      data.push(pictureOf(inlineData.data, type, request))
+    }
+  }
+  if (data.length === 0) return Result.fail(noneBecause(reply))
+  const usage = reply.usageMetadata ?? undefined
+  return Result.succeed({
+    created: context.createdSeconds,
+    data,
+    ...outputFormatOf(mimeType),
+    ...(usage === undefined ? {} : { usage: imagesUsage(usage) }),
+    provider: context.target.kind
+  })
+}
+
+const noneBecause = ({ candidates, promptFeedback }: GenerateContentReply): Reason => {
+  if (promptFeedback?.blockReason) return filteredPicture(promptFeedback.blockReasonMessage)
+  const held = candidates?.find(({ finishReason }) => filterWords.has(finishReason ?? ""))
+  return held === undefined ? noPicture : filteredPicture(held.finishMessage)
+}
+
+/** What the upstream does not list by kind of the prompt is text. */
+const imagesUsage = (metadata: UsageMetadata): ImagesUsage => {
+  const { completion_tokens: output, prompt_tokens: input, prompt_tokens_details: details } = usageOf(metadata)
+  const image = Math.min(details?.image_tokens ?? 0, input)
+  return {
+    input_tokens: input,
+    output_tokens: output,
+    total_tokens: input + output,
+    input_tokens_details: { text_tokens: details?.text_tokens ?? input - image, image_tokens: image }
+  }
+}
+
+export const imagesToGemini: Unary<ImagesRequest, GenerateContentRequest, GenerateContentReply, ImageList> = {
+  name: "images-to-gemini",
+  reply: GenerateContentReply,
+  request: geminiRequest,
+  response: geminiResponse,
+  failure: failureFromGoogle
+}

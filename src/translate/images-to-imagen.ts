@@ -1,0 +1,145 @@
+// The pair of image generation and Imagen's predict, on both products.
+// It must not know URLs or credentials.
+import * as Result from "effect/Result"
+import type { RequestFault } from "../domain/GatewayError.ts"
+import { isJsonObject, type Json } from "../domain/json.ts"
+import type { Reason } from "../domain/ProviderError.ts"
+import { PredictReply, type PredictRequest } from "../wire/google/Predict.ts"
+import type { Image, ImageList, ImagesRequest } from "../wire/openai/Images.ts"
+import { failureFromGoogle } from "./shared/googleFailure.ts"
+import { filteredPicture, noPicture, outputFormatOf, pictureOf, refusedPrompt } from "./shared/imageList.ts"
+import { readLabels } from "./shared/labels.ts"
+import { ignored, ignoredBy, mapped, silent } from "./shared/paramRules.ts"
+import { bothSpellings, type Canvas, type ImagesParam, readImages, told, unusedSpellings } from "./shared/readImages.ts"
+import type { ParamRule, Translated, TranslateContext, Unary } from "./Translator.ts"
+
+const noEquivalent = ignored("no equivalent upstream")
+
+export const imagenParams = {
+  model: mapped("the URL"),
+  prompt: mapped("instances[].prompt"),
+  n: mapped("parameters.sampleCount"),
+  size: mapped("parameters.aspectRatio, sampleImageSize; unless aspect_ratio and image_size are given"),
+  aspect_ratio: mapped("parameters.aspectRatio"),
+  image_size: mapped("parameters.sampleImageSize"),
+  response_format: silent("shapes our own answer"),
+  output_format: mapped("parameters.outputOptions.mimeType; png and jpeg"),
+  output_compression: mapped("parameters.outputOptions.compressionQuality, with jpeg"),
+  seed: mapped("parameters.seed"),
+  negative_prompt: mapped("parameters.negativePrompt"),
+  guidance_scale: mapped("parameters.guidanceScale"),
+  person_generation: mapped("parameters.personGeneration"),
+  safety_setting: mapped("parameters.safetySetting"),
+  safety_settings: ignored("for Gemini only"),
+  add_watermark: mapped("parameters.addWatermark"),
+  enhance_prompt: mapped("parameters.enhancePrompt"),
+  language: mapped("parameters.language"),
+  include_rai_reason: mapped("parameters.includeRaiReason"),
+  include_safety_attributes: mapped("parameters.includeSafetyAttributes"),
+  storage_uri: mapped("parameters.storageUri (Vertex AI only)"),
+  labels: mapped("labels (Vertex AI only)"),
+  quality: noEquivalent,
+  style: noEquivalent,
+  background: noEquivalent,
+  moderation: noEquivalent,
+  user: noEquivalent,
+  stream: ignored("pictures come whole"),
+  partial_images: ignored("pictures come whole")
+} satisfies Record<ImagesParam, ParamRule>
+
+const ignoredParams = ignoredBy(bothSpellings(imagenParams))
+
+/** What Imagen draws. Source: Vertex AI, Imagen, "Configure aspect ratio". */
+export const imagenCanvas: Canvas = { ratios: ["1:1", "3:4", "4:3", "9:16", "16:9"], hasFourK: false }
+
+/** Parameters that go on as they are, `false` and `0` included. */
+const plain = [
+  ["negative_prompt", "negativePrompt"],
+  ["guidance_scale", "guidanceScale"],
+  ["person_generation", "personGeneration"],
+  ["safety_setting", "safetySetting"],
+  ["add_watermark", "addWatermark"],
+  ["enhance_prompt", "enhancePrompt"],
+  ["include_rai_reason", "includeRaiReason"],
+  ["include_safety_attributes", "includeSafetyAttributes"]
+] as const
+
+const imagenRequest = (request: ImagesRequest, { target }: TranslateContext): Result.Result<Translated<PredictRequest>, RequestFault> => {
+  const wish = readImages(request, imagenCanvas)
+  if (Result.isFailure(wish)) return Result.fail(wish.failure)
+  const { aspectRatio, imageSize, n, output, prompt, seed, unused } = wish.success
+  const labels = readLabels(request.labels, target)
+  if (Result.isFailure(labels)) return Result.fail(labels.failure)
+  const storageUri = told(request, "storage_uri")
+  const stores = storageUri !== undefined && target.kind === "vertex-ai"
+  // Without a count Imagen draws four, where OpenAI's clients expect one.
+  const parameters: Record<string, Json> = { sampleCount: n }
+  if (aspectRatio !== undefined) parameters["aspectRatio"] = aspectRatio
+  if (imageSize !== undefined) parameters["sampleImageSize"] = imageSize
+  if (output.mimeType !== undefined) parameters["outputOptions"] = output
+  if (seed !== undefined) parameters["seed"] = seed
+  if (typeof request.language === "string") parameters["language"] = request.language
+  for (const [name, field] of plain) {
+    const value = told(request, name)
+    if (value !== undefined) parameters[field] = value
+  }
+  if (stores) parameters["storageUri"] = storageUri
+  return Result.succeed({
+    body: { instances: [{ prompt }], parameters, ...labels.success.body },
+    headers: {},
+    ignored: ignoredParams(request, [...unused, ...labels.success.unused, ...(stores ? [] : unusedSpellings(["storage_uri"]))])
+  })
+}
+
+/** Filtered pictures are entries with nothing but a reason: they are left out unless all are. */
+const imagenResponse = (
+  { predictions }: PredictReply,
+  context: TranslateContext,
+  request: ImagesRequest
+): Result.Result<ImageList, Reason> => {
+  const data: Array<Image> = []
+  let mimeType: string | undefined
+  let filtered: string | undefined
+  for (const prediction of predictions ?? []) {
+    if (!isJsonObject(prediction)) continue
+    const { mimeType: type, prompt, raiFilteredReason: reason, safetyAttributes: safety } = prediction
+    const picture = pictureIn(prediction, request)
+    if (picture === undefined) {
+      if (typeof reason === "string") filtered ??= reason
+      continue
+    }
+    if (typeof type === "string") mimeType ??= type
+    data.push({
+      ...picture,
+      ...(typeof prompt === "string" ? { revised_prompt: prompt } : {}),
+      ...(isJsonObject(safety) ? { safety_attributes: safety } : {})
+    })
+  }
+  if (data.length === 0) return Result.fail(filtered === undefined ? noPicture : filteredPicture(filtered))
+  return Result.succeed({ created: context.createdSeconds, data, ...outputFormatOf(mimeType), provider: context.target.kind })
+}
+
+/** Stored pictures come as the address they were stored under, whatever form was asked for. */
+const pictureIn = (prediction: { readonly [key: string]: Json | undefined }, request: ImagesRequest): Image | undefined => {
+  const { bytesBase64Encoded: bytes, gcsUri, mimeType } = prediction
+  if (typeof bytes === "string" && bytes !== "") return pictureOf(bytes, typeof mimeType === "string" ? mimeType : "image/png", request)
+  return typeof gcsUri === "string" && gcsUri !== "" ? { url: gcsUri } : undefined
+}
+
+const promptTexts = /responsible ai practices|violates? (our|google'?s) policies|sensitive words|usage guidelines/i
+
+const imagenFailure: typeof failureFromGoogle = (status, headers, body, origin) => {
+  const reason = failureFromGoogle(status, headers, body, origin)
+  if (reason._tag === "InvalidRequest" && promptTexts.test(reason.message)) return refusedPrompt(reason.message)
+  return reason._tag === "ModelNotFound" ? { ...reason, message: `${reason.message} ${retired}` } : reason
+}
+
+const retired = "Imagen models are being retired; a gemini-*-image model draws as well."
+
+export const imagesToImagen: Unary<ImagesRequest, PredictRequest, PredictReply, ImageList> = {
+  name: "images-to-imagen",
+  reply: PredictReply,
+  request: imagenRequest,
+  response: imagenResponse,
+  failure: imagenFailure
+}

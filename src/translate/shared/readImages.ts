@@ -1,0 +1,138 @@
+// What an image request asks for, whoever draws it, and how it is cut into calls.
+// It must not know any upstream.
+import * as Result from "effect/Result"
+import type { BodyInvalid } from "../../domain/GatewayError.ts"
+import type { ImagesRequest, KnownImagesParam } from "../../wire/openai/Images.ts"
+import { nearestRatio, readSize, resolutionOf } from "./aspectRatio.ts"
+import { invalid } from "./fault.ts"
+
+/** Parameters that are read in two spellings; where both are sent, OpenAI's wins. */
+const spellings = {
+  aspect_ratio: "aspectRatio",
+  image_size: "imageSize",
+  output_format: "outputFormat",
+  output_compression: "outputCompression",
+  negative_prompt: "negativePrompt",
+  guidance_scale: "guidanceScale",
+  person_generation: "personGeneration",
+  safety_setting: "safetySetting",
+  safety_settings: "safetySettings",
+  add_watermark: "addWatermark",
+  enhance_prompt: "enhancePrompt",
+  include_rai_reason: "includeRaiReason",
+  include_safety_attributes: "includeSafetyAttributes",
+  storage_uri: "storageUri"
+} as const
+type Spelled = keyof typeof spellings
+
+/** Every known parameter once, in OpenAI's spelling. */
+export type ImagesParam = Exclude<KnownImagesParam, (typeof spellings)[Spelled]>
+
+/** The value of a parameter in either spelling. */
+export const told = <Name extends Spelled>(request: ImagesRequest, name: Name) =>
+  request[name] ?? request[spellings[name]] ?? undefined
+
+/** A table of rules, with each rule under both spellings. */
+export const bothSpellings = <Rule>(rules: Readonly<Record<string, Rule>>): Readonly<Record<string, Rule>> => ({
+  ...rules,
+  ...Object.fromEntries(
+    Object.entries(spellings).flatMap(([name, other]) => {
+      const rule = rules[name]
+      return rule === undefined ? [] : [[other, rule]]
+    })
+  )
+})
+
+/** A parameter that changes nothing, under the name the client used. */
+export const unusedSpellings = (names: ReadonlyArray<Spelled>): ReadonlyArray<string> =>
+  names.flatMap((name) => [name, spellings[name]])
+
+/** The second spelling of what was sent in both. */
+const losers = (request: ImagesRequest): ReadonlyArray<string> =>
+  Object.entries(spellings).flatMap(([name, other]) => ((request[name] ?? undefined) === undefined ? [] : [other]))
+
+export interface ImagesWish {
+  readonly prompt: string
+  readonly n: number
+  readonly seed: number | undefined
+  readonly aspectRatio: string | undefined
+  readonly imageSize: string | undefined
+  /** `image/png` or `image/jpeg`, with the quality of the latter. */
+  readonly output: { readonly mimeType?: string; readonly compressionQuality?: number }
+  readonly unused: ReadonlyArray<string>
+}
+
+/** What a kind of model can draw. */
+export interface Canvas {
+  readonly ratios: ReadonlyArray<string>
+  readonly hasFourK: boolean
+}
+
+const longestPrompt = 32_000
+const mostImages = 8
+const int32 = 2 ** 31
+
+/** Reads and checks everything that image models have in common. */
+export const readImages = (request: ImagesRequest, canvas: Canvas): Result.Result<ImagesWish, BodyInvalid> => {
+  const fault = checkPlain(request)
+  if (fault !== undefined) return fault
+  const size = readSize(request.size)
+  if (Result.isFailure(size)) return Result.fail(size.failure)
+  const ratio = told(request, "aspect_ratio")
+  const resolution = told(request, "image_size")
+  const derived = size.success === undefined ? undefined : {
+    ratio: nearestRatio(size.success, canvas.ratios),
+    resolution: canvas.hasFourK || resolutionOf(size.success) === undefined ? resolutionOf(size.success) : "2K"
+  }
+  const isSizeUsed = ratio === undefined || (resolution === undefined && derived?.resolution !== undefined)
+  const output = readOutput(request)
+  return Result.succeed({
+    prompt: request.prompt,
+    n: request.n ?? 1,
+    seed: request.seed ?? undefined,
+    aspectRatio: ratio ?? derived?.ratio,
+    imageSize: resolution ?? derived?.resolution,
+    output: output.options,
+    unused: [...losers(request), ...output.unused, ...(isSizeUsed ? [] : ["size"])]
+  })
+}
+
+const checkPlain = ({ n, prompt, response_format, seed }: ImagesRequest): Result.Result<never, BodyInvalid> | undefined => {
+  if (prompt.trim() === "") return invalid("prompt", "invalid_value", "prompt is empty; say what to draw.")
+  if (prompt.length > longestPrompt && [...prompt].length > longestPrompt) {
+    return invalid("prompt", "invalid_value", `prompt is longer than ${longestPrompt} characters.`)
+  }
+  if (typeof n === "number" && !(Number.isInteger(n) && n >= 1 && n <= mostImages)) {
+    return invalid("n", "invalid_value", `n must be a whole number from 1 to ${mostImages}.`)
+  }
+  if (typeof seed === "number" && !(Number.isInteger(seed) && seed >= -int32 && seed < int32)) {
+    return invalid("seed", "invalid_value", "seed must be a whole number of 32 bits.")
+  }
+  if (response_format !== "url" && response_format !== "b64_json" && typeof response_format === "string") {
+    return invalid("response_format", "invalid_value", "response_format must be url or b64_json.")
+  }
+  return undefined
+}
+
+/** png and jpeg are all that can be asked for, and only jpeg has a quality. */
+const readOutput = (request: ImagesRequest): { readonly options: ImagesWish["output"]; readonly unused: ReadonlyArray<string> } => {
+  const format = told(request, "output_format")
+  const quality = told(request, "output_compression")
+  const isKnown = format === "png" || format === "jpeg"
+  return {
+    options: {
+      ...(isKnown ? { mimeType: `image/${format}` } : {}),
+      ...(quality !== undefined && format === "jpeg" ? { compressionQuality: quality } : {})
+    },
+    unused: unusedSpellings([...(isKnown ? [] : ["output_format" as const]), ...(format === "jpeg" ? [] : ["output_compression" as const])])
+  }
+}
+
+/** One request per image, for models that draw one per call; equal seeds would draw equal images, so each has its own. */
+export const cutImages = (request: ImagesRequest, canvas: Canvas): Result.Result<ReadonlyArray<ImagesRequest>, BodyInvalid> =>
+  Result.map(readImages(request, canvas), ({ n, seed }) =>
+    n === 1 ? [request] : Array.from({ length: n }, (_, index) => ({
+      ...request,
+      n: 1,
+      ...(seed === undefined ? {} : { seed: (seed + index) | 0 })
+    })))
