@@ -119,12 +119,11 @@ const geminiResponse = (
     }
   }
   if (data.length === 0) return Result.fail(noneBecause(reply))
-  const usage = reply.usageMetadata ?? undefined
   return Result.succeed({
     created: context.createdSeconds,
     data,
     ...outputFormatOf(mimeType),
-    ...(usage === undefined ? {} : { usage: imagesUsage(usage) }),
+    ...(typeof reply.usageMetadata?.promptTokenCount === "number" ? { usage: imagesUsage(reply.usageMetadata) } : {}),
     provider: context.target.kind
   })
 }

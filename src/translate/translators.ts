@@ -1,5 +1,18 @@
 // Every translator by name.
 // It must not know providers or routes.
 import { chatToGemini } from "./chat-to-gemini/ChatToGemini.ts"
+import { countToGemini } from "./count-to-gemini.ts"
+import { embeddingsToBatch, embeddingsToEmbedContent } from "./embeddings-to-gemini.ts"
+import { embeddingsToPredict } from "./embeddings-to-predict/EmbeddingsToPredict.ts"
+import { imagesToGemini } from "./images-to-gemini.ts"
+import { imagesToImagen } from "./images-to-imagen.ts"
 
-export const translators = { "chat-to-gemini": chatToGemini } as const
+export const translators = {
+  "chat-to-gemini": chatToGemini,
+  "count-to-gemini": countToGemini,
+  "embeddings-to-gemini": embeddingsToEmbedContent,
+  "embeddings-to-gemini-batch": embeddingsToBatch,
+  "embeddings-to-predict": embeddingsToPredict,
+  "images-to-gemini": imagesToGemini,
+  "images-to-imagen": imagesToImagen
+} as const

@@ -10,6 +10,8 @@ export const callId = (n: number): string => `call-00000000-0000-4000-8000-${Str
 
 export interface ContextOptions {
   readonly kind?: ProviderKind
+  /** The dialect of the host; Gemini's unless said. */
+  readonly family?: TranslateContext["target"]["family"]
   readonly strict?: boolean
   /** What the signature memory knows, by call id. */
   readonly known?: Readonly<Record<string, KnownSignature>>
@@ -21,6 +23,7 @@ export interface ContextOptions {
 /** A context as the router would build it, with fixed id and time; not strict unless said. */
 export const chatContext = (model = "gemini-2.5-flash", options: ContextOptions = {}): TranslateContext => {
   const kind = options.kind ?? "google"
+  const family = options.family ?? "gemini"
   const modelId = normaliseModelId(model)
   return {
     id: "chatcmpl-00000000-0000-4000-8000-000000000000",
@@ -28,10 +31,10 @@ export const chatContext = (model = "gemini-2.5-flash", options: ContextOptions 
     model,
     target: {
       kind,
-      family: "gemini",
+      family,
       modelId,
       facts: modelFacts(modelId, { tuned: options.tuned ?? false }),
-      issuer: `gemini/${kind}`
+      issuer: `${family}/${kind}`
     },
     strict: options.strict ?? false,
     betas: options.betas ?? [],

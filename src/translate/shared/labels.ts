@@ -15,10 +15,11 @@ const key = /^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u
 const text = /^[^\p{Cc}]{0,63}$/u
 const most = 64
 
-/** Labels as the body has them; only Vertex AI knows any. */
+/** Labels as the body has them; only the models that Vertex AI publishes itself take any. */
 export const readLabels = (asked: unknown, target: TranslateContext["target"]): Result.Result<Labels, RequestFault> => {
   if (asked === undefined || asked === null) return Result.succeed({ body: {}, unused: [] })
-  if (target.kind !== "vertex-ai") return Result.succeed({ body: {}, unused: ["labels"] })
+  const isPublished = target.family === "gemini" && target.facts.generation !== "tuned"
+  if (target.kind !== "vertex-ai" || !isPublished) return Result.succeed({ body: {}, unused: ["labels"] })
   if (!isJsonObject(asked) || Object.keys(asked).length > most) {
     return invalid("labels", "invalid_label", `labels must be an object of up to ${most} names and strings.`)
   }

@@ -1,0 +1,121 @@
+// Token counting with Gemini on both products, rule by rule: exact bodies, exact answers.
+import { describe, expect, it } from "vitest"
+import { countToGemini } from "../../src/translate/count-to-gemini.ts"
+import { strictlyTokenCount } from "../../src/translate/shared/strictly.ts"
+import type { ChatRequest } from "../../src/wire/openai/Chat.ts"
+import { chatContext, chatRequest, deepFreeze } from "../support/chat.ts"
+import { loudlySkipped, sharedDir } from "../support/shared.ts"
+import { drive } from "../support/unary.ts"
+
+if (sharedDir() === undefined) loudlySkipped("bodies of token counting against the published schemas")
+
+const pair = drive(countToGemini, "CountTokensRequest")
+const google = chatContext("gemini-2.5-flash")
+const vertex = chatContext("gemini-2.5-flash", { kind: "vertex-ai" })
+
+const messages: ChatRequest["messages"] = [{ role: "system", content: "Be terse." }, { role: "user", content: "Hi" }]
+const weather = { type: "function", function: { name: "weather", description: "Now", parameters: { type: "object", properties: { city: { type: "string" } } } } }
+const counted = {
+  contents: [{ role: "user", parts: [{ text: "Hi" }] }],
+  systemInstruction: { parts: [{ text: "Be terse." }] },
+  tools: [{ functionDeclarations: [{ name: "weather", description: "Now", parametersJsonSchema: { type: "object", properties: { city: { type: "string" } } } }] }]
+}
+
+describe("requests", () => {
+  it("T1701 T1703 google: the wrapper, with the model, so that system text and tools count", () => {
+    expect(pair.sent(chatRequest(messages, { tools: [weather] }), google)).toStrictEqual({
+      body: { generateContentRequest: { model: "models/gemini-2.5-flash", ...counted } },
+      ignored: []
+    })
+  })
+
+  it("T1701 T1702 vertex: the fields bare", () => {
+    expect(pair.sent(chatRequest(messages, { tools: [weather] }), vertex)).toStrictEqual({ body: counted, ignored: [] })
+    expect(pair.sent(chatRequest([{ role: "user", content: "Hi" }]), vertex).body).toStrictEqual({ contents: counted.contents })
+  })
+
+  it("T1702 what the operation lacks is left out without a word; T1706 what changes no count is borne", () => {
+    const words = {
+      tools: [weather],
+      tool_choice: "required",
+      safety_settings: [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE" }],
+      labels: { team: "a" },
+      service_tier: "flex",
+      stream: true,
+      stream_options: { include_usage: true },
+      n: 2,
+      max_tokens: 5,
+      user: "u"
+    }
+    const body = { ...counted, generationConfig: { candidateCount: 2, maxOutputTokens: 5 } }
+    expect(pair.sent(chatRequest(messages, words), vertex)).toStrictEqual({ body, ignored: ["user"] })
+    expect(pair.sent(chatRequest(messages, words), google)).toStrictEqual({
+      body: { generateContentRequest: { model: "models/gemini-2.5-flash", ...body } },
+      ignored: ["labels", "user"]
+    })
+  })
+
+  it("T1706 audio that would be streamed is counted like any other", () => {
+    const words = { modalities: ["audio"], audio: { voice: "Kore", format: "wav" }, stream: true }
+    expect(pair.fault(chatRequest(messages, words), google)).toBe(undefined)
+  })
+
+  it("T1701 B100 what chat refuses is refused", () => {
+    expect(pair.fault(chatRequest([{ role: "user", content: 5 }]), google)).toStrictEqual(["invalid_type", "messages[0].content"])
+    expect(pair.fault(chatRequest(messages, { n: 9 }), google)).toStrictEqual(["invalid_value", "n"])
+  })
+})
+
+describe("answers", () => {
+  const request = chatRequest(messages)
+
+  it("T1704 details by kind, cached tokens, billable characters", () => {
+    const reply = {
+      totalTokens: 100,
+      cachedContentTokenCount: 40,
+      totalBillableCharacters: 250,
+      promptTokensDetails: [
+        { modality: "TEXT", tokenCount: 10 },
+        { modality: "IMAGE", tokenCount: 20 },
+        { modality: "AUDIO", tokenCount: 30 },
+        { modality: "VIDEO", tokenCount: 25 },
+        { modality: "TEXT", tokenCount: 5 },
+        { modality: "DOCUMENT", tokenCount: 10 },
+        { modality: "constructor", tokenCount: 1 },
+        null
+      ],
+      surprise: true
+    }
+    const full = pair.answer(reply, vertex, request)
+    const input_tokens_details = { cached_tokens: 40, text_tokens: 15, image_tokens: 20, audio_tokens: 30, video_tokens: 25 }
+    expect(full).toStrictEqual({
+      object: "token_count",
+      model: "gemini-2.5-flash",
+      input_tokens: 100,
+      input_tokens_details,
+      total_billable_characters: 250,
+      provider: "vertex-ai"
+    })
+    expect(strictlyTokenCount(deepFreeze(full))).toStrictEqual({
+      object: "token_count",
+      model: "gemini-2.5-flash",
+      input_tokens: 100,
+      input_tokens_details
+    })
+  })
+
+  it("T1701 the total alone", () => {
+    expect(pair.answer({ totalTokens: 7 }, google, request)).toStrictEqual({
+      object: "token_count",
+      model: "gemini-2.5-flash",
+      input_tokens: 7,
+      provider: "google"
+    })
+  })
+
+  it("T2312 no total", () => {
+    const bad = { _tag: "BadReply", kind: "no_content", message: "The upstream answered without a count of tokens. Try again." }
+    expect(pair.reason({}, google, request)).toStrictEqual(bad)
+    expect(pair.reason({ totalTokens: "7" }, google, request)).toStrictEqual(bad)
+  })
+})

@@ -1,0 +1,398 @@
+// Embeddings on every operation of Google, rule by rule: exact bodies, exact answers.
+import * as fc from "fast-check"
+import * as Result from "effect/Result"
+import { describe, expect, it } from "vitest"
+import { embeddingsToBatch, embeddingsToEmbedContent } from "../../src/translate/embeddings-to-gemini.ts"
+import { embeddingsToPredict } from "../../src/translate/embeddings-to-predict/EmbeddingsToPredict.ts"
+import { joinEmbeddings } from "../../src/translate/shared/embeddingList.ts"
+import { embeddingModel } from "../../src/translate/shared/embeddingModels.ts"
+import { cutEmbeddings } from "../../src/translate/shared/readEmbeddings.ts"
+import { strictlyEmbeddings } from "../../src/translate/shared/strictly.ts"
+import type { EmbeddingsRequest } from "../../src/wire/openai/Embeddings.ts"
+import { chatContext, type ContextOptions, deepFreeze } from "../support/chat.ts"
+import { loudlySkipped, sharedDir } from "../support/shared.ts"
+import { drive, schemaErrors } from "../support/unary.ts"
+
+if (sharedDir() === undefined) loudlySkipped("embedding bodies and lists against the published schemas")
+
+const batch = drive(embeddingsToBatch, "BatchEmbedContentsRequest")
+const embed = drive(embeddingsToEmbedContent, "EmbedContentRequest")
+const predict = drive(embeddingsToPredict, "PredictRequest")
+
+const google = chatContext("gemini-embedding-001")
+const vertex = (model: string, more: ContextOptions = {}) => chatContext(model, { kind: "vertex-ai", ...more })
+const text004 = vertex("text-embedding-004")
+const embed2 = vertex("gemini-embedding-2")
+const media = vertex("multimodalembedding@001")
+
+const asking = (input: unknown, rest: Partial<EmbeddingsRequest> = {}): EmbeddingsRequest => ({ model: "m", ...rest, input })
+const list = (data: ReadonlyArray<object>, tokens = 0, model = "m", provider = "vertex-ai") => ({
+  object: "list",
+  data: data.map((item, index) => ({ object: "embedding", index, ...item })),
+  model,
+  usage: { prompt_tokens: tokens, total_tokens: tokens },
+  provider
+})
+
+describe("requests", () => {
+  const one = { model: "models/gemini-embedding-001", content: { parts: [{ text: "a" }] } }
+
+  it("T1501 google: one request per input, in order", () => {
+    expect(batch.sent(asking("a"), google)).toStrictEqual({ body: { requests: [one] }, ignored: [] })
+    expect(batch.sent(asking(["a", "b"]), google).body).toStrictEqual({
+      requests: [one, { ...one, content: { parts: [{ text: "b" }] } }]
+    })
+  })
+
+  it("T1502 vertex: predict for the older models, embedContent for the newer", () => {
+    expect(predict.sent(asking(["a", "b"]), text004)).toStrictEqual({
+      body: { instances: [{ content: "a" }, { content: "b" }] },
+      ignored: []
+    })
+    expect(embed.sent(asking("a"), embed2)).toStrictEqual({ body: { content: { parts: [{ text: "a" }] } }, ignored: [] })
+  })
+
+  it("T1503 dimensions in every dialect", () => {
+    const dimensions = { dimensions: 256 }
+    expect(batch.sent(asking("a", dimensions), google).body).toStrictEqual({ requests: [{ ...one, outputDimensionality: 256 }] })
+    expect(predict.sent(asking("a", dimensions), text004).body).toStrictEqual({
+      instances: [{ content: "a" }],
+      parameters: { outputDimensionality: 256 }
+    })
+    expect(embed.sent(asking("a", dimensions), embed2).body).toStrictEqual({
+      content: { parts: [{ text: "a" }] },
+      embedContentConfig: { outputDimensionality: 256 }
+    })
+    expect(predict.sent(asking("a", dimensions), media).body).toStrictEqual({
+      instances: [{ text: "a" }],
+      parameters: { dimension: 256 }
+    })
+  })
+
+  it("T1504 task_type in any case, upper-case upstream; unknown words too", () => {
+    const task = { task_type: "retrieval_query" }
+    expect(batch.sent(asking("a", task), google).body).toStrictEqual({ requests: [{ ...one, taskType: "RETRIEVAL_QUERY" }] })
+    expect(predict.sent(asking(["a", "b"], task), text004).body).toStrictEqual({
+      instances: [{ content: "a", task_type: "RETRIEVAL_QUERY" }, { content: "b", task_type: "RETRIEVAL_QUERY" }]
+    })
+    expect(embed.sent(asking("a", task), embed2).body).toStrictEqual({
+      content: { parts: [{ text: "a" }] },
+      embedContentConfig: { taskType: "RETRIEVAL_QUERY" }
+    })
+    const unknown = Result.getOrThrow(embeddingsToPredict.request(asking("a", { task_type: "Some_New_Task2" }), text004))
+    expect(unknown.body).toStrictEqual({ instances: [{ content: "a", task_type: "SOME_NEW_TASK2" }] })
+  })
+
+  it("T1505 a title goes with documents only; auto_truncate where there is such a field", () => {
+    const titled = { title: "t", task_type: "RETRIEVAL_DOCUMENT", auto_truncate: false }
+    expect(batch.sent(asking("a", titled), google)).toStrictEqual({
+      body: { requests: [{ ...one, taskType: "RETRIEVAL_DOCUMENT", title: "t" }] },
+      ignored: ["auto_truncate"]
+    })
+    expect(predict.sent(asking("a", titled), text004)).toStrictEqual({
+      body: {
+        instances: [{ content: "a", task_type: "RETRIEVAL_DOCUMENT", title: "t" }],
+        parameters: { autoTruncate: false }
+      },
+      ignored: []
+    })
+    expect(embed.sent(asking("a", titled), embed2)).toStrictEqual({
+      body: {
+        content: { parts: [{ text: "a" }] },
+        embedContentConfig: { taskType: "RETRIEVAL_DOCUMENT", title: "t", autoTruncate: false }
+      },
+      ignored: []
+    })
+    for (const [pair, context] of [[batch, google], [predict, text004], [embed, embed2]] as const) {
+      expect(pair.sent(asking("a", { title: "t" }), context).ignored).toStrictEqual(["title"])
+    }
+  })
+
+  it("T1506 the form of the answer never goes up", () => {
+    for (const encoding_format of ["base64", "float", null]) {
+      expect(batch.sent(asking("a", { encoding_format }), google)).toStrictEqual({ body: { requests: [one] }, ignored: [] })
+      expect(predict.sent(asking("a", { encoding_format }), text004)).toStrictEqual({ body: { instances: [{ content: "a" }] }, ignored: [] })
+    }
+  })
+
+  it("T1514 T911 user and unknown fields are named, labels have a place on predict alone", () => {
+    const words = { user: "u", labels: { team: "a" }, surprise: 1, dimensions: null }
+    expect(batch.sent(asking("a", words), google)).toStrictEqual({
+      body: { requests: [one] },
+      ignored: ["user", "labels", "surprise"]
+    })
+    expect(embed.sent(asking("a", words), embed2).ignored).toStrictEqual(["user", "labels", "surprise"])
+    expect(predict.sent(asking("a", words), text004)).toStrictEqual({
+      body: { instances: [{ content: "a" }], labels: { team: "a" } },
+      ignored: ["user", "surprise"]
+    })
+    expect(predict.sent(asking("a", words), vertex("1234", { family: "predict" }))).toStrictEqual({
+      body: { instances: [{ content: "a" }] },
+      ignored: ["user", "labels", "surprise"]
+    })
+    expect(predict.fault(asking("a", { labels: { "Not ok": "x" } }), text004)).toStrictEqual(["invalid_label", "labels.Not ok"])
+  })
+})
+
+describe("what is wrong with an input", () => {
+  const many = Array.from({ length: 2_049 }, () => "a")
+  const rows: ReadonlyArray<readonly [string, unknown, string]> = [
+    ["T1508 an empty text", "", "invalid_value"],
+    ["T1508 no text", [], "invalid_value"],
+    ["T1508 an empty text among others", ["a", ""], "invalid_value"],
+    ["T1508 texts and objects", ["a", { text: "b" }], "invalid_value"],
+    ["T1508 a text and null", ["a", null], "invalid_value"],
+    ["T1508 too many", many, "array_too_long"],
+    ["T1507 tokens", [1, 2], "unsupported_input"],
+    ["T1507 lists of tokens", [[1], [2]], "unsupported_input"],
+    ["T1507 more tokens than texts are taken", Array.from({ length: 4_000 }, (_, at) => at), "unsupported_input"],
+    ["T918 a number", 5, "invalid_type"],
+    ["T918 null", null, "invalid_type"],
+    ["T1513 an object for a model of texts", { text: "a" }, "unsupported_input"]
+  ]
+  it.each(rows)("%s", (_, input, code) => {
+    for (const [pair, context] of [[batch, google], [predict, text004], [embed, embed2]] as const) {
+      expect(pair.fault(asking(input), context)).toStrictEqual([code, "input"])
+    }
+  })
+
+  it("T1508 the most that is taken", () => {
+    expect(batch.fault(asking(many.slice(1)), google)).toBe(undefined)
+  })
+
+  it.each([
+    ["dimensions", 0],
+    ["dimensions", 1.5],
+    ["dimensions", 2 ** 31],
+    ["encoding_format", "hex"],
+    ["task_type", ""],
+    ["task_type", "a b"]
+  ])("B97 %s %s", (param, value) => {
+    expect(predict.fault(asking("a", { [param]: value }), text004)).toStrictEqual(["invalid_value", param])
+  })
+})
+
+describe("T1513 several media", () => {
+  const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+  const instances = (input: unknown) => predict.sent(asking(input), media).body.instances
+
+  it("objects become instances, in order; words for texts are named", () => {
+    expect(instances([{ text: "a" }, { text: "b", image: { gcs_uri: "gs://bucket/b" } }])).toStrictEqual([
+      { text: "a" },
+      { text: "b", image: { gcsUri: "gs://bucket/b" } }
+    ])
+    expect(predict.sent(asking("a", { task_type: "CLUSTERING", title: "t", auto_truncate: true }), media)).toStrictEqual({
+      body: { instances: [{ text: "a" }] },
+      ignored: ["task_type", "title", "auto_truncate"]
+    })
+  })
+
+  it("every form of an image", () => {
+    const image = (value: unknown) => instances({ image: value })[0]?.["image"]
+    expect(image({ url: "gs://bucket/a.png", mime_type: "image/png" })).toStrictEqual({ gcsUri: "gs://bucket/a.png", mimeType: "image/png" })
+    expect(image({ url: `data:image/png;base64,${png}` })).toStrictEqual({ bytesBase64Encoded: png, mimeType: "image/png" })
+    expect(image({ base64: png })).toStrictEqual({ bytesBase64Encoded: png })
+    expect(image({ base64: `data:image/jpeg;base64,${png}`, mime_type: null })).toStrictEqual({ bytesBase64Encoded: png, mimeType: "image/jpeg" })
+  })
+
+  it("a video, and the stretch of it", () => {
+    expect(instances({ video: { url: "gs://bucket/v.mp4", start_offset: 0, end_offset: 10, interval: 5 } })).toStrictEqual([
+      { video: { gcsUri: "gs://bucket/v.mp4", videoSegmentConfig: { startOffsetSec: 0, endOffsetSec: 10, intervalSec: 5 } } }
+    ])
+    expect(instances({ video: { base64: "AAAA" } })).toStrictEqual([{ video: { bytesBase64Encoded: "AAAA" } }])
+  })
+
+  const faults: ReadonlyArray<readonly [string, unknown, string, string]> = [
+    ["an https URL", { image: { url: "https://host.example/a.png" } }, "invalid_media_url", "input.image.url"],
+    ["a bucket without path", { image: { gcs_uri: "gs://bucket" } }, "invalid_media_url", "input.image.gcs_uri"],
+    ["no base64", { image: { base64: "*" } }, "invalid_base64", "input.image.base64"],
+    ["an image without a source", { image: { url: null } }, "invalid_value", "input.image.url"],
+    ["an image that is a text", { image: "gs://bucket/a" }, "invalid_type", "input.image"],
+    ["a type that is none", { image: { base64: "AAAA", mime_type: 1 } }, "invalid_type", "input.image.mime_type"],
+    ["a stretch in words", [{ text: "a" }, { video: { base64: "AAAA", interval: "5s" } }], "invalid_type", "input[1].video.interval"],
+    ["nothing", {}, "invalid_value", "input"],
+    ["an empty text", { text: "" }, "invalid_value", "input.text"]
+  ]
+  it.each(faults)("%s", (_, input, code, param) => {
+    expect(predict.fault(asking(input), media)).toStrictEqual([code, param])
+  })
+
+  it("the text's vector stands for the input, else the image's, else the video's", () => {
+    const all = {
+      textEmbedding: [1],
+      imageEmbedding: [2],
+      videoEmbeddings: [{ startOffsetSec: 0, endOffsetSec: 5, embedding: [3] }, { embedding: [4] }]
+    }
+    const videos = [{ start_offset: 0, end_offset: 5, embedding: [3] }, { embedding: [4] }]
+    const given = (prediction: object) =>
+      predict.answer({ predictions: [{ ...prediction }], deployedModelId: "1" }, media, asking({ text: "a" })).data[0]
+    const head = { object: "embedding", index: 0 }
+    expect(given(all)).toStrictEqual({ ...head, embedding: [1], image_embedding: [2], video_embeddings: videos })
+    expect(given({ imageEmbedding: [2] })).toStrictEqual({ ...head, embedding: [2], image_embedding: [2] })
+    expect(given({ videoEmbeddings: all.videoEmbeddings })).toStrictEqual({ ...head, embedding: [3], video_embeddings: videos })
+  })
+
+  it("T1506 every vector takes the form that was asked for", () => {
+    const reply = { predictions: [{ textEmbedding: [1], imageEmbedding: [-2], videoEmbeddings: [{ embedding: [1] }] }] }
+    expect(predict.answer(reply, media, asking({ text: "a" }, { encoding_format: "base64" })).data).toStrictEqual([
+      { object: "embedding", index: 0, embedding: "AACAPw==", image_embedding: "AAAAwA==", video_embeddings: [{ embedding: "AACAPw==" }] }
+    ])
+  })
+})
+
+describe("answers", () => {
+  const two = asking(["a", "b"])
+  const batchReply = { embeddings: [{ values: [0.1, 0.2] }, { values: [0.3, 0.4] }] }
+  const predictReply = {
+    predictions: [
+      { embeddings: { values: [0.1], statistics: { token_count: 3, truncated: false } } },
+      { embeddings: { values: [0.2], statistics: { token_count: 4, truncated: true } } }
+    ],
+    metadata: { billableCharacterCount: 5 }
+  }
+
+  it("T1509 T1510 google: vectors by position, tokens where they are told", () => {
+    const data = [{ embedding: [0.1, 0.2] }, { embedding: [0.3, 0.4] }]
+    expect(batch.answer(batchReply, google, two)).toStrictEqual(list(data, 0, "gemini-embedding-001", "google"))
+    const counted = { ...batchReply, usageMetadata: { promptTokenCount: 7, promptTokenDetails: [{ modality: "TEXT", tokenCount: 7 }] } }
+    expect(batch.answer(counted, google, two)).toStrictEqual(list(data, 7, "gemini-embedding-001", "google"))
+    for (const wrong of [-1, "7", null]) {
+      expect(batch.answer({ ...batchReply, usageMetadata: { promptTokenCount: wrong } }, google, two).usage)
+        .toStrictEqual({ prompt_tokens: 0, total_tokens: 0 })
+    }
+  })
+
+  it("T1510 T1511 vertex: token counts add up, a cut input is marked", () => {
+    expect(predict.answer(predictReply, text004, two)).toStrictEqual(
+      list([{ embedding: [0.1] }, { embedding: [0.2], truncated: true }], 7, "text-embedding-004")
+    )
+    const reply = { embedding: { values: [0.5] }, truncated: true, usageMetadata: { promptTokenCount: 11, totalTokenCount: 11 } }
+    expect(embed.answer(reply, embed2, asking("a"))).toStrictEqual(list([{ embedding: [0.5], truncated: true }], 11, "gemini-embedding-2"))
+    expect(embed.answer({ ...reply, truncated: false }, embed2, asking(["a"])).data).toStrictEqual([
+      { object: "embedding", index: 0, embedding: [0.5] }
+    ])
+  })
+
+  it("T1506 base64 of little-endian 32-bit floats", () => {
+    const asked = asking(["a", "b"], { encoding_format: "base64" })
+    const of = (...values: ReadonlyArray<number>) => Buffer.from(Float32Array.from(values).buffer).toString("base64")
+    expect(batch.answer(batchReply, google, asked).data.map((item) => item.embedding)).toStrictEqual([of(0.1, 0.2), of(0.3, 0.4)])
+    expect(predict.answer(predictReply, text004, asked).data.map((item) => item.embedding)).toStrictEqual([of(0.1), of(0.2)])
+    expect(embed.answer({ embedding: { values: [0.5] } }, embed2, { ...asked, input: "a" }).data[0]?.embedding).toBe(of(0.5))
+  })
+
+  it("L13 a vector is not copied", () => {
+    const values = [0.1, 0.2]
+    const answer = Result.getOrThrow(embeddingsToBatch.response({ embeddings: [{ values }] }, google, asking("a")))
+    expect(answer.data[0]?.embedding).toBe(values)
+  })
+
+  it("T1512 T2312 another number of vectors than inputs, or none in one of them", () => {
+    const bad = (found: number) => ({
+      _tag: "BadReply",
+      kind: "no_content",
+      message: `The upstream answered 2 inputs with ${found} usable vectors. Try again.`
+    })
+    expect(batch.reason({}, google, two)).toStrictEqual(bad(0))
+    expect(batch.reason({ embeddings: [{ values: [1] }] }, google, two)).toStrictEqual(bad(1))
+    expect(batch.reason({ embeddings: [{ values: [1] }, { values: [] }] }, google, two)).toStrictEqual(bad(1))
+    expect(batch.reason({ embeddings: [{ values: [1] }, { values: [1] }, { values: [1] }] }, google, two)).toStrictEqual(bad(3))
+    expect(predict.reason({ predictions: null }, text004, two)).toStrictEqual(bad(0))
+    expect(predict.reason({ predictions: [{ embeddings: {} }, null, "x", 5, { embeddings: { values: [1] } }] }, text004, two)).toStrictEqual(bad(1))
+    expect(embed.reason({ embedding: { values: ["NaN"] } }, embed2, asking("a"))?.message)
+      .toBe("The upstream answered 1 input with 0 usable vectors. Try again.")
+  })
+
+  it("a self-deployed model may answer bare vectors", () => {
+    expect(predict.answer({ predictions: [[0.1, 0.2], [0.3]] }, vertex("1234", { family: "predict" }), two)).toStrictEqual(
+      list([{ embedding: [0.1, 0.2] }, { embedding: [0.3] }], 0, "1234")
+    )
+  })
+
+  it("L10 L11 strict: OpenAI's fields alone, whatever else came", () => {
+    const full = predict.answer(
+      { predictions: [{ textEmbedding: [1], imageEmbedding: [2], surprise: true }], model: "x" },
+      media,
+      asking({ text: "a" })
+    )
+    const strict = strictlyEmbeddings(deepFreeze(full))
+    expect(strict).toStrictEqual({
+      object: "list",
+      model: "multimodalembedding@001",
+      usage: { prompt_tokens: 0, total_tokens: 0 },
+      data: [{ object: "embedding", index: 0, embedding: [1] }]
+    })
+    expect(schemaErrors("openai.schema.json", "strict.CreateEmbeddingResponse", strict)).toBe(null)
+    expect(strictlyEmbeddings(strict)).toStrictEqual(strict)
+  })
+})
+
+describe("table 11", () => {
+  const rows: ReadonlyArray<readonly [string, ContextOptions, string, number]> = [
+    ["text-embedding-004", { kind: "vertex-ai" }, "predict", 250],
+    ["text-embedding-005", { kind: "vertex-ai" }, "predict", 250],
+    ["text-multilingual-embedding-002", { kind: "vertex-ai" }, "predict", 250],
+    ["textembedding-gecko@003", { kind: "vertex-ai" }, "predict", 250],
+    ["textembedding-gecko-multilingual@001", { kind: "vertex-ai" }, "predict", 250],
+    ["gemini-embedding-001", { kind: "vertex-ai" }, "predict", 1],
+    ["gemini-embedding-2", { kind: "vertex-ai" }, "embedContent", 1],
+    ["gemini-embedding-2-preview", { kind: "vertex-ai" }, "embedContent", 1],
+    ["gemini-embedding-9", { kind: "vertex-ai" }, "embedContent", 1],
+    ["multimodalembedding@001", { kind: "vertex-ai" }, "predict", 1],
+    ["1234", { kind: "vertex-ai", family: "predict" }, "predict", 250],
+    ["1234", { kind: "vertex-ai", family: "openai" }, "embeddings", 250],
+    ["text-embedding-004", {}, "batchEmbedContents", 100],
+    ["gemini-embedding-001", {}, "batchEmbedContents", 100],
+    ["gemini-embedding-2", {}, "batchEmbedContents", 100]
+  ]
+  it.each(rows)("%s %o", (model, options, operation, inputsPerCall) => {
+    expect(embeddingModel(chatContext(model, options).target))
+      .toStrictEqual({ operation, inputsPerCall, multimodal: model === "multimodalembedding@001" })
+  })
+
+  it("is not offered", () => {
+    expect(embeddingModel(chatContext("multimodalembedding@001").target)).toBe(undefined)
+    expect(embeddingModel(chatContext("claude-x", { kind: "vertex-ai", family: "claude" }).target)).toBe(undefined)
+  })
+})
+
+describe("cut and joined", () => {
+  const inputs = fc.array(fc.string({ minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 40 })
+
+  it("L14 T1502 calls hold all inputs in order, none more than it takes, and all other parameters", () => {
+    fc.assert(
+      fc.property(inputs, fc.integer({ min: 1, max: 12 }), (input, most) => {
+        const calls = Result.getOrThrow(cutEmbeddings(deepFreeze(asking(input, { dimensions: 8 })), most))
+        expect(calls.flatMap((call) => call.input)).toStrictEqual(input)
+        expect(calls.length).toBe(Math.ceil(input.length / most))
+        for (const call of calls) expect(call).toStrictEqual(asking(call.input, { dimensions: 8 }))
+      })
+    )
+    const single = asking("a")
+    expect(cutEmbeddings(single, 1)).toStrictEqual(Result.succeed([single]))
+    expect(Result.getOrThrow(cutEmbeddings(asking([{ text: "a" }, { text: "b" }]), 1))).toStrictEqual([
+      asking([{ text: "a" }]),
+      asking([{ text: "b" }])
+    ])
+  })
+
+  it("a fault of any part is found before anything is cut", () => {
+    const [fault] = [cutEmbeddings(asking(["a", "b", ""]), 1)]
+    expect(Result.isFailure(fault) ? fault.failure.message : undefined).toBe("input[2] is empty; leave it out or send a text.")
+  })
+
+  it("L14 T1509 answers of the parts are the answer of the whole", () => {
+    fc.assert(
+      fc.property(inputs, fc.integer({ min: 1, max: 12 }), (input, most) => {
+        const reply = (texts: ReadonlyArray<string>) => ({
+          embeddings: texts.map((text) => ({ values: [text.length, text.charCodeAt(0)] })),
+          usageMetadata: { promptTokenCount: texts.length }
+        })
+        const request = asking(input)
+        const parts = Result.getOrThrow(cutEmbeddings(request, most))
+        const joined = joinEmbeddings(parts.map((part) => batch.answer(reply([part.input].flat() as ReadonlyArray<string>), google, part)))
+        expect(joined).toStrictEqual(batch.answer(reply(input), google, request))
+      })
+    )
+  })
+})
