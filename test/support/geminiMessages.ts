@@ -5,7 +5,7 @@ import { expect } from "vitest"
 import { defaultLimits } from "../../src/domain/Limits.ts"
 import { messagesToGemini } from "../../src/translate/chat-to-gemini/messages.ts"
 import { readMessages } from "../../src/translate/shared/readMessages.ts"
-import { toolNamesOf } from "../../src/translate/shared/toolNames.ts"
+import { geminiNames, toolNamesOf } from "../../src/translate/shared/toolNames.ts"
 import type { ContentOut } from "../../src/wire/google/GenerateContent.ts"
 import type { ChatMessage } from "../../src/wire/openai/Chat.ts"
 import { chatContext, chatRequest, type ContextOptions } from "./chat.ts"
@@ -27,7 +27,7 @@ export const vertex: ContextOptions = { kind: "vertex-ai" }
 const run = (messages: Messages, model: string, options: ContextOptions) => {
   const request = chatRequest(messages)
   return Result.flatMap(readMessages(request.messages, defaultLimits), (turns) =>
-    messagesToGemini(turns, chatContext(model, options), toolNamesOf(request)))
+    messagesToGemini(turns, chatContext(model, options), toolNamesOf(request, geminiNames)))
 }
 
 /** What goes upstream, checked against the published schema; the messages are deeply frozen. */

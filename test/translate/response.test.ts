@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { type JsonObject, parseExactJsonText } from "../../src/domain/json.ts"
 import { usageOf } from "../../src/translate/shared/geminiUsage.ts"
-import { toolNamesOf } from "../../src/translate/shared/toolNames.ts"
+import { geminiNames, toolNamesOf } from "../../src/translate/shared/toolNames.ts"
 import { callId, chatContext, chatRequest } from "../support/chat.ts"
 import { answer, choice, context, reason, reply, request, stop } from "../support/gemini.ts"
 
@@ -83,7 +83,7 @@ describe("message", () => {
   })
   it("T1213 T328 names come back as the client wrote them", () => {
     const named = chatRequest(user, { tools: [{ type: "function", function: { name: "mcp/list files" } }] })
-    const mangled = toolNamesOf(named).mangle("mcp/list files")
+    const mangled = toolNamesOf(named, geminiNames).mangle("mcp/list files")
     expect(choice(reply([call(mangled)], stop), context, named)?.message.tool_calls).toEqual([toolCall(0, "mcp/list files", "{}")])
   })
   it("T513 L27 integers beyond 2^53 keep their digits", () => {

@@ -1,10 +1,10 @@
 // Names of functions, there and back: T328 and law L19.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { toolNamesOf } from "../../src/translate/shared/toolNames.ts"
+import { claudeNames, geminiNames, type NameGrammar, toolNamesOf } from "../../src/translate/shared/toolNames.ts"
 import { chatRequest } from "../support/chat.ts"
 
-const namesFor = (names: ReadonlyArray<string>, history: ReadonlyArray<string> = []) =>
+const namesFor = (names: ReadonlyArray<string>, history: ReadonlyArray<string> = [], grammar: NameGrammar = geminiNames) =>
   toolNamesOf(
     chatRequest(
       [
@@ -12,7 +12,8 @@ const namesFor = (names: ReadonlyArray<string>, history: ReadonlyArray<string> =
         { role: "user", content: "hello" }
       ],
       { tools: names.map((name) => ({ type: "function", function: { name } })) }
-    )
+    ),
+    grammar
   )
 
 describe("T328 function names", () => {
@@ -33,6 +34,13 @@ describe("T328 function names", () => {
     expect(namesFor([], [name]).mangle(name)).toBe(mangled)
     expect(namesFor([]).mangle(name)).toBe(mangled)
   })
+  it("T1811 Claude takes a leading digit, but neither dot nor colon", () => {
+    const names = namesFor(["7up", "mcp.server:tool", "A".repeat(128)], [], claudeNames)
+    expect(names.mangle("7up")).toBe("7up")
+    expect(names.mangle("A".repeat(128))).toBe("A".repeat(128))
+    expect(names.mangle("mcp.server:tool")).toBe("mcp_server_tool_735a29ec")
+    expect(names.unmangle("mcp_server_tool_735a29ec")).toBe("mcp.server:tool")
+  })
   it("a declared legal name that looks like a mangled one keeps its name", () => {
     const names = namesFor(["files_read_all_6e2b9092", "files/read all"])
     expect(names.mangle("files_read_all_6e2b9092")).toBe("files_read_all_6e2b9092")
@@ -46,7 +54,8 @@ describe("T328 function names", () => {
       chatRequest([{ role: "user", tool_calls: [null, 1, { function: "x" }], function_call: "auto" }], {
         tools: [null, "x", { function: null }, { function: { name: 3 } }],
         functions: [{ name: "a b" }]
-      })
+      }),
+      geminiNames
     )
     expect(names.unmangle(names.mangle("a b"))).toBe("a b")
   })
@@ -57,14 +66,14 @@ describe("T328 function names", () => {
       fc.string({ minLength: 100, maxLength: 256 })
     )
     fc.assert(
-      fc.property(fc.uniqueArray(name, { maxLength: 20 }), fc.uniqueArray(name, { maxLength: 20 }), (declared, history) => {
-        const names = namesFor(declared, history)
+      fc.property(fc.uniqueArray(name, { maxLength: 20 }), fc.uniqueArray(name, { maxLength: 20 }), fc.constantFrom(geminiNames, claudeNames), (declared, history, grammar) => {
+        const names = namesFor(declared, history, grammar)
         const all = [...new Set([...declared, ...history])]
         const mangled = all.map(names.mangle)
         expect(new Set(mangled).size).toBe(all.length)
         expect(mangled.map(names.unmangle)).toStrictEqual(all)
-        for (const one of mangled) expect(one).toMatch(/^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/)
-        const legal = all.filter((one) => /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/.test(one))
+        for (const one of mangled) expect(one).toMatch(grammar.legal)
+        const legal = all.filter((one) => grammar.legal.test(one))
         expect(legal.map(names.mangle)).toStrictEqual(legal)
       })
     )

@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { geminiTools } from "../../src/translate/chat-to-gemini/tools.ts"
 import { readToolChoice, readTools } from "../../src/translate/shared/readTools.ts"
-import { toolNamesOf } from "../../src/translate/shared/toolNames.ts"
+import { geminiNames, toolNamesOf } from "../../src/translate/shared/toolNames.ts"
 import type { ChatRequest } from "../../src/wire/openai/Chat.ts"
 import { chatContext, chatRequest } from "../support/chat.ts"
 import { loudlySkipped, schemaOracle, sharedDir } from "../support/shared.ts"
@@ -22,7 +22,7 @@ const run = (words: Words, model: string, kind: Kind) => {
   return Result.gen(function* () {
     const asked = yield* readTools(request, { tools: 128 })
     const choice = yield* readToolChoice(request)
-    return yield* geminiTools(asked, choice, toolNamesOf(request), chatContext(model, { kind }).target, { schemaDepth: 64 })
+    return yield* geminiTools(asked, choice, toolNamesOf(request, geminiNames), chatContext(model, { kind }).target, { schemaDepth: 64 })
   })
 }
 const sent = (words: Words, model = "gemini-2.5-flash", kind: Kind = "google") => {

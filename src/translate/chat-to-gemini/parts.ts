@@ -5,7 +5,7 @@ import type { Candidate, FunctionCall, Part } from "../../wire/google/GenerateCo
 import type { Delta, ToolCallDelta } from "../../wire/openai/ChatReply.ts"
 import type { ContentBlockDelta, ContentPart } from "../../wire/openai/Extensions.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import { toolNamesOf } from "../shared/toolNames.ts"
+import { geminiNames, toolNamesOf } from "../shared/toolNames.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { isAudio, wantsAudio } from "./audio.ts"
 import { addPieces, argsOf, isPartial, type OpenCall, openCall } from "./partialArgs.ts"
@@ -58,7 +58,7 @@ export interface PartsFacts {
 
 export const partsFacts = (context: TranslateContext, request: ChatRequest): PartsFacts => ({
   provider: context.target.kind,
-  unmangle: toolNamesOf(request).unmangle,
+  unmangle: toolNamesOf(request, geminiNames).unmangle,
   joins: context.target.facts.joinsThoughts && !context.strict,
   legacy: (request.functions?.length ?? 0) > 0 && (request.tools?.length ?? 0) === 0,
   audio: wantsAudio(request),

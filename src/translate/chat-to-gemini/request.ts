@@ -9,7 +9,7 @@ import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { readMessages, type Turn } from "../shared/readMessages.ts"
 import { textPart } from "../shared/readParts.ts"
 import { readToolChoice, readTools } from "../shared/readTools.ts"
-import { type ToolNames, toolNamesOf } from "../shared/toolNames.ts"
+import { geminiNames, type ToolNames, toolNamesOf } from "../shared/toolNames.ts"
 import type { Translated, TranslateContext } from "../Translator.ts"
 import { type GenerationConfig, generationConfig } from "./generationConfig.ts"
 import { type GoogleFields, googleFields } from "./googleFields.ts"
@@ -23,7 +23,7 @@ export const chatToGeminiRequest = (
   context: TranslateContext
 ): Result.Result<Translated<GenerateContentRequest>, RequestFault> => {
   const { target } = context
-  const names = toolNamesOf(request)
+  const names = toolNamesOf(request, geminiNames)
   const fields = googleFields(request, target)
   if (Result.isFailure(fields)) return Result.fail(fields.failure)
   const google = fields.success

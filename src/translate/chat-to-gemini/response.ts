@@ -8,11 +8,11 @@ import type { ChatCompletion, Choice } from "../../wire/openai/ChatReply.ts"
 import { completionOf } from "../shared/envelope.ts"
 import { usageOf } from "../shared/geminiUsage.ts"
 import { failureInside } from "../shared/googleFailure.ts"
+import { messageOf } from "../shared/message.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { audioOf, wantsAudio } from "./audio.ts"
 import { blockedEnd, endOf, noEnd, readEnd } from "./finish.ts"
 import { logprobsOf } from "./logprobs.ts"
-import { messageOf } from "./message.ts"
 import { closeParts, noParts, type PartsFacts, partsFacts, readParts } from "./parts.ts"
 
 /** Fails when the reply is an error in disguise, holds no candidate, or ended in a fault of the model. */

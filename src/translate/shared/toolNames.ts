@@ -9,17 +9,38 @@ export interface ToolNames {
   readonly unmangle: (name: string) => string
 }
 
-const legal = /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/
+/** What an upstream takes as a name: the whole of it, every character it lacks, and how it may begin. */
+export interface NameGrammar {
+  readonly legal: RegExp
+  readonly illegal: RegExp
+  readonly start: RegExp
+}
+
+/** Source: Gemini API, FunctionDeclaration.name. */
+export const geminiNames: NameGrammar = {
+  legal: /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/,
+  illegal: /[^A-Za-z0-9_.:-]/gu,
+  start: /^[A-Za-z_]/
+}
+
+/** Source: Anthropic Messages API, Tool.name. */
+export const claudeNames: NameGrammar = {
+  legal: /^[A-Za-z0-9_-]{1,128}$/,
+  illegal: /[^A-Za-z0-9_-]/gu,
+  start: /^/
+}
+
 const keptLength = 55
 
 /**
  * The map between the names of one request and what goes upstream.
  *
- * Gemini takes `[A-Za-z_][A-Za-z0-9_.:-]{0,127}`. Any other name becomes its legal characters, cut, and 8 hex digits of a
- * hash (FNV-1a over UTF-16: pure, and strength is not needed, for a clash inside one request is resolved by hashing
- * again). Names of declared tools come first, then those met in the history only, so the same request gives the same map.
+ * A name that is not legal there becomes its legal characters, cut, and 8 hex digits of a hash (FNV-1a over UTF-16: pure,
+ * and strength is not needed, for a clash inside one request is resolved by hashing again). Names of declared tools come
+ * first, then those met in the history only, so the same request gives the same map.
  */
-export const toolNamesOf = (request: ChatRequest): ToolNames => {
+export const toolNamesOf = (request: ChatRequest, grammar: NameGrammar): ToolNames => {
+  const { legal } = grammar
   const names = namesOf(request)
   const taken = new Set<string>()
   for (const name of names) if (legal.test(name)) taken.add(name)
@@ -28,21 +49,21 @@ export const toolNamesOf = (request: ChatRequest): ToolNames => {
   for (const name of names) {
     if (legal.test(name)) continue
     let salt = 0
-    let mangled = mangledName(name, salt)
-    while (taken.has(mangled)) mangled = mangledName(name, ++salt)
+    let mangled = mangledName(name, salt, grammar)
+    while (taken.has(mangled)) mangled = mangledName(name, ++salt, grammar)
     taken.add(mangled)
     there.set(name, mangled)
     back.set(mangled, name)
   }
   return {
-    mangle: (name) => there.get(name) ?? (legal.test(name) ? name : mangledName(name, 0)),
+    mangle: (name) => there.get(name) ?? (legal.test(name) ? name : mangledName(name, 0, grammar)),
     unmangle: (name) => back.get(name) ?? name
   }
 }
 
-const mangledName = (name: string, salt: number): string => {
-  const cleaned = name.replace(/[^A-Za-z0-9_.:-]/gu, "_")
-  const started = /^[A-Za-z_]/.test(cleaned) ? cleaned : `_${cleaned}`
+const mangledName = (name: string, salt: number, { illegal, start }: NameGrammar): string => {
+  const cleaned = name.replace(illegal, "_")
+  const started = start.test(cleaned) ? cleaned : `_${cleaned}`
   return `${started.slice(0, keptLength)}_${hash(salt === 0 ? name : `${name}\n${salt}`)}`
 }
 

@@ -1,6 +1,6 @@
 // The message of a unary choice out of the deltas a stream would have given.
-// It must not know parts or finish reasons.
-import type { Delta, Message, ToolCall } from "../../wire/openai/ChatReply.ts"
+// It must not know any upstream, or finish reasons.
+import type { Delta, Message, ToolCall, ToolCallDelta } from "../../wire/openai/ChatReply.ts"
 import type { ContentBlock, ContentBlockDelta, ContentPart } from "../../wire/openai/Extensions.ts"
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
@@ -21,15 +21,7 @@ export const messageOf = (deltas: ReadonlyArray<Delta>, refusal: string | undefi
       else parts.push({ type: "text", text: delta.content })
     }
     reasoning += delta.reasoning_content ?? ""
-    for (const call of delta.tool_calls ?? []) {
-      const { name = "", arguments: text = "{}", ...signed } = call.function
-      calls.push({
-        id: call.id ?? "",
-        type: "function",
-        function: { name, arguments: text, ...signed },
-        ...(call.extra_content === undefined ? {} : { extra_content: call.extra_content })
-      })
-    }
+    for (const call of delta.tool_calls ?? []) calls[call.index] = withPiece(calls[call.index], call)
     if (delta.function_call !== undefined && message.function_call === undefined) message.function_call = delta.function_call
     blocks.push(...delta.content_blocks ?? [])
     parts.push(...delta.content_parts ?? [])
@@ -42,9 +34,27 @@ export const messageOf = (deltas: ReadonlyArray<Delta>, refusal: string | undefi
   return message
 }
 
+/** The first delta of a call names it; later ones add to its arguments. */
+const withPiece = (before: ToolCall | undefined, call: ToolCallDelta): ToolCall => {
+  const { name = "", arguments: text = "", ...signed } = call.function
+  if (before !== undefined) {
+    return { ...before, function: { ...before.function, arguments: before.function.arguments + text } }
+  }
+  return {
+    id: call.id ?? "",
+    type: "function",
+    function: { name, arguments: text, ...signed },
+    ...(call.extra_content === undefined ? {} : { extra_content: call.extra_content })
+  }
+}
+
+/** Indexes are the upstream's where it numbers its blocks, so some may be missing. */
 const blocksOf = (deltas: ReadonlyArray<ContentBlockDelta>): ReadonlyArray<ContentBlock> => {
   const blocks: Array<ContentBlock> = []
-  for (const { index, delta } of deltas) {
+  const places = new Map<number, number>()
+  for (const { index: number, delta } of deltas) {
+    const index = places.get(number) ?? blocks.length
+    places.set(number, index)
     const block = blocks[index]
     const signed = delta.signature === undefined ? {} : { signature: delta.signature }
     if (delta.provider_part !== undefined) blocks[index] = { type: "provider_part", ...delta.provider_part }
