@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { Json, JsonObject } from "../../domain/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
+import { readFinite, readMaxTokens, readModalities, readStop, readWhole } from "../shared/amounts.ts"
 import { invalid } from "../shared/fault.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { responseFormat } from "./responseFormat.ts"
@@ -35,6 +36,7 @@ export const generationConfig = (
   const unused = [...thinking.success.unused]
   const fault = sampling(request, config) ??
     amounts(request, config) ??
+    longest(request, config, unused) ??
     stopSequences(request.stop, limits.stopSequences, config) ??
     mediaResolution(request.media_resolution, config) ??
     checkLogitBias(request.logit_bias) ??
@@ -42,7 +44,6 @@ export const generationConfig = (
     imageConfig(request.image_config, target, config, unused)
   if (fault !== undefined) return fault
   if (thinking.success.config !== undefined) config["thinkingConfig"] = thinking.success.config
-  if (losesLimit(request)) unused.push("max_tokens")
   return Result.succeed({ config, systemText: format.success.systemText, unused })
 }
 
@@ -55,10 +56,9 @@ const numbers = [
 
 const sampling = (request: ChatRequest, fields: Fields): Fault => {
   for (const [param, field] of numbers) {
-    const value = request[param]
-    if (value === undefined || value === null) continue
-    if (!Number.isFinite(value)) return invalid(param, "invalid_value", `${param} must be a finite number.`)
-    fields[field] = value
+    const value = readFinite(request, param)
+    if (Result.isFailure(value)) return Result.fail(value.failure)
+    if (value.success !== undefined) fields[field] = value.success
   }
   return undefined
 }
@@ -66,48 +66,41 @@ const sampling = (request: ChatRequest, fields: Fields): Fault => {
 const int32 = 2 ** 31
 
 interface Whole {
-  readonly param: "top_k" | "n" | "seed" | "top_logprobs" | "max_tokens" | "max_completion_tokens"
+  readonly param: "top_k" | "n" | "seed" | "top_logprobs"
   readonly field: string
   readonly least: number
   readonly most: number
 }
 
-/** In this order: the later of two parameters with one field wins. */
 const wholes: ReadonlyArray<Whole> = [
   { param: "top_k", field: "topK", least: -int32, most: int32 - 1 },
   { param: "n", field: "candidateCount", least: 1, most: 8 },
   { param: "seed", field: "seed", least: -int32, most: int32 - 1 },
-  { param: "top_logprobs", field: "logprobs", least: 0, most: 20 },
-  { param: "max_tokens", field: "maxOutputTokens", least: 1, most: Number.MAX_SAFE_INTEGER },
-  { param: "max_completion_tokens", field: "maxOutputTokens", least: 1, most: Number.MAX_SAFE_INTEGER }
+  { param: "top_logprobs", field: "logprobs", least: 0, most: 20 }
 ]
 
 const amounts = (request: ChatRequest, fields: Fields): Fault => {
   for (const { param, field, least, most } of wholes) {
-    const value = request[param]
-    if (value === undefined || value === null) continue
-    if (!Number.isInteger(value) || value < least || value > most) {
-      return invalid(param, "invalid_value", `${param} must be a whole number from ${least} to ${most}.`)
-    }
-    if (param !== "n" || value > 1) fields[field] = value
+    const value = readWhole(request, param, least, most)
+    if (Result.isFailure(value)) return Result.fail(value.failure)
+    if (value.success !== undefined && (param !== "n" || value.success > 1)) fields[field] = value.success
   }
   if (request.logprobs === true) fields["responseLogprobs"] = true
   return undefined
 }
 
-const losesLimit = ({ max_tokens, max_completion_tokens }: ChatRequest): boolean => {
-  const both = (max_tokens ?? undefined) !== undefined && (max_completion_tokens ?? undefined) !== undefined
-  return both && max_tokens !== max_completion_tokens
+const longest = (request: ChatRequest, fields: Fields, unused: Array<string>): Fault => {
+  const read = readMaxTokens(request)
+  if (Result.isFailure(read)) return Result.fail(read.failure)
+  if (read.success.maxTokens !== undefined) fields["maxOutputTokens"] = read.success.maxTokens
+  unused.push(...read.success.unused)
+  return undefined
 }
 
 const stopSequences = (stop: ChatRequest["stop"], most: number, fields: Fields): Fault => {
-  if (stop === undefined || stop === null) return undefined
-  const list: ReadonlyArray<unknown> = Array.isArray(stop) ? stop : [stop]
-  const words = list.filter((word) => typeof word === "string" && word !== "")
-  if (words.length !== list.length || words.length > most) {
-    return invalid("stop", "invalid_value", `stop must be a string or up to ${most} strings, none of them empty.`)
-  }
-  if (words.length > 0) fields["stopSequences"] = words.map(String)
+  const words = readStop(stop, most)
+  if (Result.isFailure(words)) return Result.fail(words.failure)
+  if (words.success.length > 0) fields["stopSequences"] = words.success
   return undefined
 }
 
@@ -126,28 +119,15 @@ const checkLogitBias = (bias: ChatRequest["logit_bias"]): Fault =>
     ? undefined
     : invalid("logit_bias", "invalid_value", "logit_bias must map tokens to numbers.")
 
-const modalityWords: ReadonlyMap<unknown, string> = new Map([
-  ["text", "TEXT"],
-  ["image", "IMAGE"],
-  ["audio", "AUDIO"]
-])
-
 /** Modalities, and with audio among them the voice. */
 const outputKinds = (request: ChatRequest, fields: Fields, unused: Array<string>): Fault => {
   const unheard = (request.audio ?? undefined) !== undefined
-  const asked = request.modalities
-  if (asked === undefined || asked === null) {
-    if (unheard) unused.push("audio")
-    return undefined
-  }
-  const list: ReadonlyArray<unknown> = Array.isArray(asked) ? asked : []
-  const words = list.map((word) => modalityWords.get(word)).filter((word) => word !== undefined)
-  if (words.length === 0 || words.length !== list.length) {
-    return invalid("modalities", "invalid_value", "modalities must be an array of text, image and audio, and not empty.")
-  }
-  if (words.includes("AUDIO")) return spoken(request, fields)
+  const kinds = readModalities(request.modalities)
+  if (Result.isFailure(kinds)) return Result.fail(kinds.failure)
+  if (kinds.success?.includes("audio") === true) return spoken(request, fields)
   if (unheard) unused.push("audio")
-  if (!words.every((word) => word === "TEXT")) fields["responseModalities"] = words
+  const isTextOnly = kinds.success === undefined || kinds.success.every((kind) => kind === "text")
+  if (!isTextOnly) fields["responseModalities"] = kinds.success.map((kind) => kind.toUpperCase())
   return undefined
 }
 
