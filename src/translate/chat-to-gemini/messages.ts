@@ -3,8 +3,8 @@
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { ContentOut, PartOut } from "../../wire/google/GenerateContent.ts"
-import type { Call, Turn } from "../shared/readMessages.ts"
-import type { Part } from "../shared/readParts.ts"
+import { type Call, noResult, type Turn } from "../shared/readMessages.ts"
+import { textOf } from "../shared/readParts.ts"
 import { issuerOf, signaturesToSend } from "../shared/signatures.ts"
 import { parseResult } from "../shared/toolCalls.ts"
 import type { ToolNames } from "../shared/toolNames.ts"
@@ -24,9 +24,6 @@ interface Content {
 }
 
 type Read<A> = Result.Result<A, RequestFault>
-
-/** Stands where a call has no answer although the talk went on; the upstream demands equal counts. */
-const noResult = "No result was returned; see the next message."
 
 /** Translates the turns; `names` gives functions the names the upstream takes. */
 export const messagesToGemini = (turns: ReadonlyArray<Turn>, context: TranslateContext, names: ToolNames): Read<GeminiMessages> => {
@@ -89,7 +86,7 @@ const resultContents = (calls: ReadonlyArray<Call>, context: TranslateContext, n
   const responses: Array<PartOut> = []
   const apartFrom: Array<PartOut> = []
   for (const call of calls) {
-    const result = call.result ?? [{ _tag: "Text" as const, text: noResult, signature: undefined }]
+    const result = (call.result ?? noResult).parts
     const media = partsToGemini(result.filter((part) => part._tag === "Media"), context.target)
     if (Result.isFailure(media)) return Result.fail(media.failure)
     const held = media.success.filter((part) => fitsResponse(part, context.target))
@@ -105,8 +102,6 @@ const resultContents = (calls: ReadonlyArray<Call>, context: TranslateContext, n
   }
   return Result.succeed([{ role: "user", parts: responses, isResults: true }, userContent(apartFrom)])
 }
-
-const textOf = (parts: ReadonlyArray<Part>): string => parts.map((part) => (part._tag === "Text" ? part.text : "")).join("")
 
 const finished = (contents: ReadonlyArray<Content>, texts: ReadonlyArray<PartOut>, { target }: TranslateContext): GeminiMessages => {
   // Gemma has no system instruction: the texts stand first in the first user turn.

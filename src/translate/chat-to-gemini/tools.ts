@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
 import { invalid } from "../shared/fault.ts"
-import type { AskedTool, BuiltInTool, FunctionTool, ToolChoice } from "../shared/readTools.ts"
+import { type AskedTool, type BuiltInTool, checkToolChoice, type FunctionTool, namedIn, type ToolChoice } from "../shared/readTools.ts"
 import type { ToolNames } from "../shared/toolNames.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { lightSchema } from "./schemaLight.ts"
@@ -79,15 +79,9 @@ const functionCalling = (
   target: TranslateContext["target"]
 ): Result.Result<Calling, RequestFault> => {
   const functions = asked.filter((tool) => tool._tag === "Function")
-  if (choice?._tag === "Required" && asked.length === 0) {
-    return invalid("tool_choice", "invalid_value", "tool_choice asks for a tool call, but the request declares no tools.")
-  }
-  const wanted = choice?._tag === "Named" ? [choice] : choice?._tag === "Allowed" ? choice.names : []
-  for (const { name, path } of wanted) {
-    if (!asked.some((tool) => tool.name === name)) {
-      return invalid(path, "invalid_value", "tool_choice names a tool that the request does not declare.")
-    }
-  }
+  const fault = checkToolChoice(choice, asked)
+  if (Result.isFailure(fault)) return Result.fail(fault.failure)
+  const wanted = namedIn(choice)
   // A choice without declarations is refused upstream; "auto" and "none" are then what happens anyway.
   const idle = (unused: boolean): Calling => ({ config: undefined, functions, unused })
   if (functions.length === 0) return Result.succeed(idle(choice !== undefined && choice._tag !== "Auto" && choice._tag !== "None"))

@@ -5,12 +5,24 @@ import type { RequestFault } from "../../domain/GatewayError.ts"
 import { isJsonObject } from "../../domain/json.ts"
 import type { ChatMessage, ChatRequest } from "../../wire/openai/Chat.ts"
 import { readCalls, type ReadCall } from "./readCalls.ts"
-import { type Part, readAll, readContent, textPart } from "./readParts.ts"
+import { type CacheControl, cacheControlOf, type Part, readAll, readContent, textOf, textPart } from "./readParts.ts"
 import { invalid } from "./fault.ts"
+
+/** What a tool message holds; `cacheControl` marks the message as a whole. */
+export interface ToolResult {
+  readonly parts: ReadonlyArray<Part>
+  readonly cacheControl: CacheControl
+}
 
 /** One call of a turn; `result` is undefined while nothing answered it. */
 export interface Call extends ReadCall {
-  readonly result: ReadonlyArray<Part> | undefined
+  readonly result: ToolResult | undefined
+}
+
+/** Stands where a call has no answer although the talk went on: upstreams demand one for each. */
+export const noResult: ToolResult = {
+  parts: [textPart("No result was returned; see the next message.")],
+  cacheControl: undefined
 }
 
 export type Turn =
@@ -23,7 +35,7 @@ type Read<A> = Result.Result<A, RequestFault>
 
 interface OpenCall {
   readonly call: ReadCall
-  result: ReadonlyArray<Part> | undefined
+  result: ToolResult | undefined
 }
 interface OpenTurn {
   readonly parts: ReadonlyArray<Part>
@@ -85,9 +97,9 @@ const readMessage = (
     case "assistant":
       return readAssistant(message, index)
     case "tool":
-      return Result.flatMap(findById(message.tool_call_id, path, open), (call) => answer(call, message.content, path))
+      return Result.flatMap(findById(message.tool_call_id, path, open), (call) => answer(call, message, path))
     case "function":
-      return Result.flatMap(findByName(message.name, path, open), (call) => answer(call, message.content, path))
+      return Result.flatMap(findByName(message.name, path, open), (call) => answer(call, message, path))
     default:
       return invalid(`${path}.role`, "invalid_value", "role must be one of system, developer, user, assistant, tool.")
   }
@@ -116,7 +128,6 @@ const readAssistant = (message: ChatMessage, index: number): Read<Draft> => {
 }
 
 const isText = (part: Part): boolean => part._tag === "Text"
-const textOf = (parts: ReadonlyArray<Part>): string => parts.map((part) => (part._tag === "Text" ? part.text : "")).join("")
 
 /** Content in the richest form the client sent back: parts with images, else blocks unless the text was edited, else content. */
 const assistantParts = (message: ChatMessage, path: string): Read<ReadonlyArray<Part>> => {
@@ -174,8 +185,12 @@ const findByName = (name: unknown, path: string, { byName }: OpenCalls): Read<Op
 }
 
 /** Results are collected in drafts that this reading alone owns; the client's messages stay untouched. */
-const answer = (open: OpenCall, content: unknown, path: string): Read<undefined> =>
-  Result.map(readContent(content, "tool", `${path}.content`), (parts) => {
-    open.result = [...(open.result ?? []), ...parts]
+const answer = (open: OpenCall, message: ChatMessage, path: string): Read<undefined> =>
+  Result.map(readContent(message.content, "tool", `${path}.content`), (parts) => {
+    const before = open.result
+    const own = cacheControlOf(message)
+    open.result = before === undefined
+      ? { parts, cacheControl: own }
+      : { parts: [...before.parts, ...parts], cacheControl: own ?? before.cacheControl }
     return undefined
   })

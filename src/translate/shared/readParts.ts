@@ -7,10 +7,14 @@ import { invalid } from "./fault.ts"
 import { type MediaSource, namesFile } from "./media.ts"
 import { audioFormatNames, mimeOfAudioFormat } from "./mime.ts"
 
+/** The client's mark that a prompt may be cached up to here; only Claude knows it. */
+export type CacheControl = JsonObject | undefined
+
 export interface TextPart {
   readonly _tag: "Text"
   readonly text: string
   readonly signature: string | undefined
+  readonly cacheControl: CacheControl
 }
 /** Which part of a video, and how many frames of a second; offsets as `10s`. */
 export interface VideoCut {
@@ -24,6 +28,7 @@ export interface MediaPart {
   readonly detail: string | undefined
   readonly video: VideoCut | undefined
   readonly signature: string | undefined
+  readonly cacheControl: CacheControl
 }
 export interface ThinkingPart {
   readonly _tag: "Thinking"
@@ -40,7 +45,18 @@ export type Part = TextPart | MediaPart | ThinkingPart | OwnPart | { readonly _t
 
 type Read<A> = Result.Result<A, BodyInvalid>
 
-export const textPart = (text: string, signature?: string): TextPart => ({ _tag: "Text", text, signature })
+export const textPart = (text: string, signature?: string, cacheControl?: CacheControl): TextPart => ({
+  _tag: "Text",
+  text,
+  signature,
+  cacheControl
+})
+
+/** The texts of some parts in one. */
+export const textOf = (parts: ReadonlyArray<Part>): string => parts.map((part) => (part._tag === "Text" ? part.text : "")).join("")
+
+export const cacheControlOf = ({ cache_control: mark }: { readonly [key: string]: unknown }): CacheControl =>
+  isJsonObject(mark) ? mark : undefined
 
 /** Part types a role may use. */
 const allowed = {
@@ -77,25 +93,26 @@ const readPart = (item: unknown, role: PartRole, path: string): Read<Part> => {
   if (typeof type !== "string" || !types.includes(type)) {
     return invalid(`${path}.type`, "invalid_value", `A content part of a ${role} message has one of the types ${types.join(", ")}.`)
   }
+  const marks = { signature: signatureOf(item, role), cacheControl: cacheControlOf(item) }
   switch (type) {
     case "image_url":
-      return readImageUrl(item["image_url"], signatureOf(item, role), path)
+      return readImageUrl(item["image_url"], marks, path)
     case "input_audio":
-      return readAudio(item["input_audio"], path)
+      return readAudio(item["input_audio"], marks, path)
     case "file":
-      return readFile(item["file"], path)
+      return readFile(item["file"], marks, path)
     case "image":
-      return readImage(item["image"], signatureOf(item, role), path)
+      return readImage(item["image"], marks, path)
     case "provider_part":
       return readOwn(item, path)
     case "thinking":
-      return readText(item, "thinking", path, (thinking) => ({ _tag: "Thinking", thinking, signature: signatureOf(item, role) }))
+      return readText(item, "thinking", path, (thinking) => ({ _tag: "Thinking", thinking, signature: marks.signature }))
     case "redacted_thinking":
       return readText(item, "data", path, (data) => ({ _tag: "Redacted", data }))
     case "refusal":
       return readText(item, "refusal", path, (text) => textPart(text))
     default:
-      return readText(item, "text", path, (text) => textPart(text, signatureOf(item, role)))
+      return readText(item, "text", path, (text) => textPart(text, marks.signature, marks.cacheControl))
   }
 }
 
@@ -107,13 +124,15 @@ const signatureOf = (item: JsonObject, role: PartRole): string | undefined => {
 
 /** Calls, results and files have forms of their own, which are checked; a provider's part is not the way round them. */
 const withOwnForm = ["functionCall", "functionResponse", "fileData"]
+const typesWithOwnForm: ReadonlyArray<Json | undefined> = ["tool_use", "tool_result", "image", "document"]
 
 const readOwn = (item: JsonObject, path: string): Read<Part> => {
   const { part, provider } = item
-  const isOwn = isJsonObject(part) && Object.keys(part).length > 0 && !withOwnForm.some((key) => Object.hasOwn(part, key))
+  const hasOwnForm = (one: JsonObject) => withOwnForm.some((key) => Object.hasOwn(one, key)) || typesWithOwnForm.includes(one["type"])
+  const isOwn = isJsonObject(part) && Object.keys(part).length > 0 && !hasOwnForm(part)
   return isOwn && typeof provider === "string"
     ? Result.succeed({ _tag: "Own", provider, part })
-    : invalid(`${path}.part`, "invalid_value", `A provider_part holds provider and part, which is not empty and has none of ${withOwnForm.join(", ")}.`)
+    : invalid(`${path}.part`, "invalid_value", `A provider_part holds provider and part, which is not empty and is no call, result or file: none of ${withOwnForm.join(", ")}.`)
 }
 
 const readText = (item: JsonObject, field: string, path: string, make: (text: string) => Part): Read<Part> => {
@@ -131,7 +150,10 @@ const wellFormed = <A>(text: string, path: string, make: (text: string) => A): R
 
 const stringOf = (value: Json | undefined): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
 
-const readImageUrl = (value: Json | undefined, signature: string | undefined, path: string): Read<Part> => {
+/** What stands beside the content of a part. */
+type Marks = Pick<MediaPart, "signature" | "cacheControl">
+
+const readImageUrl = (value: Json | undefined, marks: Marks, path: string): Read<Part> => {
   const given: Json | undefined = typeof value === "string" ? { url: value } : value
   const at = `${path}.image_url`
   if (!isJsonObject(given)) return invalid(`${at}.url`, "missing_required_parameter", "image_url needs a url.")
@@ -144,7 +166,7 @@ const readImageUrl = (value: Json | undefined, signature: string | undefined, pa
     source: { path: `${at}.url`, url, isData: false, declaredType, filename: undefined },
     detail: stringOf(given["detail"]),
     video,
-    signature
+    ...marks
   }))
 }
 
@@ -168,43 +190,43 @@ const readOffset = (value: Json | undefined, path: string): Read<string | undefi
     : invalid(path, "invalid_value", "An offset is a number of seconds, or text such as \"10s\".")
 }
 
-const plainMedia = (source: MediaSource, signature?: string): MediaPart => ({
+const plainMedia = (source: MediaSource, marks: Marks): MediaPart => ({
   _tag: "Media",
   source,
   detail: undefined,
   video: undefined,
-  signature
+  ...marks
 })
 
-const readAudio = (value: Json | undefined, path: string): Read<Part> => {
+const readAudio = (value: Json | undefined, marks: Marks, path: string): Read<Part> => {
   const at = `${path}.input_audio`
   if (!isJsonObject(value)) return invalid(at, "missing_required_parameter", "input_audio needs data and format.")
   const { data, format } = value
   if (typeof data !== "string" || data === "") return invalid(`${at}.data`, "missing_required_parameter", "input_audio needs data, base64 text.")
   const mime = typeof format === "string" ? mimeOfAudioFormat(format) : undefined
   if (mime === undefined) return invalid(`${at}.format`, "invalid_value", `format must be one of ${audioFormatNames.join(", ")}.`)
-  return Result.succeed(plainMedia({ path: `${at}.data`, url: data, isData: true, declaredType: mime, filename: undefined }))
+  return Result.succeed(plainMedia({ path: `${at}.data`, url: data, isData: true, declaredType: mime, filename: undefined }, marks))
 }
 
-const readFile = (value: Json | undefined, path: string): Read<Part> => {
+const readFile = (value: Json | undefined, marks: Marks, path: string): Read<Part> => {
   const at = `${path}.file`
   if (!isJsonObject(value)) return invalid(at, "missing_required_parameter", "file needs file_data, file_url or file_id.")
   const about = { isData: false, declaredType: stringOf(value["mime_type"]), filename: stringOf(value["filename"]) }
   const data = stringOf(value["file_data"])
-  if (data !== undefined) return Result.succeed(plainMedia({ ...about, path: `${at}.file_data`, url: data, isData: true }))
+  if (data !== undefined) return Result.succeed(plainMedia({ ...about, path: `${at}.file_data`, url: data, isData: true }, marks))
   const url = stringOf(value["file_url"])
-  if (url !== undefined) return Result.succeed(plainMedia({ ...about, path: `${at}.file_url`, url }))
+  if (url !== undefined) return Result.succeed(plainMedia({ ...about, path: `${at}.file_url`, url }, marks))
   const id = stringOf(value["file_id"])
   if (id === undefined) return invalid(at, "missing_required_parameter", "file needs file_data, file_url or file_id.")
   return namesFile(id)
-    ? Result.succeed(plainMedia({ ...about, path: `${at}.file_id`, url: id }))
+    ? Result.succeed(plainMedia({ ...about, path: `${at}.file_id`, url: id }, marks))
     : invalid(`${at}.file_id`, "invalid_value", "file_id must be a Files API URL or files/<id>; the gateway keeps no files.")
 }
 
-const readImage = (value: Json | undefined, signature: string | undefined, path: string): Read<Part> => {
+const readImage = (value: Json | undefined, marks: Marks, path: string): Read<Part> => {
   const at = `${path}.image`
   const data = isJsonObject(value) ? value["b64_json"] : undefined
   if (!isJsonObject(value) || typeof data !== "string") return invalid(`${at}.b64_json`, "invalid_type", "An image part needs b64_json.")
   const declaredType = stringOf(value["mime_type"])
-  return Result.succeed(plainMedia({ path: `${at}.b64_json`, url: data, isData: true, declaredType, filename: undefined }, signature))
+  return Result.succeed(plainMedia({ path: `${at}.b64_json`, url: data, isData: true, declaredType, filename: undefined }, marks))
 }

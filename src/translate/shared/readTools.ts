@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject } from "../../domain/json.ts"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { invalid } from "./fault.ts"
+import { type CacheControl, cacheControlOf } from "./readParts.ts"
 
 /** A function of the client's own. `path` is where it stands in the request. */
 export interface FunctionTool {
@@ -16,6 +17,7 @@ export interface FunctionTool {
   readonly strict: boolean
   /** The schema of what the function answers, if told. */
   readonly response: JsonObject | undefined
+  readonly cacheControl: CacheControl
 }
 
 /** A tool the provider runs or defines itself; `config` holds the client's settings for it, unread. */
@@ -73,7 +75,7 @@ export const readTools = (
   for (const [index, tool] of list.entries()) {
     if (!isJsonObject(tool)) return invalid(where, "invalid_type", `${where}[${index}] must be an object.`)
     const path = `${where}[${index}]`
-    const read = legacy ? readFunction(tool, path, path) : readTool(tool, path)
+    const read = legacy ? readFunction(tool, path, path, undefined) : readTool(tool, path)
     if (Result.isFailure(read)) return Result.fail(read.failure)
     tools.push(read.success)
   }
@@ -91,7 +93,7 @@ const readTool = (tool: JsonObject, path: string): Result.Result<AskedTool, Requ
   const type = tool["type"] ?? (isJsonObject(tool["function"]) ? "function" : undefined)
   if (type === "function") {
     const declared = tool["function"]
-    return readFunction(isJsonObject(declared) ? declared : {}, path, `${path}.function`)
+    return readFunction(isJsonObject(declared) ? declared : {}, path, `${path}.function`, cacheControlOf(tool))
   }
   const kind = byType.get(type)
   if (kind !== undefined && typeof type === "string") {
@@ -107,7 +109,8 @@ const readTool = (tool: JsonObject, path: string): Result.Result<AskedTool, Requ
 const readFunction = (
   declared: JsonObject,
   path: string,
-  functionPath: string
+  functionPath: string,
+  cacheControl: CacheControl
 ): Result.Result<AskedTool, RequestFault> => {
   const name = declared["name"]
   if (typeof name !== "string" || name === "" || name.length > longestName) {
@@ -134,7 +137,8 @@ const readFunction = (
     description,
     parameters,
     strict: declared["strict"] === true,
-    response: isJsonObject(response) ? response : undefined
+    response: isJsonObject(response) ? response : undefined,
+    cacheControl: cacheControl ?? cacheControlOf(declared)
   })
 }
 
@@ -216,6 +220,24 @@ const readAllowed = (choice: JsonObject): Result.Result<ToolChoice, RequestFault
   }
   return Result.succeed({ _tag: "Allowed", required: mode === "required", names })
 }
+
+/** Refuses a choice that cannot be met: a call without tools, or of a tool that is not declared. */
+export const checkToolChoice = (
+  choice: ToolChoice | undefined,
+  tools: ReadonlyArray<AskedTool>
+): Result.Result<void, RequestFault> => {
+  if (choice?._tag === "Required" && tools.length === 0) {
+    return invalid("tool_choice", "invalid_value", "tool_choice asks for a tool call, but the request declares no tools.")
+  }
+  const stray = namedIn(choice).find(({ name }) => !tools.some((tool) => tool.name === name))
+  return stray === undefined
+    ? Result.succeed(undefined)
+    : invalid(stray.path, "invalid_value", "tool_choice names a tool that the request does not declare.")
+}
+
+/** The tools a choice names. */
+export const namedIn = (choice: ToolChoice | undefined): ReadonlyArray<{ readonly name: string; readonly path: string }> =>
+  choice?._tag === "Named" ? [choice] : choice?._tag === "Allowed" ? choice.names : []
 
 const readFunctionCall = (choice: unknown): Result.Result<ToolChoice | undefined, RequestFault> => {
   if (choice === undefined) return Result.succeed(undefined)
