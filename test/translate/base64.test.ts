@@ -1,7 +1,7 @@
 // Base64 of bytes and of vectors, held against Node's own.
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
-import { floatsToBase64, toBase64 } from "../../src/translate/shared/base64.ts"
+import { base64OfText, floatsToBase64, textOfBase64, toBase64 } from "../../src/translate/shared/base64.ts"
 
 it("bytes of any length are base64 with padding", () => {
   fc.assert(
@@ -20,4 +20,17 @@ it("T1506 a vector is its 32-bit floats, little-endian", () => {
     })
   )
   expect(floatsToBase64([1, -2])).toBe("AACAPwAAAMA=")
+})
+
+it("a text is its UTF-8 and comes back, however long; bytes that are no UTF-8 are no text", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), (text) => {
+      expect(base64OfText(text)).toBe(Buffer.from(text).toString("base64"))
+      expect(textOfBase64(base64OfText(text))).toBe(text)
+    })
+  )
+  const long = "\uFEFFé漢🐎".repeat(20_000)
+  expect(textOfBase64(base64OfText(long)) === long).toBe(true)
+  expect(textOfBase64(Buffer.from([0x61, 0xff]).toString("base64"))).toBe(undefined)
+  expect(textOfBase64(Buffer.from([0x61, 0xc3]).toString("base64"))).toBe(undefined)
 })

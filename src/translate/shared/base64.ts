@@ -1,4 +1,4 @@
-// Bytes as base64 text, without any runtime of its own.
+// Bytes and texts as base64 and back, without any runtime of its own.
 // It must not know what the bytes are.
 
 const codes = new Uint8Array(64)
@@ -33,3 +33,59 @@ export const floatsToBase64 = (values: ReadonlyArray<number>): string => {
   for (let at = 0; at < values.length; at++) view.setFloat32(at * 4, values[at] ?? 0, true)
   return toBase64(bytes)
 }
+
+/** The same text when it is base64; URL-safe letters and absent padding are repaired; undefined when it is none. */
+export const normaliseBase64 = (text: string): string | undefined => {
+  let end = text.length
+  while (end > 0 && text.charCodeAt(end - 1) === 61) end--
+  const padding = text.length - end
+  if (end === 0 || end % 4 === 1 || padding > 2 || (padding > 0 && text.length % 4 !== 0)) return undefined
+  let isUrlSafe = false
+  for (let at = 0; at < end; at++) {
+    const kind = alphabet[text.charCodeAt(at)] ?? 0
+    if (kind === 0) return undefined
+    if (kind === 2) isUrlSafe = true
+  }
+  if (!isUrlSafe && text.length % 4 === 0) return text
+  const plain = text.slice(0, end).replaceAll("-", "+").replaceAll("_", "/")
+  return plain + "=".repeat((4 - (end % 4)) % 4)
+}
+
+/** 1: standard letter, 2: URL-safe letter, 0: none. */
+const alphabet = new Uint8Array(128)
+for (const letter of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") alphabet[letter.charCodeAt(0)] = 1
+for (const letter of "-_") alphabet[letter.charCodeAt(0)] = 2
+
+/** Letters decoded at once; whole groups of four. */
+const stretch = 65_536
+
+/** Hands over the text piece by piece, so that a large document is never held a second time; false when it is not UTF-8. */
+const decodeUtf8 = (base64: string, take: (piece: string) => void): boolean => {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+  try {
+    for (let at = 0; at < base64.length; at += stretch) {
+      const letters = atob(base64.slice(at, at + stretch))
+      const bytes = new Uint8Array(letters.length)
+      for (let index = 0; index < letters.length; index++) bytes[index] = letters.charCodeAt(index)
+      take(decoder.decode(bytes, { stream: true }))
+    }
+    take(decoder.decode())
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** True for base64 of UTF-8. */
+export const isUtf8 = (base64: string): boolean => decodeUtf8(base64, () => {})
+
+/** The text whose UTF-8 this is; undefined when the bytes are none. */
+export const textOfBase64 = (base64: string): string | undefined => {
+  let text = ""
+  return decodeUtf8(base64, (piece) => (text += piece)) ? text : undefined
+}
+
+const encoder = new TextEncoder()
+
+/** The UTF-8 of a text as base64. */
+export const base64OfText = (text: string): string => toBase64(encoder.encode(text))

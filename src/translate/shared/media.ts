@@ -3,6 +3,7 @@
 import * as Result from "effect/Result"
 import { BodyInvalid } from "../../domain/GatewayError.ts"
 import type { ProviderKind } from "../../domain/ProviderAccount.ts"
+import { isUtf8, normaliseBase64 } from "./base64.ts"
 import { isPublicHost } from "./publicHost.ts"
 import { anyBytes, isReadable, mimeOfMagic, mimeOfPath, normaliseMime, plainText } from "./mime.ts"
 
@@ -19,36 +20,62 @@ export interface MediaSource {
   readonly filename: string | undefined
 }
 
+export interface InlineMedia {
+  readonly _tag: "Inline"
+  readonly mimeType: string
+  /** Base64, standard alphabet, padded. */
+  readonly data: string
+}
+
 export type Media =
-  | { readonly _tag: "Inline"; readonly mimeType: string; readonly data: string }
+  | InlineMedia
   /** `mimeType` is undefined only for Files API URLs, whose resource knows its type. */
   | { readonly _tag: "Remote"; readonly mimeType: string | undefined; readonly uri: string }
 
 type Read<A> = Result.Result<A, BodyInvalid>
 
-const fault = (source: MediaSource, code: string, message: string): Read<never> =>
+/** A refusal of this source. */
+export const mediaFault = (source: MediaSource, code: string, message: string): Read<never> =>
   Result.fail(new BodyInvalid({ code, param: source.path, message }))
 
 const supported = "png, jpeg, webp, heic, heif, wav, mp3, aiff, aac, ogg, flac, pcm, m4a, mp4, mpeg, mov, avi, webm, wmv, pdf and text documents"
 
-/** Reads one source for a provider; both take other addresses. */
+/** Reads one source for a Google product; both take other addresses. */
 export const readMedia = (source: MediaSource, kind: ProviderKind): Read<Media> => {
+  if (isInline(source)) {
+    return Result.flatMap(readInline(source), (media): Read<Media> =>
+      Result.flatMap(settle(source, kind, media.mimeType), (mimeType): Read<Media> =>
+        mimeType === plainText && !isUtf8(media.data) ? notUtf8(source) : Result.succeed({ ...media, mimeType })))
+  }
   const { url } = source
   const scheme = url.slice(0, 8).toLowerCase()
-  if (source.declaredType !== undefined && normaliseMime(source.declaredType) === undefined) {
-    return fault(source, "unsupported_media_type", `The type given beside the media is none. Readable are ${supported}.`)
-  }
-  if (scheme.startsWith("data:")) return readDataUri(source, kind)
-  if (source.isData) return readBase64(source, kind)
+  if (!hasKnownType(source)) return unknownType(source)
   if (scheme.startsWith("gs://")) return readCloudStorage(source, kind)
   if (scheme.startsWith("https://")) return readHttps(source, kind)
   if (isFileId(url)) return readHttps({ ...source, url: `https://${filesHost}/v1beta/${url}` }, kind)
-  if (url.length > 64 && !url.slice(0, 64).includes(":")) return readBase64(source, kind)
-  return fault(source, "invalid_media_url", "Media is a data URI, an https URL with a file extension, a gs:// URI, a Files API URL or a YouTube link.")
+  return mediaFault(source, "invalid_media_url", "Media is a data URI, an https URL with a file extension, a gs:// URI, a Files API URL or a YouTube link.")
 }
 
+/** True when the bytes themselves stand in the request: a data URI or, where no scheme is, base64. */
+export const isInline = ({ url, isData }: MediaSource): boolean =>
+  isData || url.slice(0, 5).toLowerCase() === "data:" || (url.length > 64 && !url.slice(0, 64).includes(":") && !isFileId(url))
+
+/** Reads media that stand in the request, of whatever type. */
+export const readInline = (source: MediaSource): Read<InlineMedia> => {
+  if (!hasKnownType(source)) return unknownType(source)
+  return source.url.slice(0, 5).toLowerCase() === "data:" ? readDataUri(source) : readBase64(source)
+}
+
+const hasKnownType = ({ declaredType }: MediaSource): boolean => declaredType === undefined || normaliseMime(declaredType) !== undefined
+
+const unknownType = (source: MediaSource): Read<never> =>
+  mediaFault(source, "unsupported_media_type", "The type given beside the media is none; write it as image/png is written.")
+
+/** A text document whose bytes are not UTF-8. */
+export const notUtf8 = (source: MediaSource): Read<never> => mediaFault(source, "invalid_base64", "The text document is not UTF-8.")
+
 const settle = (source: MediaSource, kind: ProviderKind, mime: string): Read<string> => {
-  if (!isReadable(mime)) return fault(source, "unsupported_media_type", `Models do not read this media type. Readable are ${supported}.`)
+  if (!isReadable(mime)) return mediaFault(source, "unsupported_media_type", `Models do not read this media type. Readable are ${supported}.`)
   return Result.succeed(mime === "audio/opus" && kind === "google" ? "audio/ogg" : mime)
 }
 
@@ -63,39 +90,37 @@ const typeOf = ({ declaredType, filename }: MediaSource, own: string | undefined
   return given.find((sign) => sign !== anyBytes) ?? given[0]
 }
 
-const inline = (source: MediaSource, kind: ProviderKind, mime: string | undefined, payload: string): Read<Media> => {
+const inline = (source: MediaSource, mimeType: string | undefined, payload: string): Read<InlineMedia> => {
   const data = normaliseBase64(payload)
-  if (data === undefined) return fault(source, "invalid_base64", "The data is not base64: it is empty, or holds characters or padding base64 does not have.")
-  if (mime === undefined) return fault(source, "invalid_media_url", "The type of this base64 data cannot be told; send it as data:<type>;base64,...")
-  return Result.flatMap(settle(source, kind, mime), (mimeType): Read<Media> =>
-    mimeType === plainText && !isUtf8(data)
-      ? fault(source, "invalid_base64", "The text document is not UTF-8.")
-      : Result.succeed({ _tag: "Inline", mimeType, data }))
+  if (data === undefined) return mediaFault(source, "invalid_base64", "The data is not base64: it is empty, or holds characters or padding base64 does not have.")
+  return mimeType === undefined
+    ? mediaFault(source, "invalid_media_url", "The type of this base64 data cannot be told; send it as data:<type>;base64,...")
+    : Result.succeed({ _tag: "Inline", mimeType, data })
 }
 
 /** By index, not by pattern: the payload may be megabytes. */
-const readDataUri = (source: MediaSource, kind: ProviderKind): Read<Media> => {
+const readDataUri = (source: MediaSource): Read<InlineMedia> => {
   const comma = source.url.indexOf(",")
   const label = comma < 0 ? "" : source.url.slice(5, comma)
   if (!/;[ \t]*base64[ \t]*$/i.test(label.slice(-16))) {
-    return fault(source, "invalid_base64", "A data URI must read data:<type>;base64,<data>.")
+    return mediaFault(source, "invalid_base64", "A data URI must read data:<type>;base64,<data>.")
   }
   const mime = typeOf(source, normaliseMime(label.slice(0, label.indexOf(";"))))
-  if (mime === undefined) return fault(source, "unsupported_media_type", `The data URI names no media type. Readable are ${supported}.`)
-  return inline(source, kind, mime, source.url.slice(comma + 1))
+  if (mime === undefined) return mediaFault(source, "unsupported_media_type", "The data URI names no media type; write data:<type>;base64,<data>.")
+  return inline(source, mime, source.url.slice(comma + 1))
 }
 
-const readBase64 = (source: MediaSource, kind: ProviderKind): Read<Media> => {
+const readBase64 = (source: MediaSource): Read<InlineMedia> => {
   const head = normaliseBase64(source.url.slice(0, 16))
-  return inline(source, kind, typeOf(source, undefined) ?? (head === undefined ? undefined : mimeOfMagic(head)), source.url)
+  return inline(source, typeOf(source, undefined) ?? (head === undefined ? undefined : mimeOfMagic(head)), source.url)
 }
 
 const readCloudStorage = (source: MediaSource, kind: ProviderKind): Read<Media> => {
   if (kind !== "vertex-ai") {
-    return fault(source, "invalid_media_url", "gs:// URIs work on vertex-ai only; use the Files API or a data URI.")
+    return mediaFault(source, "invalid_media_url", "gs:// URIs work on vertex-ai only; use the Files API or a data URI.")
   }
   if (!isCloudStorageUri(source.url)) {
-    return fault(source, "invalid_media_url", "A gs:// URI must read gs://<bucket>/<path>.")
+    return mediaFault(source, "invalid_media_url", "A gs:// URI must read gs://<bucket>/<path>.")
   }
   return remote(source, kind, typeOf(source, mimeOfPath(source.url)))
 }
@@ -144,10 +169,10 @@ export const isPlainMedia = (text: string): boolean => {
 const readHttps = (source: MediaSource, kind: ProviderKind): Read<Media> => {
   const url = publicUrl(source.url)
   if (url === undefined) {
-    return fault(source, "invalid_media_url", "The media URL must be a public https address without user name and port.")
+    return mediaFault(source, "invalid_media_url", "The media URL must be a public https address without user name and port.")
   }
   if (isFileUrl(url)) {
-    if (kind !== "google") return fault(source, "invalid_media_url", "Files API URLs work on google only; use gs:// or a data URI.")
+    if (kind !== "google") return mediaFault(source, "invalid_media_url", "Files API URLs work on google only; use gs:// or a data URI.")
     const mime = typeOf(source, undefined)
     return mime === undefined
       ? Result.succeed({ _tag: "Remote", mimeType: undefined, uri: source.url })
@@ -167,47 +192,5 @@ const decoded = (path: string): string => {
 
 const remote = (source: MediaSource, kind: ProviderKind, mime: string | undefined): Read<Media> =>
   mime === undefined
-    ? fault(source, "unknown_media_type", "The type of this URL cannot be told from its extension; add mime_type beside url.")
+    ? mediaFault(source, "unknown_media_type", "The type of this URL cannot be told from its extension; add mime_type beside url.")
     : Result.map(settle(source, kind, mime), (mimeType) => ({ _tag: "Remote", mimeType, uri: source.url }))
-
-/** The same text when it is base64; URL-safe letters and absent padding are repaired; undefined when it is none. */
-export const normaliseBase64 = (text: string): string | undefined => {
-  let end = text.length
-  while (end > 0 && text.charCodeAt(end - 1) === 61) end--
-  const padding = text.length - end
-  if (end === 0 || end % 4 === 1 || padding > 2 || (padding > 0 && text.length % 4 !== 0)) return undefined
-  let isUrlSafe = false
-  for (let at = 0; at < end; at++) {
-    const kind = alphabet[text.charCodeAt(at)] ?? 0
-    if (kind === 0) return undefined
-    if (kind === 2) isUrlSafe = true
-  }
-  if (!isUrlSafe && text.length % 4 === 0) return text
-  const plain = text.slice(0, end).replaceAll("-", "+").replaceAll("_", "/")
-  return plain + "=".repeat((4 - (end % 4)) % 4)
-}
-
-/** 1: standard letter, 2: URL-safe letter, 0: none. */
-const alphabet = new Uint8Array(128)
-for (const letter of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") alphabet[letter.charCodeAt(0)] = 1
-for (const letter of "-_") alphabet[letter.charCodeAt(0)] = 2
-
-/** Letters decoded at once; whole groups of four. */
-const stretch = 65_536
-
-/** Bit by bit, so that a large document is never held a second time. */
-const isUtf8 = (base64: string): boolean => {
-  const decoder = new TextDecoder("utf-8", { fatal: true })
-  try {
-    for (let at = 0; at < base64.length; at += stretch) {
-      const letters = atob(base64.slice(at, at + stretch))
-      const bytes = new Uint8Array(letters.length)
-      for (let index = 0; index < letters.length; index++) bytes[index] = letters.charCodeAt(index)
-      decoder.decode(bytes, { stream: true })
-    }
-    decoder.decode()
-    return true
-  } catch {
-    return false
-  }
-}

@@ -4,8 +4,8 @@ import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
 import type { ChatMessage } from "../../wire/openai/Chat.ts"
+import { normaliseBase64 } from "./base64.ts"
 import { invalid } from "./fault.ts"
-import { normaliseBase64 } from "./media.ts"
 import { parseArguments } from "./toolCalls.ts"
 
 export interface ReadCall {
