@@ -23,6 +23,7 @@ import { isJsonObject, parseJsonText } from "../domain/json.ts"
 import { isSlug } from "../domain/ModelRef.ts"
 import type { CarriedCredentials } from "../domain/ProviderAccount.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"
+import { betaRule, parseBetas } from "../translate/shared/betas.ts"
 
 /** A UUIDv7 of a wall-clock moment; replaceable where ids must be known beforehand. */
 export const FreshId: Context.Reference<(millis: number) => string> = Context.Reference("gateway/http/FreshId", {
@@ -205,16 +206,15 @@ const metadata = (headers: HeaderRecord): Result.Result<Readonly<Record<string, 
   return Result.succeed(Object.fromEntries(entries))
 }
 
-const longestBetas = 1024
-const betaGrammar = /^[A-Za-z0-9-]+(,[A-Za-z0-9-]+)*$/
+const noBetas: Result.Result<ReadonlyArray<string>, BodyInvalid> = Result.succeed([])
 
+/** Both spellings count; a flag that stands in both is one. */
 const betas = (headers: HeaderRecord): Result.Result<ReadonlyArray<string>, BodyInvalid> => {
-  const value = gatewayHeader(headers, known.anthropicBeta) ?? headers["anthropic-beta"]
-  if (value === undefined) return Result.succeed([])
-  const flags = value.split(",").map((one) => one.trim())
-  return value.length <= longestBetas && flags.length <= 20 && betaGrammar.test(flags.join(","))
-    ? Result.succeed(flags)
-    : invalid("anthropic-beta", "is a comma-separated list of at most 20 flags of letters, digits and \"-\".")
+  const plain = headers["anthropic-beta"]
+  const own = gatewayHeader(headers, known.anthropicBeta)
+  if (plain === undefined && own === undefined) return noBetas
+  const flags = parseBetas([plain, own].filter((text) => text !== undefined))
+  return flags === undefined ? invalid("anthropic-beta", `${betaRule}.`) : Result.succeed(flags)
 }
 
 /** Letters of a token; a space would be a scheme other than Bearer. */

@@ -175,6 +175,7 @@ describe("request context", () => {
       "x-gateway-trace-id": "trace",
       "x-gateway-unsupported-params": "reject",
       "anthropic-beta": "a-1, b-2",
+      "x-gateway-anthropic-beta": "b-2,c-3",
       "x-gateway-vertex-project-id": "my-project",
       "x-gateway-vertex-region": "us-central1",
       authorization: "Bearer ya29.token"
@@ -190,7 +191,7 @@ describe("request context", () => {
       dryRun: false,
       unsupported: "reject",
       metadata: { team: "a" },
-      betas: ["a-1", "b-2"],
+      betas: ["a-1", "b-2", "c-3"],
       headerPrefix: "x-gateway"
     })
     expect(context?.idSeed).toMatch(/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)

@@ -2,7 +2,8 @@
 // It must not know how memory keeps them.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { historyCalls, sentinel, signaturesOf } from "../../src/translate/shared/signatures.ts"
+import { sentinel } from "../../src/translate/chat-to-gemini/signatures.ts"
+import { historyCalls, signaturesOf } from "../../src/translate/shared/signatures.ts"
 import type { KnownSignature } from "../../src/translate/Translator.ts"
 import { chatRequest, type ContextOptions } from "../support/chat.ts"
 import { assistant, call, calling, middle, modern, older, refused, sent, tool, user, vertex } from "../support/geminiMessages.ts"
@@ -74,6 +75,9 @@ describe("the choice", () => {
   })
   it("T610 those of other families stay away", () => {
     expect(chosen([signed("1", client)], modern, knowing({ "1": { issuer: "claude/vertex-ai", signature: client } }, vertex))).toStrictEqual([sentinel])
+    // What stands on calls of Claude is known by its form, even when memory has lost the call.
+    const packed = Buffer.from("[{\"type\":\"thinking\"}]").toString("base64")
+    expect(chosen([signed("1", packed)], modern, vertex)).toStrictEqual([sentinel])
   })
   it("T613 2.5 has its own back and no sentinel; older models have none", () => {
     expect(chosen([signed("1", client)], middle)).toStrictEqual([client])

@@ -5,11 +5,12 @@ import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { ContentOut, PartOut } from "../../wire/google/GenerateContent.ts"
 import { type Call, noResult, type Turn } from "../shared/readMessages.ts"
 import { textOf } from "../shared/readParts.ts"
-import { issuerOf, signaturesToSend } from "../shared/signatures.ts"
+import { issuerOf } from "../shared/signatures.ts"
 import { parseResult } from "../shared/toolCalls.ts"
 import type { ToolNames } from "../shared/toolNames.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { fitsResponse, partsToGemini } from "./requestParts.ts"
+import { signaturesToSend } from "./signatures.ts"
 
 export interface GeminiMessages {
   readonly contents: ReadonlyArray<ContentOut>

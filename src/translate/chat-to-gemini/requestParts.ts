@@ -6,8 +6,8 @@ import type { JsonObject } from "../../domain/json.ts"
 import type { PartOut } from "../../wire/google/GenerateContent.ts"
 import { type Media, readMedia } from "../shared/media.ts"
 import type { MediaPart, Part, VideoCut } from "../shared/readParts.ts"
-import { sentinel, takesSignatures } from "../shared/signatures.ts"
 import type { TranslateContext } from "../Translator.ts"
+import { sentinel, takesSignatures } from "./signatures.ts"
 
 type Target = TranslateContext["target"]
 

@@ -54,13 +54,13 @@ export const readStop = (stop: ChatRequest["stop"], most: number): Read<Readonly
     : invalid("stop", "invalid_value", `stop must be a string or up to ${most} strings, none of them empty.`)
 }
 
-const modalities: ReadonlyArray<unknown> = ["text", "image", "audio"]
+const modalities: ReadonlySet<unknown> = new Set(["text", "image", "audio"])
 
 /** What kinds of answer are asked for; undefined when the request says nothing. */
 export const readModalities = (asked: ChatRequest["modalities"]): Read<ReadonlyArray<string> | undefined> => {
   if (asked === undefined || asked === null) return Result.succeed(undefined)
   const list: ReadonlyArray<unknown> = Array.isArray(asked) ? asked : []
-  return list.length > 0 && list.every((word) => modalities.includes(word))
+  return list.length > 0 && list.every((word) => modalities.has(word))
     ? Result.succeed(list.map(String))
     : invalid("modalities", "invalid_value", "modalities must be an array of text, image and audio, and not empty.")
 }

@@ -124,11 +124,11 @@ const signatureOf = (item: JsonObject, role: PartRole): string | undefined => {
 
 /** Calls, results and files have forms of their own, which are checked; a provider's part is not the way round them. */
 const withOwnForm = ["functionCall", "functionResponse", "fileData"]
-const typesWithOwnForm: ReadonlyArray<Json | undefined> = ["tool_use", "tool_result", "image", "document"]
+const typesWithOwnForm: ReadonlySet<Json | undefined> = new Set(["tool_use", "tool_result", "image", "document"])
 
 const readOwn = (item: JsonObject, path: string): Read<Part> => {
   const { part, provider } = item
-  const hasOwnForm = (one: JsonObject) => withOwnForm.some((key) => Object.hasOwn(one, key)) || typesWithOwnForm.includes(one["type"])
+  const hasOwnForm = (one: JsonObject) => withOwnForm.some((key) => Object.hasOwn(one, key)) || typesWithOwnForm.has(one["type"])
   const isOwn = isJsonObject(part) && Object.keys(part).length > 0 && !hasOwnForm(part)
   return isOwn && typeof provider === "string"
     ? Result.succeed({ _tag: "Own", provider, part })

@@ -1,12 +1,9 @@
-// Thought signatures of tool calls: which calls a history holds, which signatures an answer carries, which one is sent.
+// Thought signatures of tool calls: which calls a history holds, which signatures an answer carries, which may be sent.
 // It must not know where signatures are remembered.
 import { isJsonObject } from "../../domain/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { Delta, Message } from "../../wire/openai/ChatReply.ts"
 import type { TranslateContext } from "../Translator.ts"
-
-/** Stands in for a signature nobody knows. Source: Gemini API, thought signatures, "migrating from other models". */
-export const sentinel = "skip_thought_signature_validator"
 
 /** Ids of all tool calls of the history; runs before validation, so any shape is borne. */
 export const historyCalls = (request: ChatRequest): ReadonlyArray<string> => {
@@ -40,25 +37,22 @@ export const issuerOf = (calls: ReadonlyArray<{ readonly id: string }>, { signat
   return undefined
 }
 
-/** Generations before 2.5 know no signatures. */
-export const takesSignatures = ({ facts }: TranslateContext["target"]): boolean =>
-  facts.generation === "g2.5" || facts.generation === "g3"
-
 /**
- * Signatures to send with the calls of one model turn, in order. The client's own goes first unless memory knows that
- * another backend made it; then what memory holds of this backend; then, for the first call of models that demand one,
- * the sentinel. Later calls of a turn are often unsigned and stay so.
+ * The signature that may go with a call of the history: the client's own unless memory knows that another backend made
+ * it, then what memory holds of this backend. `isUsable` tells those this family could have made.
  */
-export const signaturesToSend = (
-  calls: ReadonlyArray<{ readonly id: string; readonly signature: string | undefined }>,
-  { target, signature }: TranslateContext
-): ReadonlyArray<string | undefined> => {
-  if (!takesSignatures(target)) return calls.map(() => undefined)
-  const chosen = calls.map((call) => {
-    const known = signature(call.id)
-    if (known !== undefined && known.issuer !== target.issuer) return undefined
-    // A sentinel the client wrote itself stands for no signature.
-    return call.signature === undefined || call.signature === sentinel ? known?.signature : call.signature
-  })
-  return chosen.map((one, index) => one ?? (index === 0 && target.facts.sentinel ? sentinel : undefined))
+export const knownSignature = (
+  call: { readonly id: string; readonly signature: string | undefined },
+  { target, signature }: TranslateContext,
+  isUsable: (signature: string) => boolean
+): string | undefined => {
+  const known = signature(call.id)
+  if (known !== undefined && known.issuer !== target.issuer) return undefined
+  return call.signature !== undefined && isUsable(call.signature) ? call.signature : known?.signature
 }
+
+/** How the signature of a Claude call begins: base64 of `[{"type":`. It holds the thinking that led to the call. */
+const packed = "W3sidHlwZSI6"
+
+/** True for what stands on calls of Claude instead of a signature of Gemini. */
+export const isPackedThinking = (signature: string): boolean => signature.startsWith(packed)
