@@ -32,6 +32,31 @@ export const known = {
   strictOpenAi: header("strict-open-ai-compliance")
 } as const
 
+/** Every header of ours that an answer may have. */
+interface AnswerHeaders {
+  readonly traceId: string
+  readonly provider: string
+  readonly optionIndex: string
+  readonly retryCount: string
+  readonly cacheStatus: string
+  readonly ignoredParams: string
+}
+
+const answered = (prefix: HeaderPrefix): AnswerHeaders => ({
+  traceId: `${prefix}-trace-id`,
+  provider: `${prefix}-provider`,
+  optionIndex: `${prefix}-last-used-option-index`,
+  retryCount: `${prefix}-retry-attempt-count`,
+  cacheStatus: `${prefix}-cache-status`,
+  ignoredParams: `${prefix}-ignored-params`
+})
+
+/** Names of the headers of an answer, in the prefix the client speaks. */
+export const answerHeaders: Readonly<Record<HeaderPrefix, AnswerHeaders>> = {
+  "x-gateway": answered("x-gateway"),
+  "x-portkey": answered("x-portkey")
+}
+
 /** The value of `x-gateway-NAME`, else of its alias `x-portkey-NAME`. */
 export const gatewayHeader = (headers: HeaderRecord, { name, alias }: GatewayHeader): string | undefined =>
   headers[name] ?? headers[alias]

@@ -33,15 +33,18 @@ const carriedFor = (
 export const withCarried = (
   account: ProviderAccount,
   carried: CarriedCredentials
-): Result.Result<ProviderAccount, BodyInvalid> =>
-  Result.map(carriedFor(account, carried), (credentials) => {
-    const placed = {
-      ...account,
-      projectId: carried.vertexProjectId ?? account.projectId,
-      region: carried.vertexRegion ?? account.region
-    }
-    return credentials === undefined ? placed : { ...placed, credentials, origin: "caller" as const }
-  })
+): Result.Result<ProviderAccount, BodyInvalid> => {
+  const read = carriedFor(account, carried)
+  if (Result.isFailure(read)) return Result.fail(read.failure)
+  const credentials = read.success
+  if (credentials === undefined && carried.vertexProjectId === undefined && carried.vertexRegion === undefined) return Result.succeed(account)
+  const placed = {
+    ...account,
+    projectId: carried.vertexProjectId ?? account.projectId,
+    region: carried.vertexRegion ?? account.region
+  }
+  return Result.succeed(credentials === undefined ? placed : { ...placed, credentials, origin: "caller" })
+}
 
 /** Refuses an account that has nothing to send, and says what would do. */
 export const requireCredentials = (account: ProviderAccount): Result.Result<ProviderAccount, CredentialsMissing> =>

@@ -5,7 +5,6 @@ import type * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { presentedKey } from "../api/Headers.ts"
 import { type GatewayError, KeyMissing } from "../domain/GatewayError.ts"
@@ -37,6 +36,6 @@ export const keyedRoute = <R>(
       const presented = presentedKey(request.headers)
       return presented === undefined
         ? Effect.fail(new KeyMissing())
-        : Effect.flatMap(keys.find(Redacted.make(presented)), (key) => handler({ request, arrival, key }))
+        : Effect.flatMap(keys.find(presented), (key) => handler({ request, arrival, key }))
     }
   }))

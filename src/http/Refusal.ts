@@ -1,9 +1,9 @@
 // An error as an answer: from a cause to facts, from facts to a response.
 // It must not know which handler failed.
 import * as Cause from "effect/Cause"
-import * as Headers from "effect/http/Headers"
 import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { answerHeaders } from "../api/Headers.ts"
 import { Busy, type GatewayError, RouteUnknown, Unexpected } from "../domain/GatewayError.ts"
 import { contentTypeOf, envelopeOf, errorBody } from "./errorBody.ts"
 import { type ErrorFacts, errorFacts } from "./errorFacts.ts"
@@ -61,7 +61,7 @@ const failureOf = (error: unknown): GatewayError => {
 export const arrivalHeaders = (arrival: Arrival): Record<string, string> => ({
   "x-request-id": arrival.requestId,
   "request-id": arrival.requestId,
-  [`${arrival.prefix}-trace-id`]: arrival.traceId,
+  [answerHeaders[arrival.prefix].traceId]: arrival.traceId,
   "cache-control": "no-store"
 })
 
@@ -69,11 +69,11 @@ export const arrivalHeaders = (arrival: Arrival): Record<string, string> => ({
 export const refusal = (facts: ErrorFacts, arrival: Arrival): HttpServerResponse.HttpServerResponse => {
   const envelope = envelopeOf(arrival.path)
   const headers = Object.assign(arrivalHeaders(arrival), facts.headers)
-  if (facts.upstream !== undefined) headers[`${arrival.prefix}-provider`] = facts.upstream.provider
+  if (facts.upstream !== undefined) headers[answerHeaders[arrival.prefix].provider] = facts.upstream.provider
   return HttpServerResponse.text(errorBody(facts, envelope, arrival.strict, arrival.requestId), {
     status: facts.status,
     contentType: contentTypeOf(envelope),
-    headers: Headers.fromRecordUnsafe(headers)
+    headers
   })
 }
 

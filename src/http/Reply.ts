@@ -3,9 +3,9 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Headers from "effect/http/Headers"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
+import { answerHeaders } from "../api/Headers.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
 import type { Served } from "../router/ProviderRouter.ts"
 import { strictlyChunk, strictlyCompletion } from "../translate/shared/strictly.ts"
@@ -25,7 +25,7 @@ export const json = (
 ): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(JSON.stringify(value), {
     contentType: "application/json",
-    headers: Headers.fromRecordUnsafe(headers)
+    headers
   })
 
 const mostIgnored = 1024
@@ -36,11 +36,12 @@ const ignoredText = (ignored: ReadonlyArray<string>): string =>
 
 const servedHeaders = (arrival: Arrival, served: Served): Record<string, string> => {
   const headers = arrivalHeaders(arrival)
-  headers[`${arrival.prefix}-provider`] = served.slug
-  headers[`${arrival.prefix}-last-used-option-index`] = String(served.optionIndex)
-  headers[`${arrival.prefix}-retry-attempt-count`] = String(served.retryCount)
-  headers[`${arrival.prefix}-cache-status`] = served.cache
-  if (served.ignored.length > 0) headers[`${arrival.prefix}-ignored-params`] = ignoredText(served.ignored)
+  const names = answerHeaders[arrival.prefix]
+  headers[names.provider] = served.slug
+  headers[names.optionIndex] = String(served.optionIndex)
+  headers[names.retryCount] = String(served.retryCount)
+  headers[names.cacheStatus] = served.cache
+  if (served.ignored.length > 0) headers[names.ignoredParams] = ignoredText(served.ignored)
   return headers
 }
 
@@ -102,10 +103,10 @@ export const events = (
   )
   return HttpServerResponse.stream(body, {
     contentType: "text/event-stream; charset=utf-8",
-    headers: Headers.fromRecordUnsafe({
+    headers: {
       ...servedHeaders(arrival, served),
       "cache-control": "no-cache, no-transform",
       "x-accel-buffering": "no"
-    })
+    }
   })
 }

@@ -20,8 +20,8 @@ export interface KeyEntry {
 const longestKey = 256
 
 export class GatewayKeys extends Context.Service<GatewayKeys, {
-  /** The record of the presented key; unknown, malformed and overlong ones fail alike. */
-  readonly find: (presented: Redacted.Redacted<string>) => Effect.Effect<GatewayKey, KeyInvalid>
+  /** The record of the presented key; unknown, malformed and overlong ones fail alike. No error holds the text. */
+  readonly find: (presented: string) => Effect.Effect<GatewayKey, KeyInvalid>
 }>()("gateway/keys/GatewayKeys") {
   /**
    * Declared keys, kept as SHA-256 digests behind a pepper of this process. Keys and pepper are random and the pepper
@@ -38,8 +38,7 @@ export class GatewayKeys extends Context.Service<GatewayKeys, {
       }))
       const refused = Effect.fail(new KeyInvalid())
       return {
-        find: (presented) => {
-          const text = Redacted.value(presented)
+        find: (text) => {
           if (text.length === 0 || text.length > longestKey) return refused
           const digest = digestOf(text)
           const record = records.get(digest.toString("base64"))

@@ -38,12 +38,13 @@ interface Base {
   readonly prefix: string
 }
 
-const bases = new WeakMap<ProviderAccount, Base>()
+/** By the text of the catalog; clients cannot add to it. */
+const bases = new Map<string, Base>()
 
-/** The operator's base URL, read once per account; a host of the closed set needs no reading. */
+/** The operator's base URL, read once; a host of the closed set needs no reading. */
 const baseOf = (account: ProviderAccount, host: string): Base | undefined => {
   if (account.baseUrl === undefined) return { text: `https://${host}`, origin: `https://${host}`, prefix: "" }
-  const read = bases.get(account)
+  const read = bases.get(account.baseUrl)
   if (read !== undefined) return read
   const url = URL.parse(account.baseUrl)
   if (url === null) return undefined
@@ -52,7 +53,7 @@ const baseOf = (account: ProviderAccount, host: string): Base | undefined => {
     origin: url.origin,
     prefix: url.pathname.replace(/\/+$/, "")
   }
-  bases.set(account, base)
+  bases.set(account.baseUrl, base)
   return base
 }
 

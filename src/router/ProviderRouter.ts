@@ -3,6 +3,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { requireCredentials, withCarried } from "../auth/carried.ts"
@@ -15,7 +16,8 @@ import { ProviderError } from "../domain/ProviderError.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"
 import { SignatureMemory } from "../memory/SignatureMemory.ts"
 import { Providers } from "../provider/Providers.ts"
-import type { Operations, Provider } from "../provider/Provider.ts"
+import type { AttemptContext, Operations, Provider } from "../provider/Provider.ts"
+import type { KnownSignature } from "../translate/Translator.ts"
 import type { Prepared, Target } from "../upstream/Prepared.ts"
 import { type AttemptTimes, type AuthHeaders, Upstream } from "../upstream/Upstream.ts"
 import { callIds } from "./callIds.ts"
@@ -93,14 +95,14 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
       const upstream = yield* Upstream
       const memory = yield* SignatureMemory
       const limits = yield* Limits
-      const prepareAttempt = preparing({ catalog, providers, memory })
+      const prepare = preparing({ catalog, providers, memory })
 
       const learn = (context: RequestContext, { issuer }: Target, calls: ReadonlyArray<SignedCall>) =>
         memory.remember(context.key.id, issuer, calls)
 
       return {
         run: Effect.fnUntraced(function*(operation, request, context) {
-          const attempt = yield* prepareAttempt(operation, request, context, false)
+          const attempt = yield* prepare(operation, request, context, false)
           const times = yield* timesOf(attempt.account, context, limits, false)
           const value = yield* call(attempt, (auth) => whole(attempt.prepared, (part) => upstream.once(part, auth, times)))
           const calls = lessons[operation]?.reply?.(value) ?? []
@@ -108,7 +110,7 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
           return { value, served: servedBy(attempt.prepared) }
         }),
         open: Effect.fnUntraced(function*(operation, request, context) {
-          const attempt = yield* prepareAttempt(operation, request, context, true)
+          const attempt = yield* prepare(operation, request, context, true)
           const times = yield* timesOf(attempt.account, context, limits, true)
           const chunks = yield* call(attempt, (auth) => upstream.open(attempt.prepared, auth, times))
           const served = servedBy(attempt.prepared)
@@ -121,7 +123,7 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
           return { chunks: learned, served }
         }),
         explain: Effect.fnUntraced(function*(operation, request, context) {
-          const attempt = yield* prepareAttempt(operation, request, context, "stream" in request && request.stream === true)
+          const attempt = yield* prepare(operation, request, context, "stream" in request && request.stream === true)
           return explained(attempt.account, attempt.prepared)
         })
       }
@@ -142,75 +144,90 @@ const whole = <Out, Chunk>(
     )
 
 /** Plans, lays credentials over the account, recalls signatures and prepares; sends nothing. */
-const preparing = ({ catalog, providers, memory }: Needs) => Effect.fnUntraced(function*<Op extends keyof Operations>(
+const preparing = ({ catalog, providers, memory }: Needs) => <Op extends keyof Operations>(
   operation: Op,
   request: Operations[Op]["request"],
   context: RequestContext,
   stream: boolean
-): Effect.fn.Return<Attempt<Op>, GatewayError> {
-  const planned = yield* Effect.fromResult(plan(request.model, context.providerHeader, catalog, context.key))
-  const account = yield* Effect.fromResult(withCarried(planned.account, context.carried))
-  const provider = providers[account.kind]
+): Effect.Effect<Attempt<Op>, GatewayError> => {
+  const planned = plan(request.model, context.providerHeader, catalog, context.key)
+  if (Result.isFailure(planned)) return Effect.fail(planned.failure)
+  const account = withCarried(planned.success.account, context.carried)
+  if (Result.isFailure(account)) return Effect.fail(account.failure)
+  const { modelId } = planned.success
+  const provider = providers[account.success.kind]
+  const ready = (known: ReadonlyMap<string, KnownSignature> | undefined) =>
+    Effect.fromResult(prepareAttempt(operation, request, {
+      request: context,
+      account: account.success,
+      model: request.model,
+      modelId,
+      stream,
+      optionIndex: 0,
+      callId: callIds(context.idSeed),
+      signature: (callId) => known?.get(callId)
+    }, provider))
+  const calls = lessons[operation]?.history(request) ?? []
+  return calls.length === 0 ? ready(undefined) : Effect.flatMap(memory.recall(context.key.id, calls), ready)
+}
+
+const prepareAttempt = <Op extends keyof Operations>(
+  operation: Op,
+  request: Operations[Op]["request"],
+  context: AttemptContext,
+  provider: Provider
+): Result.Result<Attempt<Op>, GatewayError> => {
+  const { account } = context
   const prepare = provider.prepare[operation]
   if (prepare === undefined) {
-    return yield* new UnsupportedOperation({ message: `The provider "${account.slug}" has no operation "${operation}".` })
+    return Result.fail(new UnsupportedOperation({ message: `The provider "${account.slug}" has no operation "${operation}".` }))
   }
-  const calls = lessons[operation]?.history(request) ?? []
-  const known = calls.length === 0 ? undefined : yield* memory.recall(context.key.id, calls)
-  const prepared = yield* Effect.fromResult(prepare(request, {
-    request: context,
-    account,
-    model: request.model,
-    modelId: planned.modelId,
-    stream,
-    optionIndex: 0,
-    callId: callIds(context.idSeed),
-    signature: (callId) => known?.get(callId)
-  }))
-  const refused = prepared.ignored[0]
-  if (refused !== undefined && context.unsupported === "reject") {
-    return yield* new UnsupportedParameter({ param: refused, message: `"${refused}" has no equivalent at this model, and the request asked for refusal of such parameters.` })
-  }
-  return { account, provider, prepared }
-})
+  const prepared = prepare(request, context)
+  if (Result.isFailure(prepared)) return Result.fail(prepared.failure)
+  const refused = prepared.success.ignored[0]
+  return refused !== undefined && context.request.unsupported === "reject"
+    ? Result.fail(new UnsupportedParameter({ param: refused, message: `"${refused}" has no equivalent at this model, and the request asked for refusal of such parameters.` }))
+    : Result.succeed({ account, provider, prepared: prepared.success })
+}
 
 /** Authorises and calls; a token of ours that the upstream refuses is renewed once. */
 const call = <Op extends keyof Operations, A, R>(
-  attempt: Attempt<Op>,
+  { account, provider }: Attempt<Op>,
   send: (auth: AuthHeaders) => Effect.Effect<A, ProviderError, R>
-): Effect.Effect<A, GatewayError, R> =>
-  Effect.flatMap(Effect.fromResult(requireCredentials(attempt.account)), () =>
-    Effect.catch(Effect.flatMap(attempt.provider.authorize(attempt.account), send), (error) =>
-      error.reason._tag !== "CredentialsRejected" || error.upstreamStatus !== 401
-        ? Effect.fail(error)
-        : Effect.flatMap(attempt.provider.refresh(attempt.account), (renewed) =>
-          renewed
-            ? Effect.flatMap(attempt.provider.authorize(attempt.account), send)
-            : Effect.fail(error))))
+): Effect.Effect<A, GatewayError, R> => {
+  const sendable = requireCredentials(account)
+  if (Result.isFailure(sendable)) return Effect.fail(sendable.failure)
+  const authorized = Effect.flatMap(provider.authorize(account), send)
+  return Effect.catch(authorized, (error) =>
+    error.reason._tag !== "CredentialsRejected" || error.upstreamStatus !== 401
+      ? Effect.fail(error)
+      : Effect.flatMap(provider.refresh(account), (renewed) => renewed ? authorized : Effect.fail(error)))
+}
 
 /** The timers of one attempt: the operator's limits, shortened by the deadline of the client. */
 const timesOf = (
   account: ProviderAccount,
-  context: RequestContext,
+  { deadlineMillis }: RequestContext,
   limits: LimitValues,
   stream: boolean
-): Effect.Effect<AttemptTimes, ProviderError> =>
-  Effect.clockWith((clock) => {
-    const left = context.deadlineMillis === undefined
-      ? limits.totalMillis
-      : Math.min(limits.totalMillis, context.deadlineMillis - clock.currentTimeMillisUnsafe())
+): Effect.Effect<AttemptTimes, ProviderError> => {
+  const within = (totalMillis: number): AttemptTimes => ({
+    connectMillis: limits.connectMillis,
+    firstByteMillis: stream ? limits.firstByteMillis : limits.unaryFirstByteMillis,
+    idleMillis: limits.idleMillis,
+    totalMillis
+  })
+  if (deadlineMillis === undefined) return Effect.succeed(within(limits.totalMillis))
+  return Effect.clockWith((clock) => {
+    const left = deadlineMillis - clock.currentTimeMillisUnsafe()
     return left > 0
-      ? Effect.succeed({
-        connectMillis: limits.connectMillis,
-        firstByteMillis: stream ? limits.firstByteMillis : limits.unaryFirstByteMillis,
-        idleMillis: limits.idleMillis,
-        totalMillis: left
-      })
+      ? Effect.succeed(within(Math.min(limits.totalMillis, left)))
       : Effect.fail(new ProviderError({
         slug: account.slug,
         reason: { _tag: "Timeout", phase: "total", message: "The deadline of the request had passed before the upstream was called." }
       }))
   })
+}
 
 const servedBy = (prepared: Prepared<unknown, unknown>): Served => ({
   slug: prepared.target.slug,
