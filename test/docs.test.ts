@@ -13,6 +13,7 @@ import { parseSettingsText } from "../src/cli/SettingsText.ts"
 import * as Package from "../src/index.ts"
 import { serviceAccount, startTestGateway, type TestGateway, gatewayKey } from "./support/TestGateway.ts"
 import { generatedPages } from "./support/generateDocs.ts"
+import { testNames } from "./support/testNames.ts"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..")
 const read = (path: string): string => readFileSync(join(root, path), "utf8")
@@ -41,6 +42,24 @@ describe.each(pages)("%s", (page) => {
 describe("generated pages", () => {
   it.each(generatedPages())("$path is current (npm run docs)", ({ path, text }) => {
     expect(read(path)).toBe(text)
+  })
+})
+
+describe("from requirement to test", () => {
+  const rows = read("docs/requirement.md").split("\n").filter((line) => /^\| (?!-|statement)/.test(line))
+  const proofs = rows.flatMap((row) => (row.split(" | ")[1] ?? "").replace(/ \|$/, "").split("<br>"))
+  const namesIn = new Map<string, ReadonlyArray<string>>()
+
+  it("has a proof in every row", () => {
+    expect(rows.length).toBeGreaterThan(50)
+    expect(proofs.filter((proof) => !/^`test\/[\w/-]+\.test\.ts` \S/.test(proof))).toEqual([])
+  })
+
+  it.each([...new Set(proofs)])("%s", (proof) => {
+    const [, path = "", name = ""] = /^`([^`]+)` (.+)$/.exec(proof) ?? []
+    const names = namesIn.get(path) ?? testNames(read(path))
+    namesIn.set(path, names)
+    expect(names).toContain(name)
   })
 })
 
