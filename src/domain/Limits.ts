@@ -5,6 +5,8 @@ import * as Context from "effect/Context"
 /** Sizes in bytes, times in milliseconds, counts without unit. Defaults from the service's fault and threat table. */
 export interface LimitValues {
   readonly bodyBytes: number
+  readonly embeddingsBodyBytes: number
+  readonly imagesBodyBytes: number
   readonly bodiesInFlightBytes: number
   readonly jsonDepth: number
   readonly jsonValues: number
@@ -42,6 +44,8 @@ const MiB = 1024 * 1024
 
 export const defaultLimits: LimitValues = {
   bodyBytes: 32 * MiB,
+  embeddingsBodyBytes: 8 * MiB,
+  imagesBodyBytes: 1 * MiB,
   bodiesInFlightBytes: 128 * MiB,
   jsonDepth: 128,
   jsonValues: 500_000,

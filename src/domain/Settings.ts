@@ -69,6 +69,8 @@ const count = Schema.optionalKey(whole(1, most))
 
 const limits = Schema.Struct({
   bodyBytes: size,
+  embeddingsBodyBytes: size,
+  imagesBodyBytes: size,
   bodiesInFlightBytes: size,
   jsonDepth: count,
   jsonValues: count,

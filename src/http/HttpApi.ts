@@ -7,7 +7,10 @@ import type { GatewayKeys } from "../keys/GatewayKeys.ts"
 import type { ProviderRouter } from "../router/ProviderRouter.ts"
 import { ServerEdge } from "./Boundary.ts"
 import { ChatHandlers } from "./ChatHandlers.ts"
+import { CountTokensHandlers } from "./CountTokensHandlers.ts"
+import { EmbeddingsHandlers } from "./EmbeddingsHandlers.ts"
 import { HealthHandlers } from "./HealthHandlers.ts"
+import { ImagesHandlers } from "./ImagesHandlers.ts"
 import { ModelsHandlers } from "./ModelsHandlers.ts"
 import { Traffic } from "./Traffic.ts"
 
@@ -16,6 +19,9 @@ export type HttpApiServices = ProviderRouter | GatewayKeys | Catalog
 
 const known: Layer.Layer<never, never, HttpApiServices | Traffic | HttpRouter.HttpRouter> = Layer.mergeAll(
   ChatHandlers,
+  CountTokensHandlers,
+  EmbeddingsHandlers,
+  ImagesHandlers,
   ModelsHandlers,
   HealthHandlers
 )

@@ -22,24 +22,30 @@ export type ReadBody<A> = (request: HttpServerRequest.HttpServerRequest) => Effe
 /** What a route checks beyond the schema of its body. */
 export type Check<A> = (value: A, limits: LimitValues) => Result.Result<A, BodyInvalid>
 
+/** The limit of a route's bodies; none is above `bodyBytes`. */
+export type BodyLimit = "bodyBytes" | "embeddingsBodyBytes" | "imagesBodyBytes"
+
 /** A reader of bodies of one schema, compiled once; it stops at the first fault. */
 export const bodyReader = <A>(
   schema: Schema.Codec<A, unknown>,
-  check: Check<A>
+  check: Check<A>,
+  most: BodyLimit = "bodyBytes"
 ): Effect.Effect<ReadBody<A>, never, Traffic> => {
   const decode = Schema.decodeUnknownResult(schema)
   return textReader((body, _bytes, limits) => {
     const decoded = decode(body)
     return Result.isFailure(decoded) ? Result.fail(issueFault(decoded.failure.issue, [])) : check(decoded.success, limits)
-  })
+  }, most)
 }
 
 /** A reader that sees the bytes beside the value, for bodies whose text goes on as it came. */
 export const textReader = <A>(
-  read: (body: JsonObject, bytes: Uint8Array, limits: LimitValues) => Result.Result<A, BodyInvalid>
+  read: (body: JsonObject, bytes: Uint8Array, limits: LimitValues) => Result.Result<A, BodyInvalid>,
+  most: BodyLimit = "bodyBytes"
 ): Effect.Effect<ReadBody<A>, never, Traffic> =>
   Effect.gen(function*() {
-    const limits = yield* Limits
+    const all = yield* Limits
+    const limits = { ...all, bodyBytes: Math.min(all.bodyBytes, all[most]) }
     const traffic = yield* Traffic
     return (request) => {
       const fault = contentFault(request.headers)

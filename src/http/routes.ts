@@ -3,6 +3,9 @@
 
 const methods: ReadonlyArray<readonly [path: string, allow: ReadonlyArray<string>]> = [
   ["/v1/chat/completions", ["POST"]],
+  ["/v1/chat/completions/count_tokens", ["POST"]],
+  ["/v1/embeddings", ["POST"]],
+  ["/v1/images/generations", ["POST"]],
   ["/v1/models", ["GET"]],
   ["/health", ["GET"]],
   ["/health/live", ["GET"]],

@@ -7,7 +7,10 @@ import { TokenProvider } from "../auth/TokenProvider.ts"
 import { Limits } from "../domain/Limits.ts"
 import { byFamily } from "./byFamily.ts"
 import { cloudRoute } from "./cloudRoute.ts"
+import { geminiCount } from "./countTokens.ts"
+import { embeddings } from "./embeddings.ts"
 import { geminiChat } from "./geminiChat.ts"
+import { images } from "./images.ts"
 import type { Provider } from "./Provider.ts"
 
 export class CloudPlatformProvider extends Context.Service<CloudPlatformProvider, Provider>()(
@@ -18,9 +21,15 @@ export class CloudPlatformProvider extends Context.Service<CloudPlatformProvider
     Effect.gen(function*() {
       const tokens = yield* TokenProvider
       const limits = yield* Limits
+      const embed = embeddings(cloudRoute, limits)
       return {
         kind: "vertex-ai" as const,
-        prepare: { chat: byFamily("chat", { gemini: geminiChat(cloudRoute, limits) }) },
+        prepare: {
+          chat: byFamily("chat", { gemini: geminiChat(cloudRoute, limits) }),
+          embeddings: byFamily("embeddings", { gemini: embed, openai: embed, predict: embed }),
+          images: byFamily("image generation", { gemini: images(cloudRoute, limits) }),
+          countTokens: byFamily("token counting", { gemini: geminiCount(cloudRoute, limits) })
+        },
         authorize: tokens.authorization,
         refresh: tokens.refresh
       }

@@ -6,8 +6,11 @@ import * as Layer from "effect/Layer"
 import { TokenProvider } from "../auth/TokenProvider.ts"
 import { Limits } from "../domain/Limits.ts"
 import { byFamily } from "./byFamily.ts"
-import { makerRoute } from "./makerRoute.ts"
+import { geminiCount } from "./countTokens.ts"
+import { embeddings } from "./embeddings.ts"
 import { geminiChat } from "./geminiChat.ts"
+import { images } from "./images.ts"
+import { makerRoute } from "./makerRoute.ts"
 import type { Provider } from "./Provider.ts"
 
 export class ModelMakerProvider extends Context.Service<ModelMakerProvider, Provider>()(
@@ -20,7 +23,12 @@ export class ModelMakerProvider extends Context.Service<ModelMakerProvider, Prov
       const limits = yield* Limits
       return {
         kind: "google" as const,
-        prepare: { chat: byFamily("chat", { gemini: geminiChat(makerRoute, limits) }) },
+        prepare: {
+          chat: byFamily("chat", { gemini: geminiChat(makerRoute, limits) }),
+          embeddings: byFamily("embeddings", { gemini: embeddings(makerRoute, limits) }),
+          images: byFamily("image generation", { gemini: images(makerRoute, limits) }),
+          countTokens: byFamily("token counting", { gemini: geminiCount(makerRoute, limits) })
+        },
         authorize: tokens.authorization,
         refresh: tokens.refresh
       }

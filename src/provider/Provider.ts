@@ -11,10 +11,16 @@ import type { Prepared } from "../upstream/Prepared.ts"
 import type { AuthHeaders } from "../upstream/Upstream.ts"
 import type { ChatChunk, ChatCompletion } from "../wire/openai/ChatReply.ts"
 import type { ChatRequest } from "../wire/openai/Chat.ts"
+import type { EmbeddingList, EmbeddingsRequest } from "../wire/openai/Embeddings.ts"
+import type { ImageList, ImagesRequest } from "../wire/openai/Images.ts"
+import type { TokenCount } from "../wire/openai/TokenCount.ts"
 
 /** Request, unary answer and chunk of every operation. A new operation is one more row. */
 export interface Operations {
   readonly chat: { readonly request: ChatRequest; readonly out: ChatCompletion; readonly chunk: ChatChunk }
+  readonly embeddings: { readonly request: EmbeddingsRequest; readonly out: EmbeddingList; readonly chunk: never }
+  readonly images: { readonly request: ImagesRequest; readonly out: ImageList; readonly chunk: never }
+  readonly countTokens: { readonly request: ChatRequest; readonly out: TokenCount; readonly chunk: never }
 }
 
 /** What one attempt knows besides the request: the account, the model there, and what memory recalled. */

@@ -25,12 +25,14 @@ export const callInput = (
   limits: LimitValues
 ): CallInput => {
   const issuer = `${family}/${account.kind}`
+  // Servers behind an endpoint may check the name under which they serve their model.
+  const served = (endpoint ? account.endpoints[modelId]?.model : undefined) ?? modelId
   return {
     context: {
       id: `chatcmpl-${request.idSeed}`,
       createdSeconds: request.createdSeconds,
       model,
-      target: { kind: account.kind, family, modelId, facts: modelFacts(modelId, { tuned: endpoint }), issuer },
+      target: { kind: account.kind, family, modelId: served, facts: modelFacts(modelId, { tuned: endpoint }), issuer },
       strict: request.strict,
       betas: request.betas,
       callId,

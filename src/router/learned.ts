@@ -22,5 +22,6 @@ export const lessons: { readonly [Op in keyof Operations]?: Lessons<Op> } = {
     history: historyCalls,
     reply: ({ choices }) => choices.flatMap(({ message }) => signaturesOf(message)),
     chunk: ({ choices }) => choices.flatMap(({ delta }) => signaturesOf(delta))
-  }
+  },
+  countTokens: { history: historyCalls }
 }

@@ -54,6 +54,9 @@ export interface Translated<Body> {
   readonly ignored: ReadonlyArray<string>
 }
 
+/** What a request is cut into where its upstream takes it in several calls: at least one part, in order. */
+export type Parts<Req> = readonly [Req, ...ReadonlyArray<Req>]
+
 export interface Unary<Req, Body, Reply, Out> {
   readonly name: string
   readonly reply: Schema.Codec<Reply, Json>

@@ -9,6 +9,7 @@ import type { Image, ImageList, ImagesRequest } from "../wire/openai/Images.ts"
 import { failureFromGoogle } from "./shared/googleFailure.ts"
 import { filteredPicture, noPicture, outputFormatOf, pictureOf, refusedPrompt } from "./shared/imageList.ts"
 import { readLabels } from "./shared/labels.ts"
+import { normaliseModelId } from "./shared/modelFacts.ts"
 import { ignored, ignoredBy, mapped, silent } from "./shared/paramRules.ts"
 import { bothSpellings, type Canvas, type ImagesParam, readImages, told, unusedSpellings } from "./shared/readImages.ts"
 import type { ParamRule, Translated, TranslateContext, Unary } from "./Translator.ts"
@@ -48,6 +49,9 @@ export const imagenParams = {
 } satisfies Record<ImagesParam, ParamRule>
 
 const ignoredParams = ignoredBy(bothSpellings(imagenParams))
+
+/** Models of the older kind, which draw several pictures in one call. */
+export const isImagen = (modelId: string): boolean => /^(imagen-|imagegeneration(@|$))/.test(normaliseModelId(modelId))
 
 /** What Imagen draws. Source: Vertex AI, Imagen, "Configure aspect ratio". */
 export const imagenCanvas: Canvas = { ratios: ["1:1", "3:4", "4:3", "9:16", "16:9"], hasFourK: false }

@@ -3,6 +3,7 @@
 import { chatToGemini } from "./chat-to-gemini/ChatToGemini.ts"
 import { countToGemini } from "./count-to-gemini.ts"
 import { embeddingsToBatch, embeddingsToEmbedContent } from "./embeddings-to-gemini.ts"
+import { embeddingsToOpenAi } from "./embeddings-to-openai.ts"
 import { embeddingsToPredict } from "./embeddings-to-predict/EmbeddingsToPredict.ts"
 import { imagesToGemini } from "./images-to-gemini.ts"
 import { imagesToImagen } from "./images-to-imagen.ts"
@@ -12,6 +13,7 @@ export const translators = {
   "count-to-gemini": countToGemini,
   "embeddings-to-gemini": embeddingsToEmbedContent,
   "embeddings-to-gemini-batch": embeddingsToBatch,
+  "embeddings-to-openai": embeddingsToOpenAi,
   "embeddings-to-predict": embeddingsToPredict,
   "images-to-gemini": imagesToGemini,
   "images-to-imagen": imagesToImagen

@@ -106,16 +106,6 @@ const prepared = <Req, Body, Reply, Out, Chunk>(
     chunks
   }))
 
-/** Several calls of one request as one; `undefined` when there is none. */
-export const together = <Out>(
-  calls: ReadonlyArray<Prepared<Out, never>>,
-  concurrency: number,
-  join: Split<Out>["join"]
-): Prepared<Out, never> | undefined => {
-  const [first, ...rest] = calls
-  return first === undefined || rest.length === 0 ? first : { ...first, split: { calls: rest, concurrency, join } }
-}
-
 /** Translators build their bodies of JSON values only; their tests hold them to it. */
 const asJson = (body: unknown): Json => body as Json
 

@@ -1,43 +1,17 @@
-import * as Layer from "effect/Layer"
 import { expect, it } from "vitest"
-import { Gateway } from "../../src/Gateway.ts"
-import { HttpApi } from "../../src/http/HttpApi.ts"
-import { type ScriptedResponse, Transport, type TransportRequest } from "../../src/upstream/Transport.ts"
 import { googleAccount } from "../support/account.ts"
-import { gatewayKey, settingsFor } from "../support/TestGateway.ts"
+import { gatewayOver, replying } from "../support/scripted.ts"
 
-const seen: Array<{ method: string; url: string; headers: Readonly<Record<string, string>>; body: unknown }> = []
-
-/** The whole service in this process: a scripted network below, a web handler above, no socket. */
-const gatewayOver = (script: (request: TransportRequest) => ScriptedResponse) =>
-  HttpApi.webHandler(
-    Gateway.layerNoDeps(settingsFor("http://unused.invalid", { accounts: [googleAccount] })).pipe(
-      Layer.provide(Transport.layerTest((request) => {
-        const body: unknown = typeof request.body === "string" ? JSON.parse(request.body) : request.body
-        seen.push({ method: request.method, url: request.url, headers: request.headers, body })
-        return script(request)
-      }))
-    )
-  )
-
-const post = (body: unknown) =>
-  new Request("http://gateway/v1/chat/completions", {
-    method: "POST",
-    headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey, "x-request-id": "request-1" },
-    body: JSON.stringify(body)
-  })
-
+const accounts = [googleAccount]
+const path = "/v1/chat/completions"
 const sse = (...events: ReadonlyArray<unknown>) => events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`)
 
 it("answers through every layer without a socket", async () => {
-  const { handler, dispose } = gatewayOver(() => ({
-    status: 200,
-    chunks: [JSON.stringify({
-      candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] }, finishReason: "STOP" }],
-      usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }
-    })]
-  }))
-  const response = await handler(post({ model: "gemini-2.5-flash", temperature: 0.5, messages: [{ role: "user", content: "Hello" }] }))
+  const { dispose, post, seen } = gatewayOver(() => replying({
+    candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] }, finishReason: "STOP" }],
+    usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }
+  }), { accounts })
+  const response = await post(path, { model: "gemini-2.5-flash", temperature: 0.5, messages: [{ role: "user", content: "Hello" }] })
   const answer: unknown = await response.json()
   await dispose()
   expect(response.status).toBe(200)
@@ -49,7 +23,7 @@ it("answers through every layer without a socket", async () => {
     choices: [{ index: 0, message: { role: "assistant", content: "Hi", refusal: null }, logprobs: null, finish_reason: "stop" }],
     usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
   })
-  expect(seen.splice(0)).toEqual([{
+  expect(seen).toEqual([{
     method: "POST",
     url: "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:generateContent",
     headers: { "content-type": "application/json" },
@@ -58,28 +32,27 @@ it("answers through every layer without a socket", async () => {
 })
 
 it("T1317 an error hidden in the first event of a stream is an ordinary error", async () => {
-  const { handler, dispose } = gatewayOver(() => ({
+  const { dispose, post } = gatewayOver(() => ({
     status: 200,
     chunks: sse({ error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" } })
-  }))
-  const response = await handler(post({ model: "gemini-2.5-flash", stream: true, messages: [{ role: "user", content: "Hello" }] }))
+  }), { accounts })
+  const response = await post(path, { model: "gemini-2.5-flash", stream: true, messages: [{ role: "user", content: "Hello" }] })
   const answer: unknown = await response.json()
   await dispose()
   expect([response.status, answer]).toEqual([503, {
     error: { message: "The model is overloaded.", type: "api_error", param: null, code: "upstream_unavailable" }
   }])
-  seen.splice(0)
 })
 
 it("T1318 an error after the first chunk is one frame, and no [DONE]", async () => {
-  const { handler, dispose } = gatewayOver(() => ({
+  const { dispose, post } = gatewayOver(() => ({
     status: 200,
     chunks: sse(
       { candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] } }] },
       { error: { code: 500, message: "Internal failure.", status: "INTERNAL" } }
     )
-  }))
-  const response = await handler(post({ model: "gemini-2.5-flash", stream: true, messages: [{ role: "user", content: "Hello" }] }))
+  }), { accounts })
+  const response = await post(path, { model: "gemini-2.5-flash", stream: true, messages: [{ role: "user", content: "Hello" }] })
   const frames = (await response.text()).split("\n\n")
   await dispose()
   expect(response.status).toBe(200)

@@ -11,8 +11,8 @@ import type { ProviderError } from "../../src/domain/ProviderError.ts"
 import type { RequestContext } from "../../src/domain/RequestContext.ts"
 import { HttpApi, type HttpApiServices } from "../../src/http/HttpApi.ts"
 import { GatewayKeys } from "../../src/keys/GatewayKeys.ts"
+import type { Operations } from "../../src/provider/Provider.ts"
 import { ProviderRouter, type Served } from "../../src/router/ProviderRouter.ts"
-import type { ChatRequest } from "../../src/wire/openai/Chat.ts"
 import type { ChatChunk, ChatCompletion } from "../../src/wire/openai/ChatReply.ts"
 
 export const key = "mgk_face000000000000000000000000000000"
@@ -76,8 +76,13 @@ export const fullChunks: ReadonlyArray<ChatChunk> = [
 
 /** What the router was asked, and what it answers. */
 export interface Script {
-  readonly calls: Array<{ readonly verb: string; readonly request: ChatRequest; readonly context: RequestContext }>
-  value: Effect.Effect<ChatCompletion, GatewayError>
+  readonly calls: Array<{
+    readonly verb: string
+    readonly operation: keyof Operations
+    readonly request: Operations[keyof Operations]["request"]
+    readonly context: RequestContext
+  }>
+  value: Effect.Effect<Operations[keyof Operations]["out"], GatewayError>
   chunks: Stream.Stream<ChatChunk, ProviderError>
   open: Effect.Effect<void, GatewayError>
   served: Served
@@ -93,16 +98,16 @@ export const script = (): Script => ({
 
 const router = (script: Script): Layer.Layer<ProviderRouter> =>
   Layer.succeed(ProviderRouter, {
-    run: (_operation, request, context) => {
-      script.calls.push({ verb: "run", request, context })
-      return Effect.map(script.value, (value) => ({ value, served: script.served }))
+    run: <Op extends keyof Operations>(operation: Op, request: Operations[Op]["request"], context: RequestContext) => {
+      script.calls.push({ verb: "run", operation, request, context })
+      return Effect.map(script.value, (value) => ({ value: value as Operations[Op]["out"], served: script.served }))
     },
-    open: (_operation, request, context) => {
-      script.calls.push({ verb: "open", request, context })
-      return Effect.as(script.open, { chunks: script.chunks, served: script.served })
+    open: <Op extends keyof Operations>(operation: Op, request: Operations[Op]["request"], context: RequestContext) => {
+      script.calls.push({ verb: "open", operation, request, context })
+      return Effect.as(script.open, { chunks: script.chunks as Stream.Stream<Operations[Op]["chunk"], ProviderError>, served: script.served })
     },
-    explain: (_operation, request, context) => {
-      script.calls.push({ verb: "explain", request, context })
+    explain: (operation, request, context) => {
+      script.calls.push({ verb: "explain", operation, request, context })
       return Effect.succeed({
         object: "dry_run",
         provider: "gemini",
@@ -130,7 +135,9 @@ export const services = (script: Script, limits: Partial<LimitValues> = {}): Lay
 export interface Face {
   readonly script: Script
   readonly send: (path: string, init?: RequestInit) => Promise<Response>
-  /** POST /v1/chat/completions with the key and JSON. */
+  /** A POST with the key and JSON. */
+  readonly post: (path: string, body: unknown, headers?: Record<string, string>) => Promise<Response>
+  /** The same to /v1/chat/completions. */
   readonly chat: (body: unknown, headers?: Record<string, string>) => Promise<Response>
   readonly dispose: () => Promise<void>
 }
@@ -139,17 +146,13 @@ export const face = (limits: Partial<LimitValues> = {}): Face => {
   const scripted = script()
   const { dispose, handler } = HttpApi.webHandler(services(scripted, limits))
   const send = (path: string, init: RequestInit = {}) => handler(new Request(`http://gateway${path}`, init))
-  return {
-    script: scripted,
-    send,
-    chat: (body, headers = {}) =>
-      send("/v1/chat/completions", {
-        method: "POST",
-        headers: { "content-type": "application/json", "x-gateway-api-key": key, "x-request-id": "r1", ...headers },
-        body: body instanceof Uint8Array ? new Uint8Array(body) : typeof body === "string" ? body : JSON.stringify(body)
-      }),
-    dispose
-  }
+  const post: Face["post"] = (path, body, headers = {}) =>
+    send(path, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-gateway-api-key": key, "x-request-id": "r1", ...headers },
+      body: body instanceof Uint8Array ? new Uint8Array(body) : typeof body === "string" ? body : JSON.stringify(body)
+    })
+  return { script: scripted, send, post, chat: (body, headers) => post("/v1/chat/completions", body, headers), dispose }
 }
 
 export const hello = { model: "@gemini/gemini-2.5-flash", messages: [{ role: "user", content: "Hi" }] }

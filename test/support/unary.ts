@@ -22,7 +22,8 @@ export const schemaErrors = (file: string, entry: string, value: unknown): unkno
   return oracle?.errors ?? null
 }
 
-export const drive = <Req, Body, Reply, Out>(pair: Unary<Req, Body, Reply, Out>, entry: string) => {
+/** `entry` is Google's schema of the bodies; self-deployed models publish none. */
+export const drive = <Req, Body, Reply, Out>(pair: Unary<Req, Body, Reply, Out>, entry?: string) => {
   const decode = Schema.decodeUnknownResult(pair.reply)
   const respond = (reply: Json, context: TranslateContext, request: Req): Result.Result<Out, Reason> => {
     const read = Result.getOrThrow(decode(Result.getOrThrow(parseExactJsonText(JSON.stringify(reply)))))
@@ -35,7 +36,7 @@ export const drive = <Req, Body, Reply, Out>(pair: Unary<Req, Body, Reply, Out>,
       const { body, headers, ignored } = run()
       expect(run()).toStrictEqual({ body, headers, ignored })
       expect(JSON.parse(JSON.stringify(body))).toStrictEqual(body)
-      expect(schemaErrors(files[context.target.kind], entry, body)).toBe(null)
+      if (entry !== undefined) expect(schemaErrors(files[context.target.kind], entry, body)).toBe(null)
       expect(headers).toStrictEqual({})
       return { body, ignored }
     },

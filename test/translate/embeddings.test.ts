@@ -3,6 +3,7 @@ import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { embeddingsToBatch, embeddingsToEmbedContent } from "../../src/translate/embeddings-to-gemini.ts"
+import { embeddingsToOpenAi } from "../../src/translate/embeddings-to-openai.ts"
 import { embeddingsToPredict } from "../../src/translate/embeddings-to-predict/EmbeddingsToPredict.ts"
 import { joinEmbeddings } from "../../src/translate/shared/embeddingList.ts"
 import { embeddingModel } from "../../src/translate/shared/embeddingModels.ts"
@@ -327,6 +328,49 @@ describe("answers", () => {
   })
 })
 
+describe("T2009 an OpenAI-compatible endpoint", () => {
+  const server = chatContext("1234", { kind: "vertex-ai", family: "openai" })
+  const openAi = drive(embeddingsToOpenAi)
+
+  it("T2002 T1506 the request passes whole but for the form of the answer and what is ours", () => {
+    expect(openAi.sent(asking(["a"], { dimensions: 4, user: "u", priority: 1, labels: null }), server)).toStrictEqual({
+      body: { model: "1234", dimensions: 4, user: "u", priority: 1, input: ["a"] },
+      ignored: []
+    })
+    const ours = { task_type: "CLUSTERING", title: "t", auto_truncate: true, labels: { team: "a" } }
+    expect(openAi.sent(asking("a", { ...ours, encoding_format: "base64" }), server)).toStrictEqual({
+      body: { model: "1234", input: "a" },
+      ignored: Object.keys(ours)
+    })
+  })
+
+  it("T1507 T1508 inputs are checked as everywhere", () => {
+    expect(openAi.fault(asking([[1]]), server)).toStrictEqual(["unsupported_input", "input"])
+    expect(openAi.fault(asking({ text: "a" }), server)).toStrictEqual(["unsupported_input", "input"])
+  })
+
+  const two = asking(["a", "b"])
+  it("T1509 L14 vectors go where their index says, else where they stand", () => {
+    const data = [{ embedding: [1] }, { embedding: [2] }]
+    const reply = (...items: ReadonlyArray<object>) => ({ object: "list", data: items.map((item) => ({ ...item })), model: "m", usage: { prompt_tokens: 3, total_tokens: 3 } })
+    expect(openAi.answer(reply({ index: 1, embedding: [2] }, { index: 0, embedding: [1] }), server, two)).toStrictEqual(list(data, 3))
+    expect(openAi.answer({ data: [{ embedding: [1] }, { embedding: [2] }] }, server, two)).toStrictEqual(list(data, 0, "1234"))
+    expect(openAi.answer(reply({ index: 0, embedding: [1] }), server, asking("a", { encoding_format: "base64" })).data[0]?.embedding).toBe("AACAPw==")
+  })
+
+  it("T1512 an index that names no input", () => {
+    for (const index of [2, -1, 0.5, 1e9]) {
+      expect(openAi.reason({ data: [{ index: 0, embedding: [1] }, { index, embedding: [2] }] }, server, two)).toStrictEqual({
+        _tag: "BadReply",
+        kind: "no_content",
+        message: "The upstream answered 2 inputs with 1 usable vectors. Try again."
+      })
+    }
+    expect(openAi.reason({ data: [{ index: 0, embedding: [1] }, { index: 0, embedding: [2] }] }, server, two)?._tag).toBe("BadReply")
+    expect(openAi.reason({}, server, two)?._tag).toBe("BadReply")
+  })
+})
+
 describe("table 11", () => {
   const rows: ReadonlyArray<readonly [string, ContextOptions, string, number]> = [
     ["text-embedding-004", { kind: "vertex-ai" }, "predict", 250],
@@ -352,6 +396,8 @@ describe("table 11", () => {
 
   it("is not offered", () => {
     expect(embeddingModel(chatContext("multimodalembedding@001").target)).toBe(undefined)
+    expect(embeddingModel(chatContext("meta/llama", { kind: "vertex-ai", family: "openai" }).target, false)).toBe(undefined)
+    expect(embeddingModel(chatContext("1234", { kind: "vertex-ai" }).target, true)).toBe(undefined)
     expect(embeddingModel(chatContext("claude-x", { kind: "vertex-ai", family: "claude" }).target)).toBe(undefined)
   })
 })

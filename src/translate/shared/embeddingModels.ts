@@ -29,10 +29,13 @@ const selfDeployed = { openai: model("embeddings", 250), predict: model("predict
 const batch = model("batchEmbedContents", 100)
 
 /** Undefined where the model is not offered for embeddings. Self-deployed models are known by their dialect alone. */
-export const embeddingModel = (target: Pick<TranslateContext["target"], "kind" | "family" | "modelId">): EmbeddingModel | undefined => {
+export const embeddingModel = (
+  target: Pick<TranslateContext["target"], "kind" | "family" | "modelId">,
+  isEndpoint = target.family !== "gemini"
+): EmbeddingModel | undefined => {
   const { family, kind } = target
-  if (family === "claude") return undefined
-  if (family !== "gemini") return selfDeployed[family]
+  if (isEndpoint) return family === "openai" || family === "predict" ? selfDeployed[family] : undefined
+  if (family !== "gemini") return undefined
   const id = normaliseModelId(target.modelId)
   if (kind === "google") return multimodalIds.test(id) ? undefined : batch
   return onVertex.find(([pattern]) => pattern.test(id))?.[1] ?? newest

@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import type { BodyInvalid } from "../../domain/GatewayError.ts"
 import { isJsonObject, type JsonObject } from "../../domain/json.ts"
 import type { EmbeddingsRequest } from "../../wire/openai/Embeddings.ts"
+import type { Parts } from "../Translator.ts"
 import { invalid } from "./fault.ts"
 
 /** All inputs are texts, or all are objects of several media. */
@@ -81,11 +82,11 @@ export const textsOnly = (inputs: Inputs): Read<ReadonlyArray<string>> =>
     : invalid("input", "unsupported_input", "This model embeds texts only; objects with image or video are for multimodalembedding@001.")
 
 /** The requests of the upstream calls a request becomes when one call takes `most` inputs. */
-export const cutEmbeddings = (request: EmbeddingsRequest, most: number): Read<ReadonlyArray<EmbeddingsRequest>> =>
+export const cutEmbeddings = (request: EmbeddingsRequest, most: number): Read<Parts<EmbeddingsRequest>> =>
   Result.map(readEmbeddings(request), ({ inputs }) => {
     const list: ReadonlyArray<unknown> = inputs._tag === "Texts" ? inputs.texts : inputs.objects
-    if (list.length <= most) return [request]
-    const calls: Array<EmbeddingsRequest> = []
-    for (let at = 0; at < list.length; at += most) calls.push({ ...request, input: list.slice(at, at + most) })
-    return calls
+    const from = (at: number): EmbeddingsRequest => ({ ...request, input: list.slice(at, at + most) })
+    const rest: Array<EmbeddingsRequest> = []
+    for (let at = most; at < list.length; at += most) rest.push(from(at))
+    return rest.length === 0 ? [request] : [from(0), ...rest]
   })

@@ -3,6 +3,7 @@
 import * as Result from "effect/Result"
 import type { BodyInvalid } from "../../domain/GatewayError.ts"
 import type { ImagesRequest, KnownImagesParam } from "../../wire/openai/Images.ts"
+import type { Parts } from "../Translator.ts"
 import { nearestRatio, readSize, resolutionOf } from "./aspectRatio.ts"
 import { invalid } from "./fault.ts"
 
@@ -129,10 +130,9 @@ const readOutput = (request: ImagesRequest): { readonly options: ImagesWish["out
 }
 
 /** One request per image, for models that draw one per call; equal seeds would draw equal images, so each has its own. */
-export const cutImages = (request: ImagesRequest, canvas: Canvas): Result.Result<ReadonlyArray<ImagesRequest>, BodyInvalid> =>
-  Result.map(readImages(request, canvas), ({ n, seed }) =>
-    n === 1 ? [request] : Array.from({ length: n }, (_, index) => ({
-      ...request,
-      n: 1,
-      ...(seed === undefined ? {} : { seed: (seed + index) | 0 })
-    })))
+export const cutImages = (request: ImagesRequest, canvas: Canvas): Result.Result<Parts<ImagesRequest>, BodyInvalid> =>
+  Result.map(readImages(request, canvas), ({ n, seed }) => {
+    const nth = (index: number): ImagesRequest => ({ ...request, n: 1, ...(seed === undefined ? {} : { seed: (seed + index) | 0 }) })
+    const rest = Array.from({ length: n - 1 }, (_, index) => nth(index + 1))
+    return rest.length === 0 ? [request] : [nth(0), ...rest]
+  })

@@ -1,0 +1,16 @@
+// POST /v1/embeddings.
+// It must not know providers or how bodies are read.
+import * as Result from "effect/Result"
+import { strictlyEmbeddings } from "../translate/shared/strictly.ts"
+import { EmbeddingsRequest } from "../wire/openai/Embeddings.ts"
+import { checkModel } from "./chatChecks.ts"
+import { unaryRoute } from "./UnaryRoute.ts"
+
+export const EmbeddingsHandlers = unaryRoute({
+  path: "/v1/embeddings",
+  operation: "embeddings",
+  body: EmbeddingsRequest,
+  check: (request) => Result.map(checkModel(request.model), () => request),
+  most: "embeddingsBodyBytes",
+  strictly: strictlyEmbeddings
+})

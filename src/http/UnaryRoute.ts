@@ -1,0 +1,39 @@
+// A POST route of one operation that answers at once: body in, answer or dry run out.
+// It must not know providers, nor what any operation is about.
+import * as Effect from "effect/Effect"
+import type * as HttpRouter from "effect/http/HttpRouter"
+import type * as Layer from "effect/Layer"
+import type * as Schema from "effect/Schema"
+import type { GatewayKeys } from "../keys/GatewayKeys.ts"
+import type { Operations } from "../provider/Provider.ts"
+import { ProviderRouter } from "../router/ProviderRouter.ts"
+import { keyedRoute } from "./GatewayAuth.ts"
+import { type BodyLimit, bodyReader, type Check } from "./ReadBody.ts"
+import { answer, json } from "./Reply.ts"
+import { requestContext } from "./RequestContexts.ts"
+import type { Traffic } from "./Traffic.ts"
+
+export interface UnaryRoute<Op extends keyof Operations> {
+  readonly path: `/v1/${string}`
+  readonly operation: Op
+  readonly body: Schema.Codec<Operations[Op]["request"], unknown>
+  readonly check: Check<Operations[Op]["request"]>
+  readonly most?: BodyLimit
+  /** The answer without its extension fields. */
+  readonly strictly: (full: Operations[Op]["out"]) => Operations[Op]["out"]
+}
+
+export const unaryRoute = <Op extends keyof Operations>(
+  route: UnaryRoute<Op>
+): Layer.Layer<never, never, ProviderRouter | GatewayKeys | Traffic | HttpRouter.HttpRouter> =>
+  keyedRoute("POST", route.path, Effect.gen(function*() {
+    const router = yield* ProviderRouter
+    const readBody = yield* bodyReader(route.body, route.check, route.most)
+    return Effect.fnUntraced(function*({ request, arrival, key }) {
+      const context = yield* Effect.fromResult(requestContext(request.headers, key, arrival))
+      const body = yield* readBody(request)
+      if (context.dryRun) return json(yield* router.explain(route.operation, body, context), arrival)
+      const { served, value } = yield* router.run(route.operation, body, context)
+      return answer(context.strict ? route.strictly(value) : value, served, arrival)
+    })
+  }))

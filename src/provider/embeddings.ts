@@ -1,0 +1,65 @@
+// Embeddings as both providers prepare them: the model tells the operation, and how many inputs one call of it takes.
+// It must not know bodies, configs or tokens.
+import * as Result from "effect/Result"
+import { type GatewayError, UnsupportedOperation } from "../domain/GatewayError.ts"
+import type { LimitValues } from "../domain/Limits.ts"
+import { embeddingsToBatch, embeddingsToEmbedContent } from "../translate/embeddings-to-gemini.ts"
+import { embeddingsToOpenAi } from "../translate/embeddings-to-openai.ts"
+import { embeddingsToPredict } from "../translate/embeddings-to-predict/EmbeddingsToPredict.ts"
+import { joinEmbeddings } from "../translate/shared/embeddingList.ts"
+import { type EmbeddingModel, embeddingModel } from "../translate/shared/embeddingModels.ts"
+import { cutEmbeddings } from "../translate/shared/readEmbeddings.ts"
+import { type Prepared, prepareUnary } from "../upstream/Prepared.ts"
+import type { EmbeddingList, EmbeddingsRequest } from "../wire/openai/Embeddings.ts"
+import type { PrepareModel } from "./byFamily.ts"
+import { type CallInput, callInput } from "./callInput.ts"
+import { inParts } from "./inParts.ts"
+import type { RouteOf } from "./Route.ts"
+
+interface Call {
+  /** The end of the URL. */
+  readonly verb: string
+  /** How many calls of one request run at once. */
+  readonly concurrency: number
+  readonly prepare: (request: EmbeddingsRequest, input: CallInput) => Result.Result<Prepared<EmbeddingList, never>, GatewayError>
+}
+
+const calls: Readonly<Record<EmbeddingModel["operation"], Call>> = {
+  batchEmbedContents: {
+    verb: ":batchEmbedContents",
+    concurrency: 4,
+    prepare: (request, input) => prepareUnary({ translator: embeddingsToBatch, request, ...input })
+  },
+  embedContent: {
+    verb: ":embedContent",
+    concurrency: 8,
+    prepare: (request, input) => prepareUnary({ translator: embeddingsToEmbedContent, request, ...input })
+  },
+  embeddings: {
+    verb: "/embeddings",
+    concurrency: 8,
+    prepare: (request, input) => prepareUnary({ translator: embeddingsToOpenAi, request, ...input })
+  },
+  predict: {
+    verb: ":predict",
+    concurrency: 8,
+    prepare: (request, input) => prepareUnary({ translator: embeddingsToPredict, request, ...input })
+  }
+}
+
+/** Prepares embeddings over a route of one provider. */
+export const embeddings = (routeOf: RouteOf, limits: LimitValues): PrepareModel<"embeddings"> => (request, context, model) => {
+  const { account } = context
+  const facts = embeddingModel({ kind: account.kind, ...model }, model.endpoint)
+  if (facts === undefined) {
+    return Result.fail(new UnsupportedOperation({
+      message: `"${model.modelId}" gives no embeddings on ${account.slug} (${account.kind}); take a model such as gemini-embedding-001.`
+    }))
+  }
+  const { concurrency, prepare, verb } = calls[facts.operation]
+  const route = routeOf(account, model, verb)
+  if (Result.isFailure(route)) return Result.fail(route.failure)
+  const input = callInput("embeddings", context, model, route.success, limits)
+  return Result.flatMap(cutEmbeddings(request, facts.inputsPerCall), (parts) =>
+    inParts(parts, (part) => prepare(part, input), { concurrency, join: joinEmbeddings }))
+}

@@ -1,0 +1,29 @@
+// Image generation as both providers prepare it: Imagen by predict, Gemini by one generateContent per picture.
+// It must not know bodies, configs or tokens.
+import * as Result from "effect/Result"
+import type { LimitValues } from "../domain/Limits.ts"
+import { geminiCanvas, imagesToGemini } from "../translate/images-to-gemini.ts"
+import { imagesToImagen, isImagen } from "../translate/images-to-imagen.ts"
+import { joinImages } from "../translate/shared/imageList.ts"
+import { cutImages } from "../translate/shared/readImages.ts"
+import { prepareUnary } from "../upstream/Prepared.ts"
+import type { PrepareModel } from "./byFamily.ts"
+import { callInput } from "./callInput.ts"
+import { inParts } from "./inParts.ts"
+import { familyLacks, type RouteOf } from "./Route.ts"
+
+/** How many calls of one request run at once. */
+const concurrency = 4
+
+/** Prepares images over a route of one provider. */
+export const images = (routeOf: RouteOf, limits: LimitValues): PrepareModel<"images"> => (request, context, model) => {
+  const { account } = context
+  if (model.endpoint) return familyLacks(account, model, "image generation")
+  const drawsAll = isImagen(model.modelId)
+  const route = routeOf(account, model, drawsAll ? ":predict" : ":generateContent")
+  if (Result.isFailure(route)) return Result.fail(route.failure)
+  const input = callInput("images", context, model, route.success, limits)
+  if (drawsAll) return prepareUnary({ translator: imagesToImagen, request, ...input })
+  return Result.flatMap(cutImages(request, geminiCanvas(account.kind)), (parts) =>
+    inParts(parts, (part) => prepareUnary({ translator: imagesToGemini, request: part, ...input }), { concurrency, join: joinImages }))
+}

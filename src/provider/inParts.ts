@@ -1,0 +1,23 @@
+// One request as several upstream calls: each part is prepared like a request of its own.
+// It must not know how a request is cut or what its answers are.
+import * as Result from "effect/Result"
+import type { GatewayError } from "../domain/GatewayError.ts"
+import type { Parts } from "../translate/Translator.ts"
+import type { Prepared, Split } from "../upstream/Prepared.ts"
+
+/** The first part that cannot be prepared refuses the whole request; the others go along with the first one. */
+export const inParts = <Part, Out>(
+  [first, ...rest]: Parts<Part>,
+  prepare: (part: Part) => Result.Result<Prepared<Out, never>, GatewayError>,
+  split: Pick<Split<Out>, "concurrency" | "join">
+): Result.Result<Prepared<Out, never>, GatewayError> => {
+  const head = prepare(first)
+  if (Result.isFailure(head) || rest.length === 0) return head
+  const calls: Array<Prepared<Out, never>> = []
+  for (const part of rest) {
+    const call = prepare(part)
+    if (Result.isFailure(call)) return call
+    calls.push(call.success)
+  }
+  return Result.succeed({ ...head.success, split: { ...split, calls } })
+}

@@ -1,0 +1,11 @@
+// The embeddings list as OpenAI-compatible upstreams send it.
+// It must not know what becomes of it.
+import * as Schema from "effect/Schema"
+import { JsonValue, maybe } from "../json.ts"
+
+export const UpstreamEmbeddings = Schema.Struct({
+  data: maybe(Schema.Array(Schema.Struct({ index: maybe(JsonValue), embedding: maybe(JsonValue) }))),
+  model: maybe(JsonValue),
+  usage: maybe(Schema.Struct({ prompt_tokens: maybe(JsonValue) }))
+})
+export type UpstreamEmbeddings = typeof UpstreamEmbeddings.Type

@@ -1,0 +1,57 @@
+// The whole service in this process: a scripted network below, a web handler above, no socket.
+// It must not know what is asked or answered.
+import * as Layer from "effect/Layer"
+import type { ProviderAccount } from "../../src/domain/ProviderAccount.ts"
+import { Limits, type LimitValues } from "../../src/domain/Limits.ts"
+import { Gateway } from "../../src/Gateway.ts"
+import { HttpApi } from "../../src/http/HttpApi.ts"
+import { Transport, type TransportScript } from "../../src/upstream/Transport.ts"
+import { googleAccount, vertexAccount } from "./account.ts"
+import { gatewayKey, settingsFor } from "./TestGateway.ts"
+
+/** A call as it reached the network. */
+export interface SeenCall {
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: unknown
+}
+
+export interface ScriptedGateway {
+  /** All calls so far, in the order they began. */
+  readonly seen: Array<SeenCall>
+  /** A POST of JSON with the gateway key. */
+  readonly post: (path: string, body: unknown, headers?: Record<string, string>) => Promise<Response>
+  readonly dispose: () => Promise<void>
+}
+
+export const gatewayOver = (
+  script: TransportScript,
+  more: { readonly accounts?: ReadonlyArray<ProviderAccount>; readonly limits?: Partial<LimitValues> } = {}
+): ScriptedGateway => {
+  const seen: Array<SeenCall> = []
+  const settings = settingsFor("http://unused.invalid", { accounts: [googleAccount, vertexAccount], ...more })
+  const { dispose, handler } = HttpApi.webHandler(
+    Gateway.layerNoDeps(settings).pipe(
+      Layer.provide(Transport.layerTest((request) => {
+        const body: unknown = typeof request.body === "string" ? JSON.parse(request.body) : request.body
+        seen.push({ method: request.method, url: request.url, headers: request.headers, body })
+        return script(request)
+      })),
+      Layer.merge(Layer.succeed(Limits, settings.limits))
+    )
+  )
+  return {
+    seen,
+    post: (path, body, headers = {}) =>
+      handler(new Request(`http://gateway${path}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey, "x-request-id": "request-1", ...headers },
+        body: JSON.stringify(body)
+      })),
+    dispose
+  }
+}
+
+/** A 200 of one JSON value. */
+export const replying = (value: unknown) => ({ status: 200, chunks: [JSON.stringify(value)] })
