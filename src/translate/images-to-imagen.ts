@@ -76,8 +76,8 @@ const imagenRequest = (request: ImagesRequest, { target }: TranslateContext): Re
   if (Result.isFailure(labels)) return Result.fail(labels.failure)
   const storageUri = told(request, "storage_uri")
   const stores = storageUri !== undefined && target.kind === "vertex-ai"
-  // Without a count Imagen draws four, where OpenAI's clients expect one.
-  const parameters: Record<string, Json> = { sampleCount: n }
+  // Without a count Imagen draws four, where OpenAI's clients expect one; without the reason an answer that was filtered whole is `{}`.
+  const parameters: Record<string, Json> = { sampleCount: n, includeRaiReason: true }
   if (aspectRatio !== undefined) parameters["aspectRatio"] = aspectRatio
   if (imageSize !== undefined) parameters["sampleImageSize"] = imageSize
   if (output.mimeType !== undefined) parameters["outputOptions"] = output

@@ -24,8 +24,8 @@ const geminiGoogle = chatContext("gemini-3-pro-image-preview")
 const asking = (rest: Partial<ImagesRequest> = {}): ImagesRequest => ({ model: "m", prompt: "a cat", ...rest })
 const parameters = (rest: Partial<ImagesRequest>, context = imagenVertex) => {
   const { body, ignored } = imagen.sent(asking(rest), context)
-  const { sampleCount, ...others } = body.parameters ?? {}
-  expect(sampleCount).toBe(rest.n ?? 1)
+  const { includeRaiReason, sampleCount, ...others } = body.parameters ?? {}
+  expect([sampleCount, includeRaiReason]).toEqual([rest.n ?? 1, rest["include_rai_reason"] ?? rest["includeRaiReason"] ?? true])
   return [others, ignored]
 }
 const config = (rest: Partial<ImagesRequest>, context = geminiVertex) => {
@@ -38,12 +38,12 @@ const config = (rest: Partial<ImagesRequest>, context = geminiVertex) => {
 describe("requests", () => {
   it("T1601 Imagen: one instance, as many samples as asked for, one by default", () => {
     expect(imagen.sent(asking(), imagenVertex)).toStrictEqual({
-      body: { instances: [{ prompt: "a cat" }], parameters: { sampleCount: 1 } },
+      body: { instances: [{ prompt: "a cat" }], parameters: { sampleCount: 1, includeRaiReason: true } },
       ignored: []
     })
     expect(imagen.sent(asking({ n: 8 }), imagenGoogle).body).toStrictEqual({
       instances: [{ prompt: "a cat" }],
-      parameters: { sampleCount: 8 }
+      parameters: { sampleCount: 8, includeRaiReason: true }
     })
   })
 
@@ -109,7 +109,7 @@ describe("requests", () => {
       add_watermark: false,
       enhance_prompt: false,
       language: "en",
-      include_rai_reason: true,
+      include_rai_reason: false,
       include_safety_attributes: false,
       storage_uri: "gs://bucket/out/"
     }
@@ -124,7 +124,6 @@ describe("requests", () => {
       addWatermark: false,
       enhancePrompt: false,
       language: "en",
-      includeRaiReason: true,
       includeSafetyAttributes: false,
       storageUri: "gs://bucket/out/"
     }
@@ -203,7 +202,7 @@ describe("requests", () => {
 
   it("T911 labels", () => {
     expect(imagen.sent(asking({ labels: { team: "a" } }), imagenVertex)).toStrictEqual({
-      body: { instances: [{ prompt: "a cat" }], parameters: { sampleCount: 1 }, labels: { team: "a" } },
+      body: { instances: [{ prompt: "a cat" }], parameters: { sampleCount: 1, includeRaiReason: true }, labels: { team: "a" } },
       ignored: []
     })
     expect(imagen.sent(asking({ labels: { team: "a" } }), imagenGoogle).ignored).toStrictEqual(["labels"])

@@ -12,7 +12,7 @@ import { modelKind } from "./models.ts"
 import type { ModelKind } from "./models.ts"
 import { embedMedia } from "./multimodalEmbeddings.ts"
 import type { Call, Operation } from "./operations.ts"
-import { answerPrompts } from "./predictDialect.ts"
+import { answerInstances } from "./predictDialect.ts"
 import { isRecord } from "./shapes/open.ts"
 import { embedTexts } from "./textEmbeddings.ts"
 import { validateShape } from "./validate.ts"
@@ -42,7 +42,7 @@ const onVertex: ReadonlyMap<ModelKind, Predict> = new Map([
 
 /** An id of fault takes the part of Imagen or of an embedding model, as the first instance tells. */
 const predictorOf = (call: Call, { instances: [first] }: PredictRequest, served: ReadonlyMap<ModelKind, Predict>): Predict => {
-  if (call.route.target.kind === "endpoint") return answerPrompts
+  if (call.route.target.kind === "endpoint") return answerInstances
   const kind = modelKind(call.route.target.id)
   return (kind === undefined ? undefined : served.get(kind)) ?? (isRecord(first) && "prompt" in first ? drawImages : embedTexts)
 }

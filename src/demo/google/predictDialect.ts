@@ -1,14 +1,16 @@
-// Self-deployed endpoints of dialect predict: prompts in, generated text out, in the forms that serving containers are known for.
+// Self-deployed endpoints of dialect predict: prompts in, generated text out, in the forms that serving containers are known for; texts in, vectors out.
 // It must not know HTTP; provider facts: publicly quoted answers of Model Garden containers.
 
 import { answerText } from "./answerText.ts"
 import type { SimulatedEndpoint } from "./endpoints.ts"
+import type { Call } from "./operations.ts"
 import type { Predict } from "./predict.ts"
-import { either, integer, list, nullable, number, record, text, withoutNulls } from "./shapes/open.ts"
+import { either, integer, isRecord, list, nullable, number, record, text, withoutNulls } from "./shapes/open.ts"
 import type { Check } from "./shapes/open.ts"
 import { predictFault } from "./textEmbeddings.ts"
 import { limited } from "./replies.ts"
 import type { GenerateRequest } from "./request.ts"
+import { embed } from "./vectors.ts"
 
 interface Sampling {
   readonly max_tokens?: number
@@ -49,18 +51,39 @@ const predicted = (endpoint: SimulatedEndpoint | undefined, prompt: string, word
   return form === "text" ? words : { [form]: words }
 }
 
-export const answerPrompts: Predict = (request, { route, endpoint }) => {
+/** What the model of the endpoint is called in every answer. */
+const deployed = ({ route }: Call) => ({
+  deployedModelId: "1234567890123456789",
+  model: `projects/${route.project}/locations/${route.location}/models/${route.target.id}`,
+  modelDisplayName: route.target.id,
+  modelVersionId: "1"
+})
+
+const texts: Check = list(record({ "content!": text }))
+const vectorSize = 768
+
+/** Prompts get words; instances that hold a content, as text embeddings have it, get bare vectors. */
+export const answerInstances: Predict = (request, call) => {
+  const [first] = request.instances
+  return isRecord(first) && "content" in first && !("prompt" in first) ? embedContents(request, call) : answerPrompts(request, call)
+}
+
+const embedContents: Predict = (request, call) => {
+  const fault = texts(request.instances, "instances")
+  if (fault !== undefined) return { error: predictFault(fault) }
+  const asked = request.instances as ReadonlyArray<{ readonly content: string }>
+  return { body: { predictions: asked.map(({ content }) => embed(content, vectorSize)), ...deployed(call) } }
+}
+
+const answerPrompts: Predict = (request, call) => {
   const fault = instances(request.instances, "instances") ?? parameters(request.parameters ?? {}, "parameters")
   if (fault !== undefined) return { error: predictFault(fault) }
   const shared = withoutNulls(request.parameters ?? {}) as Sampling
   const prompts = withoutNulls(request.instances) as ReadonlyArray<Sampling & { readonly prompt: string }>
   return {
     body: {
-      predictions: prompts.map((instance) => predicted(endpoint, instance.prompt, completion(instance.prompt, { ...shared, ...instance }))),
-      deployedModelId: "1234567890123456789",
-      model: `projects/${route.project}/locations/${route.location}/models/${route.target.id}`,
-      modelDisplayName: route.target.id,
-      modelVersionId: "1"
+      predictions: prompts.map((instance) => predicted(call.endpoint, instance.prompt, completion(instance.prompt, { ...shared, ...instance }))),
+      ...deployed(call)
     }
   }
 }

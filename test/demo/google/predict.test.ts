@@ -1,6 +1,7 @@
 import { inflateSync } from "node:zlib"
 import { describe, expect, it } from "vitest"
 import { drawJpeg, drawPng } from "../../../src/demo/google/pictures.ts"
+import { embed } from "../../../src/demo/google/vectors.ts"
 import { asking, place } from "./asking.ts"
 
 const now = 1_800_000_000_000
@@ -112,30 +113,30 @@ describe("Imagen", () => {
 })
 
 describe("text embeddings", () => {
-  const embed = (instances: ReadonlyArray<unknown>, parameters?: Record<string, unknown>, model = "text-embedding-005") =>
+  const embedded = (instances: ReadonlyArray<unknown>, parameters?: Record<string, unknown>, model = "text-embedding-005") =>
     told(vertex(model), { instances, ...(parameters === undefined ? {} : { parameters }) })
 
   it("gives a vector and the counts for each text", async () => {
-    const { predictions, metadata } = await embed([{ content: "Ruby is great" }, { content: "Python" }])
+    const { predictions, metadata } = await embedded([{ content: "Ruby is great" }, { content: "Python" }])
     expect(metadata).toEqual({ billableCharacterCount: 17 })
     expect(predictions.map(({ embeddings }: { embeddings: { values: ReadonlyArray<number>; statistics: unknown } }) => [embeddings.values.length, embeddings.statistics]))
       .toEqual([[768, { truncated: false, token_count: 4 }], [768, { truncated: false, token_count: 2 }]])
   })
   it("has the sizes of each model, shortened when asked", async () => {
     const size = async (model: string, parameters?: Record<string, unknown>) =>
-      (await embed([{ content: "a" }], parameters, model)).predictions[0].embeddings.values.length
+      (await embedded([{ content: "a" }], parameters, model)).predictions[0].embeddings.values.length
     expect([
       await size("text-embedding-004"), await size("text-multilingual-embedding-002"), await size("textembedding-gecko@003"),
       await size("gemini-embedding-001"), await size("gemini-embedding-001", { outputDimensionality: 256 })
     ]).toEqual([768, 768, 768, 3072, 256])
   })
   it("shortens by cutting: what is left is not of length one", async () => {
-    const whole = (await embed([{ content: "a word" }])).predictions[0].embeddings.values
-    const short = (await embed([{ content: "a word" }], { outputDimensionality: 100 })).predictions[0].embeddings.values
+    const whole = (await embedded([{ content: "a word" }])).predictions[0].embeddings.values
+    const short = (await embedded([{ content: "a word" }], { outputDimensionality: 100 })).predictions[0].embeddings.values
     expect(short).toEqual(whole.slice(0, 100))
   })
   it("turns a little with the task and the title", async () => {
-    const values = async (instance: Record<string, unknown>) => (await embed([{ content: "a word", ...instance }])).predictions[0].embeddings.values
+    const values = async (instance: Record<string, unknown>) => (await embedded([{ content: "a word", ...instance }])).predictions[0].embeddings.values
     const seen = [
       await values({}), await values({ task_type: "RETRIEVAL_QUERY" }), await values({ task_type: "RETRIEVAL_DOCUMENT" }),
       await values({ task_type: "RETRIEVAL_DOCUMENT", title: "t" })
@@ -144,8 +145,8 @@ describe("text embeddings", () => {
   })
   it("cuts long texts, or refuses them when told not to cut", async () => {
     const long = { content: "word ".repeat(2000) }
-    expect((await embed([long])).predictions[0].embeddings.statistics).toEqual({ truncated: true, token_count: 2048 })
-    expect(await embed([long], { autoTruncate: false })).toEqual([
+    expect((await embedded([long])).predictions[0].embeddings.statistics).toEqual({ truncated: true, token_count: 2048 })
+    expect(await embedded([long], { autoTruncate: false })).toEqual([
       400,
       "Unable to submit request because the input token count is 2500 but the model supports up to 2048. Reduce the input token count and try again."
     ])
@@ -171,7 +172,7 @@ describe("text embeddings", () => {
       "QUESTION_ANSWERING, FACT_VERIFICATION, CODE_RETRIEVAL_QUERY."],
     ["a model of the other operation", [{ content }], undefined, "gemini-embedding-2", "gemini-embedding-2 is not supported for predict. Please use embedContent."]
   ])("refuses %s", async (_name, instances, parameters, model, message) => {
-    expect(await embed(instances, parameters, model)).toEqual([400, message])
+    expect(await embedded(instances, parameters, model)).toEqual([400, message])
   })
   it("are not served by predict of the Gemini API, nor is an unknown model", async () => {
     expect((await ask(google("gemini-embedding-001"), { instances: [{ content }] })).status).toBe(404)
@@ -244,6 +245,11 @@ describe("endpoints of dialect predict", () => {
     expect(await words({ max_tokens: 2 }, {})).toBe("Hello! I")
     expect(await words({}, { max_tokens: 2, temperature: 0, top_p: 1, top_k: 40, seed: 3 })).toBe("Hello! I")
     expect(await words({}, { stop: [" simulated"] })).toBe("Hello! I am a")
+  })
+  it("give bare vectors for texts", async () => {
+    const { predictions } = await told(endpoint("1234567890"), { instances: [{ content: "Ruby", task_type: "CLUSTERING" }, { content: "Python" }] })
+    expect(predictions).toEqual([embed("Ruby", 768), embed("Python", 768)])
+    expect(await told(endpoint("1234567890"), { instances: [{ content: 7 }] })).toEqual(invalid("instances[0].content", "a string"))
   })
   it("refuse what is no prompt", async () => {
     const path = endpoint("demo-predict")
