@@ -12,8 +12,16 @@ const gemini = [
   "gemini-2.0-flash-lite"
 ]
 
+/** One of each kind: thinking that adapts, thinking either way, thinking by budget, none. */
+const claude = [
+  "anthropic.claude-opus-4-8",
+  "anthropic.claude-sonnet-4-6",
+  "anthropic.claude-haiku-4-5@20251001",
+  "anthropic.claude-3-5-haiku@20241022"
+]
+
 /** Chat models of each provider, newest generation first; both serve the same Gemini names. */
 export const listedModels: Readonly<Record<ProviderKind, ReadonlyArray<string>>> = {
   google: gemini,
-  "vertex-ai": gemini
+  "vertex-ai": [...gemini, ...claude]
 }

@@ -17,6 +17,9 @@ export interface DemoFacts {
 /** One Gemini model through both providers. */
 export const demoModels = ["@google/gemini-2.5-flash", "@vertex-ai/gemini-2.5-flash"] as const
 
+/** A Claude model, for clients that speak its own dialect as well. */
+export const demoClaude = "@vertex-ai/anthropic.claude-sonnet-4-6"
+
 /** Models that misbehave on purpose. */
 export const demoFaults = ["@google/demo-slow", "@google/demo-flaky-429", "@google/demo-dies-midstream", "@google/demo-503", "@google/demo-hangs"] as const
 
@@ -35,7 +38,7 @@ export const banner = (facts: DemoFacts): string => [
   `Ready    ${facts.origin}/health/ready        models  ${facts.origin}/v1/models`,
   `Try      ${curl(facts, demoModels[0], false)}`,
   `Stream   ${curl(facts, demoModels[0], true)}`,
-  `Also     ${demoModels[1]}   @google/gemini-3.1-pro-preview   faults: ${demoFaults.join(" ")}`,
+  `Also     ${demoModels[1]}   @google/gemini-3.1-pro-preview   ${demoClaude} on /v1/messages   faults: ${demoFaults.join(" ")}`,
   "Next     model-gateway demo --snippets      with your own credentials: GEMINI_API_KEY=... model-gateway serve"
 ].join("\n")
 
@@ -50,6 +53,19 @@ const stream = await client.chat.completions.create({
 })
 for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? "")`
 
+const anthropicSnippet = ({ key, origin }: DemoFacts): string => `// npm install @anthropic-ai/sdk
+import Anthropic from "@anthropic-ai/sdk"
+
+const client = new Anthropic({ baseURL: "${origin}", apiKey: "${key}" })
+const stream = client.messages.stream({
+  model: "${demoClaude}",
+  max_tokens: 1024,
+  messages: [{ role: "user", content: "Hello" }]
+})
+for await (const event of stream) {
+  if (event.type === "content_block_delta" && event.delta.type === "text_delta") process.stdout.write(event.delta.text)
+}`
+
 const aiSdkSnippet = ({ key, origin }: DemoFacts): string => `// npm install ai @ai-sdk/openai-compatible
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { streamText } from "ai"
@@ -63,5 +79,6 @@ export const snippets = (facts: DemoFacts): ReadonlyArray<{ readonly title: stri
   { title: "curl", code: curl(facts, demoModels[0], false) },
   { title: "curl, streamed", code: curl(facts, demoModels[0], true) },
   { title: "OpenAI SDK", code: openaiSnippet(facts) },
-  { title: "AI SDK", code: aiSdkSnippet(facts) }
+  { title: "AI SDK", code: aiSdkSnippet(facts) },
+  { title: "Anthropic SDK", code: anthropicSnippet(facts) }
 ]

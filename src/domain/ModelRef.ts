@@ -56,6 +56,9 @@ const families: ReadonlyArray<readonly [prefix: string, family: ModelFamily, kee
   ["google/", "gemini", ""]
 ]
 
+/** Vertex AI writes a Claude date behind `@`, Anthropic itself behind `-`; both are taken (T1802). */
+const dated = (id: string): string => id.replace(/^([^@]*)-(\d{8})$/, "$1@$2")
+
 /** Reads the family prefix of a model without slug and checks the id against a closed grammar. */
 export const parseFamily = (rest: string): Result.Result<FamilyRef, BodyInvalid> => {
   if (rest.startsWith("projects/")) {
@@ -71,7 +74,7 @@ export const parseFamily = (rest: string): Result.Result<FamilyRef, BodyInvalid>
   if (!modelGrammar.test(id) || id.includes("..") || id.includes("//") || id.endsWith("/")) {
     return invalid(`"${printable(rest)}" is not a model id: letters, digits, ".", "_", "-", "/" and one "@version" are allowed.`)
   }
-  if (found !== undefined) return Result.succeed({ family: found[1], modelId: found[2] + id })
-  if (id.includes("/")) return Result.succeed({ family: "openai", modelId: id })
-  return Result.succeed({ family: id.startsWith("claude-") ? "claude" : "gemini", modelId: id })
+  if (found === undefined && id.includes("/")) return Result.succeed({ family: "openai", modelId: id })
+  const family = found?.[1] ?? (id.startsWith("claude-") ? "claude" : "gemini")
+  return Result.succeed({ family, modelId: family === "claude" ? dated(id) : `${found?.[2] ?? ""}${id}` })
 }

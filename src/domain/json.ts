@@ -98,7 +98,7 @@ const quote = 0x22
 const backslash = 0x5c
 
 /** The index of the quote that ends the string opened at `start`, or the length when there is none. */
-const closingQuote = (bytes: Uint8Array, start: number): number => {
+export const closingQuote = (bytes: Uint8Array, start: number): number => {
   let end = bytes.indexOf(quote, start + 1)
   while (end >= 0) {
     let slashes = 0

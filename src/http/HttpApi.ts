@@ -11,6 +11,7 @@ import { CountTokensHandlers } from "./CountTokensHandlers.ts"
 import { EmbeddingsHandlers } from "./EmbeddingsHandlers.ts"
 import { HealthHandlers } from "./HealthHandlers.ts"
 import { ImagesHandlers } from "./ImagesHandlers.ts"
+import { MessagesHandlers } from "./MessagesHandlers.ts"
 import { ModelsHandlers } from "./ModelsHandlers.ts"
 import { Traffic } from "./Traffic.ts"
 
@@ -22,6 +23,7 @@ const known: Layer.Layer<never, never, HttpApiServices | Traffic | HttpRouter.Ht
   CountTokensHandlers,
   EmbeddingsHandlers,
   ImagesHandlers,
+  MessagesHandlers,
   ModelsHandlers,
   HealthHandlers
 )

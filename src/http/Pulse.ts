@@ -1,4 +1,4 @@
-// Keeps a silent stream alive with comment lines, and ends it with a last word when the server must cut it.
+// Keeps a silent stream alive with frames that carry nothing, and ends it with a last word when the server must cut it.
 // It must not know what the stream carries.
 import { IncomingMessage, ServerResponse } from "node:http"
 import { toServerResponse } from "@effect/platform-node/NodeHttpServerRequest"
@@ -24,16 +24,17 @@ const silent: Pulse = { beat: () => {}, lastWord: () => {} }
  */
 export const pulse = (
   request: HttpServerRequest.HttpServerRequest,
-  pingMillis: number
+  pingMillis: number,
+  ping = pingFrame
 ): Effect.Effect<Pulse, never, Scope.Scope> => {
   if (!(request.source instanceof IncomingMessage)) return Effect.succeed(silent)
   const response = toServerResponse(request)
   return response instanceof ServerResponse
-    ? Effect.map(Effect.acquireRelease(Effect.sync(() => start(response, pingMillis)), (running) => Effect.sync(running.stop)), (running) => running.pulse)
+    ? Effect.map(Effect.acquireRelease(Effect.sync(() => start(response, pingMillis, ping)), (running) => Effect.sync(running.stop)), (running) => running.pulse)
     : Effect.succeed(silent)
 }
 
-const start = (response: ServerResponse, pingMillis: number): { readonly pulse: Pulse; readonly stop: () => void } => {
+const start = (response: ServerResponse, pingMillis: number, ping: string): { readonly pulse: Pulse; readonly stop: () => void } => {
   let last = performance.now()
   const look = () => {
     const silence = performance.now() - last
@@ -41,7 +42,7 @@ const start = (response: ServerResponse, pingMillis: number): { readonly pulse: 
       timer = setTimeout(look, pingMillis - silence)
       return
     }
-    if (response.headersSent && !response.writableEnded && !response.writableNeedDrain) response.write(pingFrame)
+    if (response.headersSent && !response.writableEnded && !response.writableNeedDrain) response.write(ping)
     last = performance.now()
     timer = setTimeout(look, pingMillis)
   }

@@ -8,6 +8,7 @@ import * as Stream from "effect/Stream"
 import { answerHeaders } from "../api/Headers.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
 import type { Served } from "../router/ProviderRouter.ts"
+import type { PassedReply } from "../translate/messages-to-claude.ts"
 import { strictlyChunk, strictlyCompletion } from "../translate/shared/strictly.ts"
 import { doneFrame, frame } from "../wire/frames.ts"
 import type { ChatChunk, ChatCompletion } from "../wire/openai/ChatReply.ts"
@@ -84,18 +85,48 @@ export const events = (
   arrival: Arrival,
   pulse: Pulse
 ): HttpServerResponse.HttpServerResponse => {
-  const errorFrame = (cause: Cause.Cause<unknown>): string =>
-    frame(errorBody(errorFacts(errorOf(cause)), "openai", wish.strict, arrival.requestId))
-  const body = chunks.pipe(
+  const frames = chunks.pipe(
     Stream.mapArray((read) => {
       let text = ""
       for (const chunk of read) text += renderChunk(chunk, wish)
       if (text !== "") pulse.beat()
       return [Buffer.from(text)]
     }),
-    Stream.concat(Stream.succeed(Buffer.from(doneFrame))),
+    Stream.concat(Stream.succeed(Buffer.from(doneFrame)))
+  )
+  return eventStream(frames, served, arrival, pulse, (cause) =>
+    frame(errorBody(errorFacts(errorOf(cause)), "openai", wish.strict, arrival.requestId)))
+}
+
+/** A native stream as its own bytes; what fails behind the first of them ends it with one more event (T1902, T1906). */
+export const passedEvents = (
+  frames: Stream.Stream<Uint8Array, ProviderError>,
+  served: Served,
+  arrival: Arrival,
+  pulse: Pulse
+): HttpServerResponse.HttpServerResponse => {
+  const beating = Stream.mapArray(frames, (read) => {
+    pulse.beat()
+    return read
+  })
+  return eventStream(beating, served, arrival, pulse, (cause) =>
+    frame(errorBody(errorFacts(errorOf(cause)), "anthropic", false, arrival.requestId), "error"))
+}
+
+/** A complete native answer as its own bytes. */
+export const passed = ({ bytes, contentType }: PassedReply, served: Served, arrival: Arrival): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.uint8Array(bytes, { contentType, headers: servedHeaders(arrival, served) })
+
+const eventStream = (
+  frames: Stream.Stream<Uint8Array, ProviderError>,
+  served: Served,
+  arrival: Arrival,
+  pulse: Pulse,
+  errorFrame: (cause: Cause.Cause<unknown>) => string
+): HttpServerResponse.HttpServerResponse => {
+  const body = frames.pipe(
     Stream.catchCause((cause) =>
-      Cause.hasInterruptsOnly(cause) ? Stream.failCause(cause) : Stream.succeed(Buffer.from(errorFrame(cause)))
+      Cause.hasInterruptsOnly(cause) ? Stream.failCause(cause) : Stream.succeed<Uint8Array>(Buffer.from(errorFrame(cause)))
     ),
     Stream.onExit((exit) =>
       Exit.isFailure(exit) ? Effect.sync(() => pulse.lastWord(errorFrame(exit.cause))) : Effect.void

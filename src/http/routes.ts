@@ -6,6 +6,8 @@ const methods: ReadonlyArray<readonly [path: string, allow: ReadonlyArray<string
   ["/v1/chat/completions/count_tokens", ["POST"]],
   ["/v1/embeddings", ["POST"]],
   ["/v1/images/generations", ["POST"]],
+  ["/v1/messages", ["POST"]],
+  ["/v1/messages/count_tokens", ["POST"]],
   ["/v1/models", ["GET"]],
   ["/health", ["GET"]],
   ["/health/live", ["GET"]],

@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import { TokenProvider } from "../auth/TokenProvider.ts"
 import { Limits } from "../domain/Limits.ts"
 import { byFamily } from "./byFamily.ts"
+import { claudeMessages, claudeMessagesCount } from "./claudeMessages.ts"
 import { cloudRoute } from "./cloudRoute.ts"
 import { geminiCount } from "./countTokens.ts"
 import { embeddings } from "./embeddings.ts"
@@ -28,7 +29,9 @@ export class CloudPlatformProvider extends Context.Service<CloudPlatformProvider
           chat: byFamily("chat", { gemini: geminiChat(cloudRoute, limits) }),
           embeddings: byFamily("embeddings", { gemini: embed, openai: embed, predict: embed }),
           images: byFamily("image generation", { gemini: images(cloudRoute, limits) }),
-          countTokens: byFamily("token counting", { gemini: geminiCount(cloudRoute, limits) })
+          countTokens: byFamily("token counting", { gemini: geminiCount(cloudRoute, limits) }),
+          messages: claudeMessages(cloudRoute, limits),
+          messagesCountTokens: claudeMessagesCount(cloudRoute, limits)
         },
         authorize: tokens.authorization,
         refresh: tokens.refresh

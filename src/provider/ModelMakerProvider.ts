@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import { TokenProvider } from "../auth/TokenProvider.ts"
 import { Limits } from "../domain/Limits.ts"
 import { byFamily } from "./byFamily.ts"
+import { withoutClaude } from "./claudeMessages.ts"
 import { geminiCount } from "./countTokens.ts"
 import { embeddings } from "./embeddings.ts"
 import { geminiChat } from "./geminiChat.ts"
@@ -27,7 +28,9 @@ export class ModelMakerProvider extends Context.Service<ModelMakerProvider, Prov
           chat: byFamily("chat", { gemini: geminiChat(makerRoute, limits) }),
           embeddings: byFamily("embeddings", { gemini: embeddings(makerRoute, limits) }),
           images: byFamily("image generation", { gemini: images(makerRoute, limits) }),
-          countTokens: byFamily("token counting", { gemini: geminiCount(makerRoute, limits) })
+          countTokens: byFamily("token counting", { gemini: geminiCount(makerRoute, limits) }),
+          messages: withoutClaude("messages"),
+          messagesCountTokens: withoutClaude("messagesCountTokens")
         },
         authorize: tokens.authorization,
         refresh: tokens.refresh

@@ -6,6 +6,7 @@ import type { GatewayError } from "../domain/GatewayError.ts"
 import type { ProviderAccount, ProviderKind } from "../domain/ProviderAccount.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"
+import type { MessagesRequest, PassedReply } from "../translate/messages-to-claude.ts"
 import type { KnownSignature } from "../translate/Translator.ts"
 import type { Prepared } from "../upstream/Prepared.ts"
 import type { AuthHeaders } from "../upstream/Upstream.ts"
@@ -21,6 +22,8 @@ export interface Operations {
   readonly embeddings: { readonly request: EmbeddingsRequest; readonly out: EmbeddingList; readonly chunk: never }
   readonly images: { readonly request: ImagesRequest; readonly out: ImageList; readonly chunk: never }
   readonly countTokens: { readonly request: ChatRequest; readonly out: TokenCount; readonly chunk: never }
+  readonly messages: { readonly request: MessagesRequest; readonly out: PassedReply; readonly chunk: Uint8Array }
+  readonly messagesCountTokens: { readonly request: MessagesRequest; readonly out: PassedReply; readonly chunk: never }
 }
 
 /** What one attempt knows besides the request: the account, the model there, and what memory recalled. */

@@ -40,8 +40,8 @@ export interface Prepared<Out, Chunk> {
   /** Never a credential. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Json
-  /** The exact text to send, where the body must not be printed anew. */
-  readonly text?: string
+  /** What to send in the place of the printed body, where its text must stay as the client wrote it. */
+  readonly bytes?: Uint8Array
   readonly ignored: ReadonlyArray<string>
   /** The rest of a request that its upstream takes in pieces. */
   readonly split?: Split<Out>
@@ -142,20 +142,41 @@ const readReply = <Req, Body, Reply, Out>(
   headers: Readonly<Record<string, string>>,
   bytes: Uint8Array
 ): Result.Result<Out, ProviderError> => {
-  const fail = (reason: Reason) => Result.fail(new ProviderError({ slug: target.slug, reason, upstreamStatus: status }))
+  const body = acceptedJson({ slug: target.slug, origin, failure: translator.failure }, status, headers, bytes)
+  if (Result.isFailure(body)) return Result.fail(body.failure)
+  const reply = decoderOf(translator)(body.success)
+  if (Result.isFailure(reply)) return failed(target.slug, status, badReply("unreadable", "The upstream answered with JSON of a shape that cannot be read."))
+  return Result.mapError(translator.response(reply.success, context, request), (reason) =>
+    new ProviderError({ slug: target.slug, reason, upstreamStatus: status }))
+}
+
+const failed = (slug: string, upstreamStatus: number, reason: Reason): Result.Result<never, ProviderError> =>
+  Result.fail(new ProviderError({ slug, reason, upstreamStatus }))
+
+/** How the failures of one call are worded. */
+interface Failing {
+  readonly slug: string
+  readonly origin: "caller" | "stored"
+  readonly failure: Unary<never, unknown, unknown, unknown>["failure"]
+}
+
+/** The JSON of an answer that is a success; everything else an upstream can send is a reason. */
+export const acceptedJson = (
+  { slug, origin, failure }: Failing,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  bytes: Uint8Array
+): Result.Result<Json, ProviderError> => {
+  const fail = (reason: Reason) => failed(slug, status, reason)
   if (status >= 300 && status < 400) return fail(badReply("redirect", "The upstream answered with a redirect, which is never followed."))
   const text = decodeUtf8(bytes)
   const json = text === undefined ? undefined : parseExactJsonText(text)
   const body = json !== undefined && Result.isSuccess(json) ? json.success : undefined
-  if (status < 200 || status >= 300) return fail(translator.failure(status, headers, body ?? text ?? "", origin))
+  if (status < 200 || status >= 300) return fail(failure(status, headers, body ?? text ?? "", origin))
   if (bytes.length === 0) return fail(badReply("empty", "The upstream answered without a body."))
   if (body === undefined) return fail(badReply("unreadable", "The upstream answered with something that is not JSON text."))
   const hidden = hiddenStatus(body)
-  if (hidden !== undefined) return fail(translator.failure(hidden, headers, body, origin))
-  const reply = decoderOf(translator)(body)
-  if (Result.isFailure(reply)) return fail(badReply("unreadable", "The upstream answered with JSON of a shape that cannot be read."))
-  return Result.mapError(translator.response(reply.success, context, request), (reason) =>
-    new ProviderError({ slug: target.slug, reason, upstreamStatus: status }))
+  return hidden === undefined ? Result.succeed(body) : fail(failure(hidden, headers, body, origin))
 }
 
 const badReply = (kind: "redirect" | "empty" | "unreadable", message: string): Reason => ({ _tag: "BadReply", kind, message })

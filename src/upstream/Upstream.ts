@@ -74,7 +74,7 @@ const requestOf = (prepared: Prepared<unknown, unknown>, auth: AuthHeaders, time
   url: prepared.url,
   headers: prepared.headers,
   auth,
-  body: JSON.stringify(prepared.body),
+  body: prepared.bytes ?? JSON.stringify(prepared.body),
   connectMillis: times.connectMillis,
   firstByteMillis: times.firstByteMillis,
   idleMillis: times.idleMillis,

@@ -64,13 +64,13 @@ describe("demo", () => {
       expect([stream.status, frames.at(-1), contents(frames.slice(0, -1))]).toEqual([200, "data: [DONE]", content])
     })))
 
-  it.live.each(["OpenAI SDK", "AI SDK"])("the snippet for the %s runs as it is printed", (title) =>
+  it.live.each([["OpenAI SDK", "Gemini"], ["AI SDK", "Gemini"], ["Anthropic SDK", "Claude"]])("the snippet for the %s runs as it is printed", ([title = "", family = ""]) =>
     Effect.scoped(Effect.gen(function*() {
       const facts = { origin: yield* started, key, version: "1" }
       const code = snippets(facts).find((one) => one.title === title)?.code ?? ""
       const run = yield* Effect.promise(() =>
         promisify(execFile)(process.execPath, ["--input-type=module", "-e", code], { cwd: new URL("../..", import.meta.url).pathname }))
-      expect(run.stdout).toBe(content)
+      expect(run.stdout).toBe(content.replace("Gemini", family))
     })))
 
   it.live("another key is refused", () =>
@@ -91,10 +91,10 @@ Try      curl -s http://127.0.0.1:8787/v1/chat/completions -H 'content-type: app
            -d '{"model":"@google/gemini-2.5-flash","messages":[{"role":"user","content":"Hello"}]}'
 Stream   curl -N http://127.0.0.1:8787/v1/chat/completions -H 'content-type: application/json' -H 'x-gateway-api-key: mgk_demo' \\
            -d '{"model":"@google/gemini-2.5-flash","stream":true,"messages":[{"role":"user","content":"Hello"}]}'
-Also     @vertex-ai/gemini-2.5-flash   @google/gemini-3.1-pro-preview   faults: @google/demo-slow @google/demo-flaky-429 @google/demo-dies-midstream @google/demo-503 @google/demo-hangs
+Also     @vertex-ai/gemini-2.5-flash   @google/gemini-3.1-pro-preview   @vertex-ai/anthropic.claude-sonnet-4-6 on /v1/messages   faults: @google/demo-slow @google/demo-flaky-429 @google/demo-dies-midstream @google/demo-503 @google/demo-hangs
 Next     model-gateway demo --snippets      with your own credentials: GEMINI_API_KEY=... model-gateway serve`)
   })
   it("the snippets hold origin and key", () => {
-    expect(snippets(facts).map(({ code }) => [code.includes(`${facts.origin}/v1`), code.includes(key)])).toEqual(Array.from({ length: 4 }, () => [true, true]))
+    expect(snippets(facts).map(({ code }) => [code.includes(facts.origin), code.includes(key)])).toEqual(Array.from({ length: 5 }, () => [true, true]))
   })
 })

@@ -24,6 +24,11 @@ describe("parseFamily", () => {
     ["anthropic.claude-sonnet-4-5@20250929", "claude", "claude-sonnet-4-5@20250929"],
     ["publishers/anthropic/models/claude-x", "claude", "claude-x"],
     ["claude-3-5-haiku", "claude", "claude-3-5-haiku"],
+    ["claude-sonnet-4-5-20250929", "claude", "claude-sonnet-4-5@20250929"],
+    ["anthropic/claude-sonnet-4-5-20250929", "claude", "claude-sonnet-4-5@20250929"],
+    ["anthropic.claude-sonnet-4-5@default", "claude", "claude-sonnet-4-5@default"],
+    ["anthropic.claude-x@y-20250929", "claude", "claude-x@y-20250929"],
+    ["gemini-x-20250929", "gemini", "gemini-x-20250929"],
     ["meta.llama-4-maverick", "openai", "meta/llama-4-maverick"],
     ["deepseek-ai/deepseek-r1", "openai", "deepseek-ai/deepseek-r1"],
     ["endpoints.my-llm", "endpoint", "my-llm"]

@@ -162,7 +162,7 @@ describe("routes", () => {
   })
 
   it("an unknown messages route answers in Anthropic's envelope", async () => {
-    const answer = await gateway.send("/v1/messages", { method: "POST", headers: { "x-request-id": "r1" } })
+    const answer = await gateway.send("/v1/messages/batches", { method: "POST", headers: { "x-request-id": "r1" } })
     expect([answer.status, await answer.json()]).toEqual([404, {
       type: "error",
       error: { type: "not_found_error", message: unknown.message },

@@ -1,0 +1,52 @@
+// POST /v1/messages and its token count: native body in, the upstream's own answer, stream or dry run out.
+// It must not know providers, or what a native body holds beyond what is read of it.
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import { Limits } from "../domain/Limits.ts"
+import { ProviderRouter } from "../router/ProviderRouter.ts"
+import { readCounted, readMessages } from "../translate/messages-to-claude.ts"
+import { frame } from "../wire/frames.ts"
+import { checkModel } from "./chatChecks.ts"
+import { keyedRoute } from "./GatewayAuth.ts"
+import { pulse } from "./Pulse.ts"
+import { textReader } from "./ReadBody.ts"
+import { json, passed, passedEvents } from "./Reply.ts"
+import { requestContext } from "./RequestContexts.ts"
+
+/** The event with which Anthropic itself keeps a silent stream alive. */
+const pingFrame = frame("{\"type\": \"ping\"}", "ping")
+
+const reader = (read: typeof readMessages) =>
+  textReader((body, bytes) => Result.flatMap(read(body, bytes), (request) => Result.map(checkModel(request.model), () => request)))
+
+const answers = keyedRoute("POST", "/v1/messages", Effect.gen(function*() {
+  const router = yield* ProviderRouter
+  const limits = yield* Limits
+  const readBody = yield* reader(readMessages)
+  return Effect.fnUntraced(function*({ request, arrival, key }) {
+    const context = yield* Effect.fromResult(requestContext(request.headers, key, arrival))
+    const body = yield* readBody(request)
+    if (context.dryRun) return json(yield* router.explain("messages", body, context), arrival)
+    if (!body.stream) {
+      const { served, value } = yield* router.run("messages", body, context)
+      return passed(value, served, arrival)
+    }
+    const { chunks, served } = yield* router.open("messages", body, context)
+    return passedEvents(chunks, served, arrival, yield* pulse(request, limits.pingMillis, pingFrame))
+  })
+}))
+
+const counts = keyedRoute("POST", "/v1/messages/count_tokens", Effect.gen(function*() {
+  const router = yield* ProviderRouter
+  const readBody = yield* reader(readCounted)
+  return Effect.fnUntraced(function*({ request, arrival, key }) {
+    const context = yield* Effect.fromResult(requestContext(request.headers, key, arrival))
+    const body = yield* readBody(request)
+    if (context.dryRun) return json(yield* router.explain("messagesCountTokens", body, context), arrival)
+    const { served, value } = yield* router.run("messagesCountTokens", body, context)
+    return passed(value, served, arrival)
+  })
+}))
+
+export const MessagesHandlers = Layer.merge(answers, counts)

@@ -1,0 +1,169 @@
+// Anthropic messages to Claude on Vertex AI: the same dialect at both ends, so bodies and events pass as their own bytes.
+// It must not know HTTP, accounts or OpenAI words. Rules: T1801, T1832, T1901-T1907 and table 7.
+import * as Result from "effect/Result"
+import { type TopLevelEdits, editTopLevel } from "../domain/editTopLevel.ts"
+import { BodyInvalid } from "../domain/GatewayError.ts"
+import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../domain/json.ts"
+import type { Reason } from "../domain/ProviderError.ts"
+import { noFrames, readFrame, restOf, type WholeFrame, type WholeFrameState, wholeFrames } from "../wire/wholeFrames.ts"
+import { cutAnswer } from "./shared/badStream.ts"
+import { betaRule, parseBetas } from "./shared/betas.ts"
+import { failureFromGoogle } from "./shared/googleFailure.ts"
+import { readUpstreamError, reasonOfStatus, statusInside } from "./shared/upstreamError.ts"
+import { type Fold, type StreamFailed, streamFailed, type Unary } from "./Translator.ts"
+
+/** What the gateway reads of a native body; everything else is in its bytes, and the upstream's to judge. */
+export interface MessagesRequest {
+  readonly model: string
+  readonly stream: boolean
+  /** Flags of the body's own `anthropic_beta`. */
+  readonly betas: ReadonlyArray<string>
+  /** The whole body as it came: JSON text of one object. */
+  readonly bytes: Uint8Array
+}
+
+/** A complete answer of the upstream as its own bytes. */
+export interface PassedReply {
+  readonly bytes: Uint8Array
+  readonly contentType: string
+}
+
+const invalid = (code: string, param: string, message: string) => Result.fail(new BodyInvalid({ code, param, message: `${param} ${message}` }))
+
+/** Reads what both routes need: `model`, and `messages` that are some (T1904). */
+export const readCounted = (body: JsonObject, bytes: Uint8Array): Result.Result<MessagesRequest, BodyInvalid> => {
+  const { model, messages, stream } = body
+  if (model === undefined || model === null) return invalid("missing_required_parameter", "model", "is missing.")
+  if (typeof model !== "string") return invalid("invalid_type", "model", "has the wrong type: expected string.")
+  if (messages === undefined || messages === null) return invalid("missing_required_parameter", "messages", "is missing.")
+  if (!Array.isArray(messages)) return invalid("invalid_type", "messages", "has the wrong type: expected array.")
+  if (messages.length === 0) return invalid("empty_array", "messages", "is empty; send at least one message.")
+  const betas = betasIn(body["anthropic_beta"])
+  return betas === undefined
+    ? invalid("invalid_header", "anthropic-beta", `${betaRule}.`)
+    : Result.succeed({ model, stream: stream === true, betas, bytes })
+}
+
+/** Reads the body of a message to answer, which says how long the answer may be. */
+export const readMessages = (body: JsonObject, bytes: Uint8Array): Result.Result<MessagesRequest, BodyInvalid> =>
+  Result.flatMap(readCounted(body, bytes), (request) => {
+    const most = body["max_tokens"]
+    if (most === undefined || most === null) return invalid("missing_required_parameter", "max_tokens", "is missing.")
+    return typeof most === "number" && Number.isInteger(most) && most > 0
+      ? Result.succeed(request)
+      : invalid("invalid_value", "max_tokens", "is a positive whole number.")
+  })
+
+const betasIn = (value: Json | undefined): ReadonlyArray<string> | undefined => {
+  if (value === undefined || value === null) return []
+  const texts = typeof value === "string" ? [value] : Array.isArray(value) ? value : [value]
+  return texts.every((text) => typeof text === "string") ? parseBetas(texts) : undefined
+}
+
+/** Vertex AI reads the version from the body and flags from the header. Source: anthropics/anthropic-sdk-typescript packages/vertex-sdk. */
+const always: TopLevelEdits = { anthropic_version: JSON.stringify("vertex-2023-10-16"), anthropic_beta: undefined }
+
+/** The upstream's body of a message to answer: the model stands in the URL. */
+export const messagesBody = (request: MessagesRequest): Uint8Array => editTopLevel(request.bytes, { ...always, model: undefined })
+
+/** The upstream's body of a message to count: the URL names no model, and nothing is streamed. */
+export const countedBody = (request: MessagesRequest, modelId: string): Uint8Array =>
+  editTopLevel(request.bytes, { ...always, model: JSON.stringify(countedId(modelId)), stream: undefined })
+
+/** Counting knows no alias of the newest version (table 13). */
+const countedId = (modelId: string): string => modelId.replace(/[@-](latest|default)$/, "")
+
+/** The one header of all flags, whoever asked for them; none when nobody did (T1832). */
+export const betaHeader = (flags: ReadonlyArray<string>): Result.Result<Readonly<Record<string, string>>, BodyInvalid> => {
+  const all = parseBetas(flags)
+  if (all === undefined) return invalid("invalid_header", "anthropic-beta", `${betaRule}.`)
+  return Result.succeed(all.length === 0 ? {} : { "anthropic-beta": all.join(",") })
+}
+
+/** A refused call. What the model itself refuses is told in its own words: hints for other dialects would mislead (T1905). */
+export const failureFromMessages: Unary<never, unknown, unknown, unknown>["failure"] = (status, headers, body, origin) =>
+  status === 400 || status === 413
+    ? reasonOfStatus(status, headers, readUpstreamError(status, headers, body), origin)
+    : failureFromGoogle(status, headers, body, origin)
+
+export interface MessageStreamState {
+  readonly frames: WholeFrameState
+  /** Whether a frame has gone out. */
+  readonly begun: boolean
+  /** `ended` has seen `message_stop`, or the upstream's own error, behind which nothing is owed. */
+  readonly phase: "open" | "ended" | "failed"
+}
+
+const start: MessageStreamState = { frames: noFrames, begun: false, phase: "open" }
+
+/**
+ * Whole frames as they came, all of a read as one piece. An error as the first event fails the call, so that it can still
+ * become a status; a later one passes. An error without a name is Google's own, and no event of this dialect.
+ */
+export const messageStream = (limits: { readonly eventBytes: number }): Fold<MessageStreamState, Uint8Array, Uint8Array | StreamFailed> => ({
+  initial: () => start,
+  step: (state, bytes) => {
+    if (state.phase === "failed") return [state, []]
+    const [frames, whole] = wholeFrames(state.frames, bytes)
+    const out: Array<Uint8Array> = []
+    let { begun, phase } = state
+    for (const frame of whole) {
+      const { type, error } = phase === "ended" ? passing : eventOf(frame)
+      // Behind the first event the client is told by the upstream's own frame; an error without a name is no frame of this dialect.
+      if (error !== undefined && (!begun || frame.event === "")) return [{ frames, begun, phase: "failed" }, [...together(out), streamFailed(error())]]
+      if (type === "message_stop" || type === "error") phase = "ended"
+      if (type !== "") begun = true
+      out.push(frame.bytes)
+    }
+    return frames.size > limits.eventBytes
+      ? [{ frames: noFrames, begun, phase: "failed" }, [...together(out), streamFailed(tooLarge)]]
+      : [{ frames, begun, phase }, together(out)]
+  },
+  onHalt: ({ frames, begun, phase }) => {
+    if (phase !== "open") return []
+    // What never was a frame may be an error that came as plain JSON.
+    const error = begun ? undefined : errorIn(jsonOf(decoder.decode(restOf(frames))))
+    return [streamFailed(error === undefined ? cutAnswer : failureInside(error))]
+  }
+})
+
+const decoder = new TextDecoder()
+
+const tooLarge: Reason = { _tag: "BadReply", kind: "too_large", message: "The upstream sent an event over the size limit." }
+
+/** Frames of one read stand one behind the other in memory, but for one that began in an earlier read. */
+const together = (frames: ReadonlyArray<Uint8Array>): ReadonlyArray<Uint8Array> => {
+  const last = frames.at(-1)
+  const first = frames.find((frame) => frame.buffer === last?.buffer)
+  if (first === undefined || last === undefined || first === last) return frames
+  const run = new Uint8Array(first.buffer, first.byteOffset, last.byteOffset + last.byteLength - first.byteOffset)
+  return frames[0] === first ? [run] : [...frames.slice(0, frames.indexOf(first)), run]
+}
+
+interface ReadEvent {
+  readonly type: string
+  /** Why, of an event that is an error; read only when it is asked. */
+  readonly error?: () => Reason
+}
+
+const passing: ReadEvent = { type: "" }
+
+/** What has to be known of an event; most are known by their name alone. */
+const eventOf = ({ bytes, event }: WholeFrame): ReadEvent => {
+  if (event !== "" && event !== "error") return { type: event }
+  const value = jsonOf(readFrame(bytes)?.data ?? "")
+  const error = errorIn(value)
+  const type = event === "" && isJsonObject(value) && typeof value["type"] === "string" ? value["type"] : event
+  return error === undefined ? { type } : { type, error: () => failureInside(error) }
+}
+
+/** Whose credential was refused cannot be told inside a 200; nobody is blamed for a stored one. */
+const failureInside = (error: JsonObject): Reason => failureFromMessages(statusInside(error), {}, { error }, "stored")
+
+const jsonOf = (text: string): Json => Result.getOrElse(parseJsonText(text), () => null)
+
+/** `{error}`, or Google's array of one. */
+const errorIn = (value: Json): JsonObject | undefined => {
+  const holder = Array.isArray(value) ? value[0] : value
+  return isJsonObject(holder) && isJsonObject(holder["error"]) ? holder["error"] : undefined
+}

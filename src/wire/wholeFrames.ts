@@ -1,0 +1,96 @@
+// Network bytes of an event stream cut behind whole frames, for streams that go on byte by byte as they came.
+// It must not know any dialect or what an event means.
+import { sseEvents } from "./frames.ts"
+
+/** The bytes of one frame with its closing blank line, and the event they dispatch. */
+export interface WholeFrame {
+  readonly bytes: Uint8Array
+  /** The `event:` field, `""` when there is none. */
+  readonly event: string
+}
+
+/** A frame that has not ended: its bytes as they came, and where in a line they stop. */
+export interface WholeFrameState {
+  readonly parts: ReadonlyArray<Uint8Array>
+  readonly size: number
+  /** No byte of a line has come since the last line end. */
+  readonly isLineStart: boolean
+  /** The last byte is a CR, which may be half of a line end. */
+  readonly afterCr: boolean
+}
+
+export const noFrames: WholeFrameState = { parts: [], size: 0, isLineStart: true, afterCr: false }
+
+const lf = 0x0a
+const cr = 0x0d
+
+/**
+ * All frames that end within `more`; lines end with LF, CRLF or CR. A frame that a CR at the end of `more` closes waits for
+ * the next byte. Bytes are copied only for a frame that came in several pieces.
+ */
+export const wholeFrames = (state: WholeFrameState, more: Uint8Array): readonly [WholeFrameState, ReadonlyArray<WholeFrame>] => {
+  const frames: Array<WholeFrame> = []
+  let { isLineStart, parts, size } = state
+  let start = 0
+  const close = (end: number) => {
+    const own = more.subarray(start, end)
+    const bytes = parts.length === 0 ? own : joined([...parts, own])
+    frames.push({ bytes, event: eventOf(bytes) })
+    start = end
+    parts = []
+    size = 0
+  }
+  if (state.afterCr && more.length > 0 && more[0] !== lf) {
+    if (isLineStart) close(0)
+    isLineStart = true
+  }
+  let afterCr = state.afterCr && more.length === 0
+  for (let at = 0; at < more.length; at++) {
+    const byte = more[at]
+    if (byte === cr) {
+      afterCr = at + 1 === more.length
+      if (afterCr || more[at + 1] === lf) continue
+    }
+    if (byte !== lf && byte !== cr) {
+      isLineStart = false
+      continue
+    }
+    if (isLineStart) close(at + 1)
+    isLineStart = true
+  }
+  const own = more.subarray(start)
+  return [{ parts: own.length === 0 ? parts : [...parts, own], size: size + own.length, isLineStart, afterCr }, frames]
+}
+
+/** The bytes of a frame that has not ended. */
+export const restOf = ({ parts }: WholeFrameState): Uint8Array => joined(parts)
+
+const joined = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
+  let size = 0
+  for (const part of parts) size += part.length
+  const whole = new Uint8Array(size)
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
+
+const field = new TextEncoder().encode("event:")
+const decoder = new TextDecoder()
+
+/** The name of a frame's event: mostly its first line, so that nothing else of it is decoded. */
+const eventOf = (frame: Uint8Array): string => {
+  for (let at = 0; at < field.length; at++) if (frame[at] !== field[at]) return readFrame(frame)?.event ?? ""
+  let end = field.length
+  while (frame[end] !== lf && frame[end] !== cr) end++
+  return decoder.decode(frame.subarray(field.length, end)).trim()
+}
+
+/** The event of a whole frame; undefined for a comment, an empty frame, or bytes that are no text. */
+export const readFrame = (frame: Uint8Array): { readonly event: string; readonly data: string } | undefined => {
+  const framing = sseEvents({ eventBytes: frame.length })
+  const event = framing.step(framing.initial(), frame)[1][0]
+  return event?._tag === "SseEvent" ? event : undefined
+}
