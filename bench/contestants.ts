@@ -16,12 +16,17 @@ const peerVersion = "1.15.2"
 
 export type Name = "raw" | "ours" | "peer"
 
+/** Operations besides chat, each with one small request. */
+export type Other = "embeddings"
+
 export interface Contestant {
   readonly name: Name
   readonly pid: number
   /** From the start of the process to its first good answer, in milliseconds. */
   readonly startMillis: number
   readonly target: (model: string, stream: boolean) => Target
+  /** Absent where the contestant is not asked for it. */
+  readonly other?: (what: Other) => Target
   readonly stop: () => Promise<void>
 }
 
@@ -36,6 +41,19 @@ export const body = (model: string, stream: boolean): string =>
     temperature: 0.5,
     ...(stream ? { stream: true } : {})
   })
+
+const others: Readonly<Record<Other, { readonly path: string; readonly model: string; readonly rest: object }>> = {
+  embeddings: {
+    path: "/v1/embeddings",
+    model: "gemini-embedding-001",
+    rest: { input: ["The tide follows the moon.", "A cat sat on the mat.", "Prices fell sharply today.", "It will rain in the evening."], encoding_format: "float" }
+  }
+}
+
+const otherTarget = (port: number, what: Other, headers: Target["headers"], slug: string): Target => {
+  const { model, path, rest } = others[what]
+  return { port, path, headers, body: JSON.stringify({ model: slug + model, ...rest }) }
+}
 
 /** `taskset` where there is one; without it the figures mix contestants with the load. */
 const pinned: boolean = (() => {
@@ -118,7 +136,12 @@ const json = "/v1/chat/completions"
 export const startRaw = async (upstream: string): Promise<Contestant> => {
   const port = await freePort()
   const process = await start(0, [join(here, "raw.ts"), String(port), upstream], `http://127.0.0.1:${port}/`)
-  return { name: "raw", ...process, target: (model, stream) => ({ port, path: json, headers: {}, body: body(model, stream) }) }
+  return {
+    name: "raw",
+    ...process,
+    target: (model, stream) => ({ port, path: json, headers: {}, body: body(model, stream) }),
+    other: (what) => otherTarget(port, what, {}, "")
+  }
 }
 
 export const startOurs = async (upstream: string): Promise<Contestant> => {
@@ -136,7 +159,8 @@ export const startOurs = async (upstream: string): Promise<Contestant> => {
     return {
       name: "ours",
       ...process,
-      target: (model, stream) => ({ port, path: json, headers: { "x-gateway-api-key": key }, body: body(`@google/${model}`, stream) })
+      target: (model, stream) => ({ port, path: json, headers: { "x-gateway-api-key": key }, body: body(`@google/${model}`, stream) }),
+      other: (what) => otherTarget(port, what, { "x-gateway-api-key": key }, "@google/")
     }
   } finally {
     rmSync(folder, { recursive: true })

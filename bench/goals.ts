@@ -18,13 +18,15 @@ export interface Figures {
   stoppedGrowthPercent: Array<number>
   leaveMillis: Array<number>
   startMillis: Array<number>
+  embeddingsPerSecond: Array<number>
+  embeddingsCpuMicros: Array<number>
 }
 export type All = Partial<Record<Name, Figures>>
 
 export const noFigures = (): Figures => ({
   unaryPerSecond: [], unaryCpuMicros: [], addedMillis: [], eventsPerSecond: [], eventCpuMicros: [], firstChunkMillis: [],
   chunkDelayMillis: [], slowEventCpuMicros: [], idleMib: [], loadMib: [], openStreamKib: [], stoppedGrowthPercent: [],
-  leaveMillis: [], startMillis: []
+  leaveMillis: [], startMillis: [], embeddingsPerSecond: [], embeddingsCpuMicros: []
 })
 
 export const median = (values: ReadonlyArray<number>): number => {
@@ -77,7 +79,9 @@ export const goals: ReadonlyArray<Goal> = [
   { id: "G9", figure: "20 stopped readers: growth of memory", must: 5, aim: 5, up: false, unit: "%", steady: false, of: (all) => own(all, "stoppedGrowthPercent") },
   { id: "G10", figure: "200 clients leave: last upstream stream closed", must: 250, aim: 100, up: false, unit: "ms", steady: false, of: (all) => own(all, "leaveMillis") },
   { id: "G12", figure: "start to ready", must: 1000, aim: 300, up: false, unit: "ms", steady: false, of: (all) => own(all, "startMillis") },
-  { id: "G13", figure: "memory when idle", must: 160, aim: 110, up: false, unit: "MiB", steady: false, of: (all) => own(all, "idleMib") }
+  { id: "G13", figure: "memory when idle", must: 160, aim: 110, up: false, unit: "MiB", steady: false, of: (all) => own(all, "idleMib") },
+  { id: "G14", figure: "embeddings: CPU per request / raw", must: 1.6, aim: 1.35, up: false, unit: "", steady: true, of: (all) => pairs(all, "raw", "embeddingsCpuMicros", over) },
+  { id: "G14", figure: "embeddings: throughput / raw", must: 0.65, aim: 0.75, up: true, unit: "", steady: true, of: (all) => pairs(all, "raw", "embeddingsPerSecond", over) }
 ]
 
 export interface Verdict {

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url"
 import { body, type Contestant, freePort, isPinned, rssKib, start, startOurs, startPeer, startRaw } from "./contestants.ts"
 import { type All, type Figures, judge, median, noFigures } from "./goals.ts"
 import * as measure from "./measure.ts"
-import { requireSameAnswers } from "./sameAnswer.ts"
+import { requireSameAnswers, requireSameOthers } from "./sameAnswer.ts"
 
 const flags = new Set(process.argv.slice(2))
 const quick = flags.has("--quick")
@@ -106,6 +106,8 @@ const rows: ReadonlyArray<readonly [key: keyof Figures, name: string]> = [
   ["slowEventCpuMicros", "streams, slow: CPU us per event"],
   ["firstChunkMillis", "time to first chunk: ms, p50"],
   ["chunkDelayMillis", "100 paced streams: chunk delay ms, p50"],
+  ["embeddingsPerSecond", "embeddings, 32 connections: requests/s"],
+  ["embeddingsCpuMicros", "embeddings: CPU us per request"],
   ["idleMib", "memory idle: MiB"],
   ["loadMib", "memory under load: MiB"],
   ["openStreamKib", `memory per open stream (${plan.openStreams}): KiB`],
@@ -143,6 +145,7 @@ const report = (direct: number): number => {
 }
 
 await requireSameAnswers(contestants)
+await requireSameOthers(contestants)
 say("same answers from all; warming up")
 for (const one of contestants) {
   await bench.load.run({ kind: "loop", target: one.target("gemini-2.5-flash", false), connections: 32, millis: plan.warmMillis })
@@ -152,6 +155,7 @@ const direct = await upstreamBound()
 await inTurn("unary", measure.unary, plan.rounds)
 await inTurn("latency", measure.latency, plan.rounds)
 await inTurn("burst", measure.burst, plan.rounds)
+await inTurn("embeddings", measure.other("embeddings"), plan.rounds)
 await inFresh("paced", warmed(measure.paced), plan.rounds)
 await inFresh("slow", warmed(measure.slow), plan.rounds)
 await inFresh("start", startAndIdle, plan.rounds)

@@ -4,7 +4,7 @@ import { fork } from "node:child_process"
 import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { type Contestant, cpuMicros, onCore, rssKib } from "./contestants.ts"
+import { type Contestant, cpuMicros, onCore, type Other, rssKib } from "./contestants.ts"
 import type { Figures } from "./goals.ts"
 import type { Job, LoadResult, Target } from "./load.ts"
 
@@ -76,6 +76,17 @@ export const unary = async ({ load, plan }: Bench, one: Contestant, figures: Fig
   figures.unaryCpuMicros.push((cpuMicros(one.pid) - before) / result.done)
   figures.unaryPerSecond.push(result.done / result.seconds)
   figures.loadMib.push(rssKib(one.pid) / 1024)
+}
+
+/** As `unary`, for another operation; nothing where the contestant is not asked for it. */
+export const other = (what: Other): (bench: Bench, one: Contestant, figures: Figures) => Promise<void> => async ({ load, plan }, one, figures) => {
+  if (one.other === undefined) return
+  const target = one.other(what)
+  if (figures[`${what}PerSecond`].length === 0) await load.run({ kind: "loop", target, connections: 32, millis: plan.warmMillis })
+  const before = cpuMicros(one.pid)
+  const result = clean(one, what, await load.run({ kind: "loop", target, connections: 32, millis: plan.roundMillis }))
+  figures[`${what}CpuMicros`].push((cpuMicros(one.pid) - before) / result.done)
+  figures[`${what}PerSecond`].push(result.done / result.seconds)
 }
 
 /** One connection: what the contestant adds to a call, and how soon a stream begins. */

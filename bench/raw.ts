@@ -15,6 +15,13 @@ interface ChatBody {
   readonly max_tokens?: number
   readonly temperature?: number
 }
+interface EmbeddingsBody {
+  readonly model: string
+  readonly input: ReadonlyArray<string>
+}
+interface Vectors {
+  readonly embeddings: ReadonlyArray<{ readonly values: ReadonlyArray<number> }>
+}
 interface Candidate {
   readonly content?: { readonly parts?: ReadonlyArray<{ readonly text?: string }> }
   readonly finishReason?: string
@@ -73,30 +80,47 @@ const fail = (response: ServerResponse): void => {
   }
 }
 
+const google = { method: "POST", headers: { "content-type": "application/json", "x-goog-api-key": "bench" } } as const
+
 const request = (body: ChatBody): Dispatcher.DispatchOptions => ({
-  method: "POST",
+  ...google,
   path: `/v1beta/models/${body.model}:${body.stream === true ? "streamGenerateContent?alt=sse" : "generateContent"}`,
-  headers: { "content-type": "application/json", "x-goog-api-key": "bench" },
   body: toGemini(body)
 })
 
 const nothing = (): void => undefined
 
-const unary = (body: ChatBody, response: ServerResponse): void => {
+/** One call, read whole, answered as one buffer. */
+const whole = (options: Dispatcher.DispatchOptions, response: ServerResponse, answer: (reply: unknown) => string): void => {
   const parts: Array<Buffer> = []
-  pool.dispatch(request(body), {
+  pool.dispatch(options, {
     onRequestStart: nothing,
     onResponseStart: nothing,
     onResponseData: (_controller, chunk) => {
       parts.push(chunk)
     },
     onResponseEnd: () => {
-      const out = Buffer.from(toCompletion(JSON.parse(Buffer.concat(parts).toString("utf8")), body.model))
+      const out = Buffer.from(answer(JSON.parse(Buffer.concat(parts).toString("utf8"))))
       response.writeHead(200, { "content-type": "application/json", "content-length": out.length })
       response.end(out)
     },
     onResponseError: () => fail(response)
   })
+}
+
+const unary = (body: ChatBody, response: ServerResponse): void =>
+  whole(request(body), response, (reply) => toCompletion(reply as Reply, body.model))
+
+const embeddings = ({ input, model }: EmbeddingsBody, response: ServerResponse): void => {
+  const requests = input.map((text) => ({ model: `models/${model}`, content: { parts: [{ text }] } }))
+  const options = { ...google, path: `/v1beta/models/${model}:batchEmbedContents`, body: JSON.stringify({ requests }) }
+  whole(options, response, (reply) =>
+    JSON.stringify({
+      object: "list",
+      model,
+      usage: { prompt_tokens: 0, total_tokens: 0 },
+      data: (reply as Vectors).embeddings.map(({ values }, index) => ({ object: "embedding", index, embedding: values }))
+    }))
 }
 
 const streamed = (body: ChatBody, response: ServerResponse): void => {
@@ -145,7 +169,9 @@ const answer = (incoming: IncomingMessage, response: ServerResponse): void => {
       response.end("{}")
       return
     }
-    const body: ChatBody = JSON.parse(Buffer.concat(parts).toString("utf8"))
+    const text = Buffer.concat(parts).toString("utf8")
+    if (incoming.url === "/v1/embeddings") return embeddings(JSON.parse(text), response)
+    const body: ChatBody = JSON.parse(text)
     if (body.stream === true) streamed(body, response)
     else unary(body, response)
   })

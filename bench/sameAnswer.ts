@@ -1,6 +1,6 @@
 // Whether all contestants do the same work: the same words, finish and token counts from each, before anything is timed.
 // It must not know speed.
-import type { Contestant } from "./contestants.ts"
+import type { Contestant, Other } from "./contestants.ts"
 import type { Target } from "./load.ts"
 
 /** What must not differ between contestants. */
@@ -55,6 +55,34 @@ const streamed = (text: string): Answer => {
   }
 }
 
+interface EmbeddingList {
+  readonly data?: ReadonlyArray<{ readonly index: number; readonly embedding: ReadonlyArray<number> }>
+}
+
+const otherKinds: Readonly<Record<Other, (text: string) => unknown>> = {
+  embeddings: (text) => {
+    const list: EmbeddingList = JSON.parse(text)
+    return (list.data ?? []).map(({ embedding, index }) => [index, embedding])
+  }
+}
+
+const requireSame = (what: string, one: Contestant, answer: string, expected: string): void => {
+  if (answer !== expected) throw new Error(`${one.name} answers otherwise, ${what}:\n${answer.slice(0, 600)}\n${expected.slice(0, 600)}`)
+}
+
+/** Throws when any contestant's answer to an operation besides chat differs from the first one's. */
+export const requireSameOthers = async (contestants: ReadonlyArray<Contestant>): Promise<void> => {
+  for (const [what, read] of Object.entries(otherKinds) as ReadonlyArray<readonly [Other, (text: string) => unknown]>) {
+    let expected: string | undefined
+    for (const one of contestants) {
+      if (one.other === undefined) continue
+      const answer = JSON.stringify(read(await ask(one.other(what))))
+      expected ??= answer
+      requireSame(what, one, answer, expected)
+    }
+  }
+}
+
 /** Throws when any contestant's answer differs from the first one's. */
 export const requireSameAnswers = async (contestants: ReadonlyArray<Contestant>): Promise<void> => {
   const kinds = [["gemini-2.5-flash", false], ["gemini-2.5-flash", true], ["gemini-bench-burst", true]] as const
@@ -66,7 +94,7 @@ export const requireSameAnswers = async (contestants: ReadonlyArray<Contestant>)
       })
       const answer = JSON.stringify(stream ? streamed(text) : whole(text))
       expected ??= answer
-      if (answer !== expected) throw new Error(`${one.name} answers otherwise, ${model}${stream ? " streamed" : ""}:\n${answer.slice(0, 600)}\n${expected.slice(0, 600)}`)
+      requireSame(`${model}${stream ? " streamed" : ""}`, one, answer, expected)
     }
   }
 }

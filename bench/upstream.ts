@@ -27,7 +27,15 @@ const reply = Buffer.from(JSON.stringify({
   modelVersion: "gemini-2.5-flash",
   responseId: "bench-reply"
 }))
-const unaryHeaders = { "content-type": "application/json; charset=UTF-8", "content-length": reply.length }
+const json = "application/json; charset=UTF-8"
+const unaryHeaders = { "content-type": json, "content-length": reply.length }
+/** Four vectors as the service writes them: numbers of about eight digits. */
+const vectors = Buffer.from(JSON.stringify({
+  embeddings: Array.from({ length: 4 }, (_, text) => ({
+    values: Array.from({ length: 768 }, (_, at) => Number(Math.sin(text * 768 + at).toPrecision(8)))
+  }))
+}))
+const vectorHeaders = { "content-type": json, "content-length": vectors.length }
 const streamHeaders = { "content-type": "text/event-stream" }
 
 const few = Array.from({ length: 9 }, (_, n) => event(`word${n} `)).join("") + event("end", "STOP")
@@ -94,8 +102,9 @@ const answer = (request: IncomingMessage, response: ServerResponse): void => {
   request.resume()
   request.on("end", () => {
     if (url.includes(":streamGenerateContent")) return stream(url, response)
-    response.writeHead(200, unaryHeaders)
-    response.end(reply)
+    const embeds = url.includes(":batchEmbedContents")
+    response.writeHead(200, embeds ? vectorHeaders : unaryHeaders)
+    response.end(embeds ? vectors : reply)
   })
 }
 
