@@ -1,0 +1,194 @@
+// POST /v1/images/generations through the whole service: exact calls upstream, exact answers.
+import * as Effect from "effect/Effect"
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
+import { googleAccount, vertexAccount } from "../support/account.ts"
+import { gatewayOver, replying, type ScriptedGateway } from "../support/scripted.ts"
+import { gatewayKey, startTestGateway, type TestGateway } from "../support/TestGateway.ts"
+
+const path = "/v1/images/generations"
+const vertexBase = "https://us-central1-aiplatform.googleapis.com/v1/projects/test-project/locations/us-central1"
+const googleBase = "https://generativelanguage.googleapis.com/v1beta/models"
+
+const open: Array<ScriptedGateway> = []
+const over = (...args: Parameters<typeof gatewayOver>): ScriptedGateway => {
+  const gateway = gatewayOver(...args)
+  open.push(gateway)
+  return gateway
+}
+afterEach(async () => {
+  for (const gateway of open.splice(0)) await gateway.dispose()
+})
+
+/** A picture whose data tells which call it came from. */
+const picture = (data: string) => replying({
+  candidates: [{ content: { role: "model", parts: [{ text: "Here." }, { inlineData: { mimeType: "image/png", data } }] }, finishReason: "STOP" }],
+  usageMetadata: { promptTokenCount: 2, candidatesTokenCount: 10, totalTokenCount: 12 }
+})
+const usage = (calls: number) => ({
+  input_tokens: 2 * calls,
+  output_tokens: 10 * calls,
+  total_tokens: 12 * calls,
+  input_tokens_details: { text_tokens: 2 * calls, image_tokens: 0 }
+})
+
+describe("Imagen", () => {
+  const predictions = { predictions: [{ mimeType: "image/png", bytesBase64Encoded: "AAAA", safetyAttributes: { scores: [] } }] }
+
+  it.each(["imagen-3.0-generate-001", "imagen-3.0-fast-generate-001", "imagegeneration@006", "imagegeneration@005", "imagegeneration@002"])(
+    "T1601 T1602 one predict draws all pictures of %s",
+    async (model) => {
+      const gateway = over(() => replying(predictions))
+      const answer = await gateway.post(path, { model, prompt: "a cat", n: 2, quality: "hd" }, { "x-gateway-provider": "@vertex-ai" })
+      expect([answer.status, answer.headers.get("x-gateway-ignored-params"), await answer.json()]).toEqual([200, "quality", {
+        created: expect.any(Number),
+        data: [{ b64_json: "AAAA" }],
+        output_format: "png"
+      }])
+      expect(gateway.seen).toEqual([{
+        method: "POST",
+        url: `${vertexBase}/publishers/google/models/${model}:predict`,
+        headers: { "content-type": "application/json" },
+        body: { instances: [{ prompt: "a cat" }], parameters: { sampleCount: 2, includeRaiReason: true } }
+      }])
+    }
+  )
+
+  it("T1601 on the Gemini API; not strict: the full form", async () => {
+    const gateway = over(() => replying(predictions))
+    const answer = await gateway.post(path, { model: "@google/imagen-4.0-generate-001", prompt: "a cat" }, { "x-gateway-strict-schema-compliance": "false" })
+    expect(await answer.json()).toEqual({
+      created: expect.any(Number),
+      data: [{ b64_json: "AAAA", safety_attributes: { scores: [] } }],
+      output_format: "png",
+      provider: "google"
+    })
+    expect(gateway.seen.map(({ url }) => url)).toEqual([`${googleBase}/imagen-4.0-generate-001:predict`])
+  })
+
+  it("T1608 B117 all filtered; T1609 the prompt refused; T1613 a model that is gone", async () => {
+    const refusals = async (script: Parameters<typeof gatewayOver>[0]) => {
+      const answer = await over(script).post(path, { model: "@vertex-ai/imagen-3.0-generate-001", prompt: "a cat" })
+      return [answer.status, await answer.json()]
+    }
+    const refused = (message: string) => [400, { error: { message, type: "invalid_request_error", param: "prompt", code: "content_policy_violation" } }]
+    const error = (status: number, message: string) => () => ({ status, chunks: [JSON.stringify({ error: { code: status, message } })] })
+    expect(await refusals(() => replying({ predictions: [{ raiFilteredReason: "Filtered." }] }))).toEqual(refused("Filtered."))
+    expect(await refusals(error(400, "It violates Google's Responsible AI practices."))).toEqual(refused("It violates Google's Responsible AI practices."))
+    expect(await refusals(error(404, "Gone."))).toEqual([404, {
+      error: {
+        message: "Gone. Imagen models are being retired; a gemini-*-image model draws as well.",
+        type: "not_found_error",
+        param: "model",
+        code: "model_not_found"
+      }
+    }])
+  })
+})
+
+describe("Gemini", () => {
+  it("T1604 n pictures are n calls, four at once, in order, their usage summed", async () => {
+    const waiting: Array<() => void> = []
+    const crowds: Array<number> = []
+    const release = () => {
+      crowds.push(waiting.length)
+      for (const answer of waiting.splice(0).toReversed()) answer()
+    }
+    const gateway = over(() =>
+      Effect.callback((resume) => {
+        const scripted = picture(`P${gateway.seen.length}`)
+        if (waiting.push(() => resume(Effect.succeed(scripted))) === 1) setImmediate(release)
+      }))
+    const answer = await gateway.post(path, { model: "@google/gemini-2.5-flash-image", prompt: "a cat", n: 6, seed: 5, response_format: "url" })
+    expect(await answer.json()).toEqual({
+      created: expect.any(Number),
+      data: ["P1", "P2", "P3", "P4", "P5", "P6"].map((data) => ({ url: `data:image/png;base64,${data}` })),
+      output_format: "png",
+      usage: usage(6)
+    })
+    expect(crowds).toEqual([4, 2])
+    expect(gateway.seen.map(({ body, url }) => ({ body, url }))).toEqual([5, 6, 7, 8, 9, 10].map((seed) => ({
+      url: `${googleBase}/gemini-2.5-flash-image:generateContent`,
+      body: {
+        contents: [{ role: "user", parts: [{ text: "a cat" }] }],
+        generationConfig: { responseModalities: ["TEXT", "IMAGE"], seed }
+      }
+    })))
+  })
+
+  it("T1515 one call that draws nothing fails the whole", async () => {
+    const gateway = over(() => (gateway.seen.length === 2 ? replying({ promptFeedback: { blockReason: "SAFETY" } }) : picture("A")))
+    const answer = await gateway.post(path, { model: "@vertex-ai/gemini-2.5-flash-image", prompt: "a cat", n: 2 })
+    expect([answer.status, await answer.json()]).toMatchObject([400, { error: { code: "content_policy_violation", param: "prompt" } }])
+  })
+
+  it("dry run shows the first call", async () => {
+    const gateway = over(() => picture("A"))
+    const answer = await gateway.post(path, { model: "@vertex-ai/gemini-2.5-flash-image", prompt: "a cat", n: 3, size: "1024x1024" }, { "x-gateway-dry-run": "true" })
+    expect([gateway.seen, await answer.json()]).toEqual([[], {
+      object: "dry_run",
+      provider: "vertex-ai",
+      target_index: 0,
+      method: "POST",
+      url: `${vertexBase}/publishers/google/models/gemini-2.5-flash-image:generateContent`,
+      headers: { "content-type": "application/json", authorization: "Bearer <redacted>" },
+      body: {
+        contents: [{ role: "user", parts: [{ text: "a cat" }] }],
+        generationConfig: { responseModalities: ["TEXT", "IMAGE"], imageConfig: { aspectRatio: "1:1" } }
+      },
+      ignored_params: []
+    }])
+  })
+})
+
+describe("refusals", () => {
+  const rows: ReadonlyArray<readonly [string, object, string, string]> = [
+    ["B98", { model: "@vertex-ai/imagegeneration@006" }, "prompt", "missing_required_parameter"],
+    ["B98", { model: "@vertex-ai/imagegeneration@006", prompt: 5 }, "prompt", "invalid_type"],
+    ["B98", { model: "@vertex-ai/imagegeneration@006", prompt: "" }, "prompt", "invalid_value"],
+    ["B98", { model: "@google/gemini-2.5-flash-image", prompt: "a", n: 9 }, "n", "invalid_value"],
+    ["B98", { model: "@google/gemini-2.5-flash-image", prompt: "a", size: "banana" }, "size", "invalid_value"],
+    ["B42", { model: "@vertex-ai/anthropic.claude-sonnet-4", prompt: "a" }, "model", "unsupported_operation"],
+    ["B42", { model: "@vertex-ai/meta.llama-3.3", prompt: "a" }, "model", "unsupported_operation"],
+    ["B42", { model: "@vertex-ai/endpoints.33", prompt: "a" }, "model", "unsupported_operation"],
+    ["B43", { model: "@google/endpoints.33", prompt: "a" }, "model", "unsupported_operation"]
+  ]
+  it.each(rows)("%s %o", async (_, body, param, code) => {
+    const tuned = { ...vertexAccount, endpoints: { "33": { dialect: "gemini" as const, host: undefined, model: undefined } } }
+    const gateway = over(() => picture("A"), { accounts: [googleAccount, tuned] })
+    const answer = await gateway.post(path, body)
+    expect([answer.status, await answer.json(), gateway.seen]).toMatchObject([400, { error: { type: "invalid_request_error", param, code } }, []])
+  })
+
+  it("B22 TH15 a body over the route's own limit", async () => {
+    const answer = await over(() => picture("A"), { limits: { imagesBodyBytes: 100 } }).post(path, { model: "@google/gemini-2.5-flash-image", prompt: "a".repeat(100) })
+    expect([answer.status, await answer.json()]).toMatchObject([413, { error: { code: "request_too_large" } }])
+  })
+})
+
+describe("in front of the simulated services", () => {
+  let gateway: TestGateway
+  beforeAll(async () => {
+    gateway = await startTestGateway()
+  })
+  afterAll(() => gateway.close())
+
+  it.each([
+    "@vertex-ai/imagen-3.0-generate-001",
+    "@vertex-ai/imagen-3.0-fast-generate-001",
+    "@vertex-ai/imagegeneration@006",
+    "@vertex-ai/imagegeneration@002",
+    "@google/imagen-4.0-generate-001",
+    "@vertex-ai/gemini-2.5-flash-image",
+    "@google/gemini-3-pro-image-preview"
+  ])("%s draws two pictures of the form asked for", async (model) => {
+    const answer = await fetch(`${gateway.url}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey },
+      body: JSON.stringify({ model, prompt: "a cat", n: 2, size: "1792x1024" })
+    })
+    const list: { readonly data: ReadonlyArray<{ readonly b64_json: string }>; readonly output_format: string } = await answer.json()
+    expect(answer.status).toBe(200)
+    expect(list.data.map(({ b64_json }) => Buffer.from(b64_json, "base64").subarray(1, 4).toString())).toEqual(["PNG", "PNG"])
+    expect(list.output_format).toBe("png")
+  })
+})
