@@ -2,6 +2,7 @@
 // It must not know which of them an account may really call; the upstream decides that.
 import type { ProviderKind } from "../domain/ProviderAccount.ts"
 
+/** Both providers serve these names of Gemini, newest generation first; those that draw are last. */
 const gemini = [
   "gemini-3.1-pro-preview",
   "gemini-3-flash-preview",
@@ -9,7 +10,9 @@ const gemini = [
   "gemini-2.5-flash",
   "gemini-2.5-flash-lite",
   "gemini-2.0-flash",
-  "gemini-2.0-flash-lite"
+  "gemini-2.0-flash-lite",
+  "gemini-3-pro-image-preview",
+  "gemini-2.5-flash-image"
 ]
 
 /** One of each kind: thinking that adapts, thinking either way, thinking by budget, none. */
@@ -20,8 +23,23 @@ const claude = [
   "anthropic.claude-3-5-haiku@20241022"
 ]
 
-/** Chat models of each provider, newest generation first; both serve the same Gemini names. */
+const embeddings = ["gemini-embedding-2", "gemini-embedding-001"]
+
+/** Chat, then embeddings, then pictures. */
 export const listedModels: Readonly<Record<ProviderKind, ReadonlyArray<string>>> = {
-  google: gemini,
-  "vertex-ai": [...gemini, ...claude]
+  google: [...gemini, ...embeddings, "imagen-4.0-generate-001"],
+  "vertex-ai": [
+    ...gemini,
+    ...claude,
+    ...embeddings,
+    "text-embedding-005",
+    "text-multilingual-embedding-002",
+    "multimodalembedding@001",
+    "imagen-4.0-generate-001",
+    "imagen-3.0-generate-001",
+    "imagen-3.0-fast-generate-001",
+    "imagegeneration@006",
+    "imagegeneration@005",
+    "imagegeneration@002"
+  ]
 }

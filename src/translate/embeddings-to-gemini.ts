@@ -19,30 +19,32 @@ import type { ParamRule, Translated, TranslateContext, Unary } from "./Translato
 
 type Rules = Readonly<Record<KnownEmbeddingsParam, ParamRule>>
 
-const rules = {
-  model: mapped("the URL"),
-  encoding_format: silent("shapes our own answer"),
-  labels: ignored("the operation takes none"),
-  user: ignored("no equivalent upstream")
-} as const
+const ours = silent("shapes our own answer")
+const noLabels = ignored("the operation takes none")
+const noEquivalent = ignored("no equivalent upstream")
 
 export const batchParams: Rules = {
-  ...rules,
   model: mapped("the URL and requests[].model"),
   input: mapped("requests[].content"),
   dimensions: mapped("requests[].outputDimensionality"),
+  encoding_format: ours,
   task_type: mapped("requests[].taskType"),
   title: mapped("requests[].title, with RETRIEVAL_DOCUMENT"),
-  auto_truncate: ignored("no equivalent upstream")
+  auto_truncate: noEquivalent,
+  labels: noLabels,
+  user: noEquivalent
 }
 
 export const embedContentParams: Rules = {
-  ...rules,
+  model: mapped("the URL"),
   input: mapped("content"),
   dimensions: mapped("embedContentConfig.outputDimensionality"),
+  encoding_format: ours,
   task_type: mapped("embedContentConfig.taskType"),
   title: mapped("embedContentConfig.title, with RETRIEVAL_DOCUMENT"),
-  auto_truncate: mapped("embedContentConfig.autoTruncate")
+  auto_truncate: mapped("embedContentConfig.autoTruncate"),
+  labels: noLabels,
+  user: noEquivalent
 }
 
 const ignoredOfBatch = ignoredBy(batchParams)

@@ -12,7 +12,7 @@ import { ignored, mapped, silent } from "./shared/paramRules.ts"
 import { readEmbeddings, textsOnly } from "./shared/readEmbeddings.ts"
 import type { ParamRule, Translated, TranslateContext, Unary } from "./Translator.ts"
 
-const ours = ignored("an extension of this gateway, which OpenAI-compatible servers do not know")
+const ours = ignored("no field of OpenAI's")
 
 export const openAiEmbeddingsParams: Readonly<Record<KnownEmbeddingsParam, ParamRule>> = {
   model: mapped("model: the endpoint's id, or the name its account states"),

@@ -25,7 +25,7 @@ describe("models", () => {
   it("shows a key only what it may call", async () => {
     expect(await (await get("/v1/models", narrowKey)).json()).toEqual({
       object: "list",
-      data: [row("@google/gemini-2.5-flash"), row("@google/gemini-2.5-flash-lite")]
+      data: ["gemini-2.5-flash", "gemini-2.5-flash-lite", "gemini-2.5-flash-image"].map((model) => row(`@google/${model}`))
     })
   })
 
