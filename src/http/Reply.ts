@@ -9,13 +9,14 @@ import { answerHeaders } from "../api/Headers.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
 import type { Served } from "../router/ProviderRouter.ts"
 import type { PassedReply } from "../translate/messages-to-claude.ts"
-import { strictlyChunk, strictlyCompletion } from "../translate/shared/strictly.ts"
+import { strictlyCompletion } from "../translate/shared/strictly.ts"
 import { doneFrame, frame } from "../wire/frames.ts"
 import type { ChatChunk, ChatCompletion } from "../wire/openai/ChatReply.ts"
 import { errorBody } from "./errorBody.ts"
 import { errorFacts } from "./errorFacts.ts"
 import type { Pulse } from "./Pulse.ts"
 import { arrivalHeaders, errorOf } from "./Refusal.ts"
+import { chunkRenderer, type StreamWish } from "./renderChunk.ts"
 import type { Arrival } from "./RequestContexts.ts"
 
 /** A JSON answer of 200 with the headers every answer has. */
@@ -58,22 +59,6 @@ export const completion = (
 ): HttpServerResponse.HttpServerResponse =>
   answer(strict ? strictlyCompletion(full) : full, served, arrival)
 
-/** How a client wants its stream. */
-export interface StreamWish {
-  readonly strict: boolean
-  /** `stream_options.include_usage`: the usage chunk is shown and all others say `usage: null`. */
-  readonly usage: boolean
-}
-
-/** One chunk as a frame; empty when nothing of it is shown. */
-const renderChunk = (chunk: ChatChunk, wish: StreamWish): string => {
-  const closing = chunk.choices.length === 0
-  if (closing && !wish.usage) return ""
-  const shown = wish.usage && !closing ? { ...chunk, usage: null } : chunk
-  const out = wish.strict ? strictlyChunk(shown) : shown
-  return out === undefined ? "" : frame(JSON.stringify(out))
-}
-
 /**
  * Server-sent events of a chat stream. A failure is one error frame and the end without `[DONE]`;
  * a cut by our own shutdown says so where the connection still stands.
@@ -85,10 +70,11 @@ export const events = (
   arrival: Arrival,
   pulse: Pulse
 ): HttpServerResponse.HttpServerResponse => {
+  const render = chunkRenderer(wish)
   const frames = chunks.pipe(
     Stream.mapArray((read) => {
       let text = ""
-      for (const chunk of read) text += renderChunk(chunk, wish)
+      for (const chunk of read) text += render(chunk)
       if (text !== "") pulse.beat()
       return [Buffer.from(text)]
     }),

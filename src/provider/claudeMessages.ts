@@ -13,8 +13,8 @@ import {
   messageStream,
   type PassedReply
 } from "../translate/messages-to-claude.ts"
-import { type Machine, machine } from "../translate/Translator.ts"
-import { acceptedJson, type Prepared } from "../upstream/Prepared.ts"
+import { machine } from "../translate/Translator.ts"
+import { acceptedJson, ended, type Prepared } from "../upstream/Prepared.ts"
 import { callInput } from "./callInput.ts"
 import type { AttemptContext, Prepare } from "./Provider.ts"
 import { type Route, type RouteOf, targetModel, type TargetModel } from "./Route.ts"
@@ -38,8 +38,6 @@ const claudeOf = (operation: Operation, context: AttemptContext): Result.Result<
 
 /** What a client asks of a provider without Claude. */
 export const withoutClaude = <Op extends Operation>(operation: Op): Prepare<Op> => (_request, context) => needsClaude(operation, context)
-
-const ended: Machine<Uint8Array, never> = { step: () => [ended, []], halt: () => [] }
 
 interface Passing<Chunk> {
   readonly operation: Operation

@@ -114,10 +114,10 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
           const times = yield* timesOf(attempt.account, context, limits, true)
           const chunks = yield* call(attempt, (auth) => upstream.open(attempt.prepared, auth, times))
           const served = servedBy(attempt.prepared)
-          const signatures = lessons[operation]?.chunk
+          const signatures = lessons[operation]?.chunks
           if (signatures === undefined) return { chunks, served }
           const learned = Stream.mapArrayEffect(chunks, (some) => {
-            const calls = some.flatMap(signatures)
+            const calls = signatures(some)
             return calls.length === 0 ? Effect.succeed(some) : Effect.as(learn(context, attempt.prepared.target, calls), some)
           })
           return { chunks: learned, served }

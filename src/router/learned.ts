@@ -13,7 +13,8 @@ export interface Lessons<Op extends keyof Operations> {
   /** Ids of the calls of a request's history. */
   readonly history: (request: Operations[Op]["request"]) => ReadonlyArray<string>
   readonly reply?: (reply: Operations[Op]["out"]) => ReadonlyArray<SignedCall>
-  readonly chunk?: (chunk: Operations[Op]["chunk"]) => ReadonlyArray<SignedCall>
+  /** Of all chunks that came at once; nearly always none. */
+  readonly chunks?: (chunks: ReadonlyArray<Operations[Op]["chunk"]>) => ReadonlyArray<SignedCall>
 }
 
 /** An operation that is not here has nothing to do with signatures. */
@@ -21,7 +22,13 @@ export const lessons: { readonly [Op in keyof Operations]?: Lessons<Op> } = {
   chat: {
     history: historyCalls,
     reply: ({ choices }) => choices.flatMap(({ message }) => signaturesOf(message)),
-    chunk: ({ choices }) => choices.flatMap(({ delta }) => signaturesOf(delta))
+    chunks: (chunks) => {
+      const signed: Array<SignedCall> = []
+      for (const { choices } of chunks) {
+        for (const { delta } of choices) if (delta.tool_calls !== undefined) signed.push(...signaturesOf(delta))
+      }
+      return signed
+    }
   },
   countTokens: { history: historyCalls }
 }

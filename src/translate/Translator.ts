@@ -87,6 +87,8 @@ export interface Fold<State, In, Out> {
 /** A fold with its state closed over. */
 export interface Machine<In, Out> {
   readonly step: (input: In) => readonly [Machine<In, Out>, ReadonlyArray<Out>]
+  /** All steps at once: what one network read holds, without a machine in between for each event. */
+  readonly steps: (inputs: ReadonlyArray<In>) => readonly [Machine<In, Out>, ReadonlyArray<Out>]
   readonly halt: () => ReadonlyArray<Out>
 }
 
@@ -94,7 +96,17 @@ export const machine = <State, In, Out>(fold: Fold<State, In, Out>): Machine<In,
   const at = (state: State): Machine<In, Out> => ({
     step: (input) => {
       const [next, out] = fold.step(state, input)
-      return [next === state ? at(state) : at(next), out]
+      return [at(next), out]
+    },
+    steps: (inputs) => {
+      let current = state
+      const out: Array<Out> = []
+      for (const input of inputs) {
+        const [next, some] = fold.step(current, input)
+        current = next
+        for (const one of some) out.push(one)
+      }
+      return [at(current), out]
     },
     halt: () => fold.onHalt(state)
   })
@@ -102,32 +114,24 @@ export const machine = <State, In, Out>(fold: Fold<State, In, Out>): Machine<In,
 }
 
 /** Feeds every output of the first machine to the second; halting the first flushes into the second, then halts it. */
-export const compose = <A, B, C>(first: Machine<A, B>, second: Machine<B, C>): Machine<A, C> => ({
-  step: (input) => {
-    const [nextFirst, between] = first.step(input)
-    const [nextSecond, out] = feed(second, between)
+export const compose = <A, B, C>(first: Machine<A, B>, second: Machine<B, C>): Machine<A, C> => {
+  const on = ([nextFirst, between]: readonly [Machine<A, B>, ReadonlyArray<B>]): readonly [Machine<A, C>, ReadonlyArray<C>] => {
+    const [nextSecond, out] = second.steps(between)
     return [compose(nextFirst, nextSecond), out]
-  },
-  halt: () => {
-    const [last, out] = feed(second, first.halt())
-    return [...out, ...last.halt()]
   }
-})
-
-const feed = <B, C>(start: Machine<B, C>, inputs: ReadonlyArray<B>): readonly [Machine<B, C>, ReadonlyArray<C>] => {
-  let current = start
-  const out: Array<C> = []
-  for (const input of inputs) {
-    const [next, some] = current.step(input)
-    current = next
-    for (const one of some) out.push(one)
+  return {
+    step: (input) => on(first.step(input)),
+    steps: (inputs) => on(first.steps(inputs)),
+    halt: () => {
+      const [last, out] = second.steps(first.halt())
+      return [...out, ...last.halt()]
+    }
   }
-  return [current, out]
 }
 
 /** Runs a machine over all inputs and halts it. */
 export const runMachine = <In, Out>(start: Machine<In, Out>, inputs: Iterable<In>): ReadonlyArray<Out> => {
-  const [last, out] = feed(start, [...inputs])
+  const [last, out] = start.steps([...inputs])
   return [...out, ...last.halt()]
 }
 

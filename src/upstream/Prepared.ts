@@ -113,16 +113,24 @@ const isReason = Schema.is(Reason)
 
 /** A failure of the framing passes by the translator, and ends it. */
 const throughFailure = <Chunk>(inner: Machine<Json, Chunk | StreamFailed>): Machine<Json | StreamFailed, Chunk | StreamFailed> => ({
-  step: (input) => {
-    // The check of the reason keeps an event of the upstream that looks like a failure of ours apart.
-    if (isStreamFailed(input) && isReason(input.reason)) return [ended, [input]]
-    const [next, out] = inner.step(asJson(input))
-    return [throughFailure(next), out]
+  step: (input) => throughFailure(inner).steps([input]),
+  steps: (inputs) => {
+    const at = inputs.findIndex(isFailure)
+    const [next, out] = inner.steps(events(at < 0 ? inputs : inputs.slice(0, at)))
+    const failure = inputs[at]
+    return isFailure(failure) ? [ended, [...out, failure]] : [throughFailure(next), out]
   },
   halt: inner.halt
 })
 
-const ended: Machine<unknown, never> = { step: () => [ended, []], halt: () => [] }
+/** The check of the reason keeps an event of the upstream that looks like a failure of ours apart. */
+const isFailure = (input: unknown): input is StreamFailed => isStreamFailed(input) && isReason(input.reason)
+
+/** Inputs known to hold no failure. */
+const events = (inputs: ReadonlyArray<Json | StreamFailed>): ReadonlyArray<Json> => inputs as ReadonlyArray<Json>
+
+/** Takes everything and answers nothing: a stream that has failed, or an operation without streams. */
+export const ended: Machine<unknown, never> = { step: () => [ended, []], steps: () => [ended, []], halt: () => [] }
 
 const decoders = new WeakMap<object, (input: unknown) => Result.Result<unknown, unknown>>()
 

@@ -145,6 +145,8 @@ const unexpected = (prepared: Prepared<unknown, unknown>, upstreamStatus: number
 
 type Chunks<Chunk> = readonly [Chunk, ...Array<Chunk>]
 
+const isSome = <Chunk>(chunks: ReadonlyArray<Chunk>): chunks is Chunks<Chunk> => chunks.length > 0
+
 /** Pulls until the first chunk exists, then is the stream that begins with it. */
 const openChunks = <Chunk>(
   prepared: Prepared<unknown, Chunk>,
@@ -179,10 +181,9 @@ const chunkPull = <Chunk>(
   let end: Pull.Pull<never, ProviderError> | undefined
 
   const emit = (chunks: ReadonlyArray<Chunk>): Pull.Pull<Chunks<Chunk>, ProviderError> => {
-    const [first, ...rest] = chunks
-    if (first === undefined) return end ?? pull
+    if (!isSome(chunks)) return end ?? pull
     begun = true
-    return Effect.succeed([first, ...rest])
+    return Effect.succeed(chunks)
   }
   const take = (outputs: ReturnType<typeof current.halt>, into: Array<Chunk>): void => {
     for (const output of outputs) {
@@ -196,11 +197,9 @@ const chunkPull = <Chunk>(
     end ?? Effect.matchEffect(response.body, {
       onSuccess: (reads) => {
         const chunks: Array<Chunk> = []
-        for (const bytes of reads) {
-          const [next, outputs] = current.step(bytes)
-          current = next
-          take(outputs, chunks)
-        }
+        const [next, outputs] = current.steps(reads)
+        current = next
+        take(outputs, chunks)
         return emit(chunks)
       },
       onFailure: (error) => {

@@ -88,11 +88,27 @@ export const readParts = (
   callId: () => string
 ): readonly [PartsState, ReadonlyArray<Delta>] => {
   const parts = candidate.content?.parts ?? []
-  if (parts.length === 0) return [state, []]
+  const only = parts[0]
+  if (only === undefined) return [state, []]
+  const more = parts.length === 1 ? moreText(state, only, facts) : undefined
+  if (more !== undefined) return more
   const work: Work = { ...state, facts, callId, deltas: [] }
   parts.forEach((part, position) => readPart(work, part, position))
   const { facts: _facts, callId: _callId, deltas, ...next } = work
   return [next, deltas]
+}
+
+/** What nearly every event of a stream is: more of the text before it. The general way would read it alike, at three times the cost. */
+const moreText = (state: PartsState, part: Part, facts: PartsFacts): readonly [PartsState, ReadonlyArray<Delta>] | undefined => {
+  const { text } = part
+  const isMore = typeof text === "string" && text !== "" && part.thought !== true && !part.thoughtSignature &&
+    state.lastPart === "text" && state.growing === "text" && !facts.joins && !facts.trims
+  if (!isMore) return undefined
+  const { blocks, calls, open, partStarts, media, joined, blank } = state
+  return [
+    { blocks, growing: "text", calls, open, content: state.content + text, partStarts, lastPart: "text", media, joined, blank },
+    [{ content: text, content_blocks: [{ index: blocks - 1, delta: { text } }] }]
+  ]
 }
 
 /** Gives out a call whose arguments were still coming: a call that is open at the end counts as whole. */

@@ -86,20 +86,25 @@ const readEvent = (
   facts: Facts
 ): readonly [StreamState, ReadonlyArray<Output>] => {
   const out: Array<Output> = []
-  const opened = state.choices.some((choice) => choice.opened)
-  const model = opened ? state.model : event.modelVersion ?? state.model
+  const model = state.choices.some(isOpened) ? state.model : event.modelVersion ?? state.model
   let calls = state.calls
   const callId = () => facts.context.callId(calls++)
   let choices = state.choices
-  for (const [position, candidate] of (event.candidates ?? []).entries()) {
+  const candidates = event.candidates ?? []
+  for (let position = 0; position < candidates.length; position++) {
+    const candidate = candidates[position]
+    if (candidate === undefined) continue
     const index = indexOf(candidate, position)
-    const before = choices.find((choice) => choice.index === index) ?? { index, opened: false, parts: noParts, end: noEnd }
+    const at = choices.findIndex((choice) => choice.index === index)
+    const before = choices[at] ?? { index, opened: false, parts: noParts, end: noEnd }
     const after = readCandidate(before, candidate, facts, callId, modelOf(model, facts), out)
-    choices = choices.includes(before) ? choices.map((choice) => (choice === before ? after : choice)) : [...choices, after]
+    choices = at < 0 ? [...choices, after] : choices.length === 1 ? [after] : choices.with(at, after)
   }
   const usage = event.usageMetadata ? mergeUsage(state.usage, event.usageMetadata) : state.usage
   return [{ model, choices, calls, usage, feedback: event.promptFeedback ?? state.feedback, failed: false }, out]
 }
+
+const isOpened = (choice: ChoiceState): boolean => choice.opened
 
 const modelOf = (model: string | undefined, facts: Facts): string => model ?? facts.context.target.modelId
 

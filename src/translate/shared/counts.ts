@@ -8,8 +8,16 @@ export const count = (value: Json | undefined): number =>
 
 /** The counts of a stream repeat and grow: the last value wins per field, and a field that is missing resets nothing. */
 export const mergeUsage = (before: JsonObject | undefined, metadata: JsonObject): JsonObject => {
-  const news = Object.values(metadata).includes(null)
-    ? Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null))
-    : metadata
-  return before === undefined ? news : { ...before, ...news }
+  const news = lacksNulls(metadata) ? metadata : Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null))
+  return before === undefined || holdsAllOf(news, before) ? news : { ...before, ...news }
+}
+
+const lacksNulls = (metadata: JsonObject): boolean => {
+  for (const field in metadata) if (metadata[field] === null) return false
+  return true
+}
+
+const holdsAllOf = (news: JsonObject, before: JsonObject): boolean => {
+  for (const field in before) if (news[field] === undefined) return false
+  return true
 }
