@@ -34,8 +34,7 @@ const chunk: fc.Arbitrary<ChatChunk> = fc.record({
   ),
   provider: fc.constant("google")
 })
-const fromElsewhere = { system_fingerprint: "fp" }
-const passedThrough = fc.constantFrom<Partial<ChatChunk>>({}, {}, {}, fromElsewhere, { usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } })
+const passedThrough = fc.constantFrom<object>({}, {}, {}, { system_fingerprint: "fp" }, { usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } })
 
 describe("T1301 one envelope for all chunks of text", () => {
   it("writes what the general way writes", () => {
