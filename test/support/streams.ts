@@ -3,9 +3,9 @@
 import type { Json } from "../../src/domain/json.ts"
 import { streamFromGemini } from "../../src/translate/chat-to-gemini/stream.ts"
 import { jsonEvents } from "../../src/translate/jsonEvents.ts"
-import { compose, isStreamFailed, type Machine, machine, runMachine, type StreamFailed, type TranslateContext } from "../../src/translate/Translator.ts"
+import { compose, type Fold, isStreamFailed, machine, runMachine, type StreamFailed, type TranslateContext } from "../../src/translate/Translator.ts"
 import type { ChatRequest } from "../../src/wire/openai/Chat.ts"
-import type { ChatChunk } from "../../src/wire/openai/ChatReply.ts"
+import type { ChatChunk, ToolCallDelta } from "../../src/wire/openai/ChatReply.ts"
 import { deepFreeze } from "./chat.ts"
 
 export type Output = ChatChunk | StreamFailed
@@ -14,25 +14,23 @@ const encoder = new TextEncoder()
 
 export const bytesOf = (text: string): Uint8Array => encoder.encode(text)
 
-/** Network bytes to chunks, as the gateway runs it. */
-export const byteMachine = (context: TranslateContext, request: ChatRequest): Machine<Uint8Array, Output> => {
-  const fold = streamFromGemini(context, request)
-  const reading = machine({
-    initial: fold.initial,
-    step: (state: ReturnType<typeof fold.initial>, event: Json | StreamFailed) =>
-      isStreamFailed(event)
-        ? [{ ...state, failed: true }, [event]] as const
-        : fold.step(state, event),
-    onHalt: fold.onHalt
+/** Network bytes to the outputs of a fold, as the gateway runs it. */
+export const bytesThrough = <State>(fold: Fold<State, Json, Output>, pieces: Iterable<Uint8Array>): ReadonlyArray<Output> => {
+  const reading = machine<{ readonly own: State } | undefined, Json | StreamFailed, Output>({
+    initial: () => ({ own: fold.initial() }),
+    step: (state, event) => {
+      if (state === undefined) return [state, []]
+      if (isStreamFailed(event)) return [undefined, [event]]
+      const [own, outputs] = fold.step(state.own, event)
+      return [{ own }, outputs]
+    },
+    onHalt: (state) => (state === undefined ? [] : fold.onHalt(state.own))
   })
-  return compose(machine(jsonEvents(limits)), reading)
+  return runMachine(compose(machine(jsonEvents(limits)), reading), pieces)
 }
 
-export const runBytes = (context: TranslateContext, request: ChatRequest, pieces: Iterable<Uint8Array>): ReadonlyArray<Output> =>
-  runMachine(byteMachine(context, request), pieces)
-
-export const runEvents = (context: TranslateContext, request: ChatRequest, events: ReadonlyArray<Json>): ReadonlyArray<Output> => {
-  const fold = streamFromGemini(context, request)
+/** Events to the outputs of a fold; events and states are deeply frozen on the way. */
+export const eventsThrough = <State>(fold: Fold<State, Json, Output>, events: ReadonlyArray<Json>): ReadonlyArray<Output> => {
   let state = deepFreeze(fold.initial())
   const out: Array<Output> = []
   for (const event of events) {
@@ -42,6 +40,12 @@ export const runEvents = (context: TranslateContext, request: ChatRequest, event
   }
   return [...out, ...fold.onHalt(state)]
 }
+
+export const runBytes = (context: TranslateContext, request: ChatRequest, pieces: Iterable<Uint8Array>): ReadonlyArray<Output> =>
+  bytesThrough(streamFromGemini(context, request), pieces)
+
+export const runEvents = (context: TranslateContext, request: ChatRequest, events: ReadonlyArray<Json>): ReadonlyArray<Output> =>
+  eventsThrough(streamFromGemini(context, request), events)
 
 /** The bytes in two pieces, cut before `at`. */
 export const cutAt = (bytes: Uint8Array, at: number): ReadonlyArray<Uint8Array> => [bytes.slice(0, at), bytes.slice(at)]
@@ -103,9 +107,11 @@ export const joined = (chunks: ReadonlyArray<ChatChunk>): Joined => {
       found.content += delta.content ?? ""
       found.reasoning += delta.reasoning_content ?? ""
       if (typeof delta.refusal === "string") found.refusal = (found.refusal ?? "") + delta.refusal
-      for (const call of delta.tool_calls ?? []) {
-        const { index: position, ...rest } = call
-        found.calls[position] = rest
+      for (const { index: position, ...piece } of delta.tool_calls ?? []) {
+        const open = found.calls[position]
+        found.calls[position] = open === undefined
+          ? piece
+          : { ...open, ...piece, function: { ...open.function, ...piece.function, arguments: `${open.function.arguments ?? ""}${piece.function.arguments ?? ""}` } }
       }
       if (delta.function_call !== undefined) found.functionCall = delta.function_call
       for (const block of delta.content_blocks ?? []) joinBlock(found.blocks, block.index, block.delta)
@@ -147,7 +153,7 @@ interface JoinedChoice {
   content: string
   reasoning: string
   refusal: string | undefined
-  calls: Array<object>
+  calls: Array<Omit<ToolCallDelta, "index">>
   blocks: Array<Record<string, unknown>>
   parts: Array<Record<string, unknown>>
   annotations: Array<object>

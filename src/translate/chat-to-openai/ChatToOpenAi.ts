@@ -1,0 +1,20 @@
+// The pair of chat completions and upstreams that speak them too: Llama and other publishers, self-deployed endpoints.
+// It must not know URLs or credentials.
+import type { ChatRequest } from "../../wire/openai/Chat.ts"
+import type { ChatChunk, ChatCompletion } from "../../wire/openai/ChatReply.ts"
+import { UpstreamChat } from "../../wire/openai/UpstreamChat.ts"
+import type { Translator } from "../Translator.ts"
+import { failureFromOpenAi } from "./failure.ts"
+import { chatToOpenAiRequest, type OpenAiRequest } from "./request.ts"
+import { responseFromOpenAi } from "./response.ts"
+import { type StreamState, streamFromOpenAi } from "./stream.ts"
+
+export const chatToOpenAi: Translator<ChatRequest, OpenAiRequest, UpstreamChat, UpstreamChat, ChatCompletion, ChatChunk, StreamState> = {
+  name: "chat-to-openai",
+  reply: UpstreamChat,
+  event: UpstreamChat,
+  request: chatToOpenAiRequest,
+  response: responseFromOpenAi,
+  stream: streamFromOpenAi,
+  failure: failureFromOpenAi
+}

@@ -1,0 +1,109 @@
+// Tool calls of an answer, whole or in pieces: numbered, named once, with ids and arguments in text.
+// It must not know frames or finish reasons.
+import type { Json } from "../../domain/json.ts"
+import type { ToolCallDelta } from "../../wire/openai/ChatReply.ts"
+import type { UpstreamCall } from "../../wire/openai/UpstreamChat.ts"
+import { fields, restOf } from "./rest.ts"
+
+/** A call that was opened; its place in the list is its index. */
+export interface CallState {
+  /** The upstream's own index; undefined when it gave none. */
+  readonly from: number | undefined
+  /** The upstream's own id; empty when it gave none. */
+  readonly given: string
+  /** The id that went out. */
+  readonly id: string
+  readonly named: boolean
+  /** Some text of its arguments went out. */
+  readonly begun: boolean
+}
+
+export const noCalls: ReadonlyArray<CallState> = []
+
+/** Reads the calls of one message, each whole, or of one delta; `callId` makes the ids that are missing or used twice. */
+export const readCalls = (
+  before: ReadonlyArray<CallState>,
+  pieces: ReadonlyArray<UpstreamCall>,
+  whole: boolean,
+  callId: () => string
+): readonly [ReadonlyArray<CallState>, ReadonlyArray<ToolCallDelta>] => {
+  let calls = before
+  const deltas: Array<ToolCallDelta> = []
+  for (const piece of pieces) {
+    const at = whole ? calls.length : placeOf(calls, piece)
+    const known = calls[at]
+    const next = known === undefined ? opened(calls, piece, callId) : continued(known, piece)
+    const delta = deltaOf(at, next, known, piece)
+    if (delta !== undefined) deltas.push(delta)
+    if (next !== known) calls = known === undefined ? [...calls, next] : calls.with(at, next)
+  }
+  return [calls, deltas]
+}
+
+/** Clients parse arguments: a call that came without any gets the text of an empty object. */
+export const closeCalls = (calls: ReadonlyArray<CallState>): ReadonlyArray<ToolCallDelta> =>
+  calls.flatMap((call, index) => (call.begun ? [] : [{ index, function: { arguments: "{}" } }]))
+
+const idOf = ({ id }: UpstreamCall): string => (typeof id === "string" ? id : "")
+const nameOf = (piece: UpstreamCall): string => piece.function?.name ?? ""
+
+/**
+ * The call a piece belongs to, or the place after the last. Some servers number every call 0, others number none: then
+ * a named piece with another id begins a call of its own.
+ */
+const placeOf = (calls: ReadonlyArray<CallState>, piece: UpstreamCall): number => {
+  const index = piece.index ?? undefined
+  const at = index === undefined ? calls.length - 1 : calls.findLastIndex(({ from }) => from === index)
+  const known = calls[at]
+  if (known === undefined) return calls.length
+  const id = idOf(piece)
+  const isNew = nameOf(piece) !== "" && (id === "" ? index === undefined : id !== known.given)
+  return isNew ? calls.length : at
+}
+
+const opened = (calls: ReadonlyArray<CallState>, piece: UpstreamCall, callId: () => string): CallState => {
+  const given = idOf(piece)
+  const taken = given === "" || calls.some(({ id }) => id === given)
+  return {
+    from: piece.index ?? undefined,
+    given,
+    id: taken ? callId() : given,
+    named: nameOf(piece) !== "",
+    begun: argumentsOf(piece) !== ""
+  }
+}
+
+const continued = (known: CallState, piece: UpstreamCall): CallState => {
+  const named = known.named || nameOf(piece) !== ""
+  const begun = known.begun || argumentsOf(piece) !== ""
+  return named === known.named && begun === known.begun ? known : { ...known, named, begun }
+}
+
+/** Signatures are left out: none is ever sent back to these upstreams. */
+const callFields = fields("index", "id", "type", "function", "extra_content")
+const functionFields = fields("name", "arguments", "thought_signature")
+
+/** Id, type and name stand on the first piece only; undefined when a later piece says nothing new. */
+const deltaOf = (index: number, call: CallState, known: CallState | undefined, piece: UpstreamCall): ToolCallDelta | undefined => {
+  const rest = restOf(piece, callFields)
+  const restOfFunction = piece.function ? restOf(piece.function, functionFields) : undefined
+  const text = argumentsOf(piece)
+  const name = known?.named === true ? "" : nameOf(piece)
+  if (known === undefined) {
+    return {
+      ...rest,
+      index,
+      id: call.id,
+      type: "function",
+      function: { ...restOfFunction, ...(name === "" ? {} : { name }), arguments: text }
+    }
+  }
+  if (text === "" && name === "" && rest === undefined && restOfFunction === undefined) return undefined
+  return { ...rest, index, function: { ...restOfFunction, ...(name === "" ? {} : { name }), arguments: text } }
+}
+
+const argumentsOf = (piece: UpstreamCall): string => textOfArguments(piece.function?.arguments)
+
+/** The text of arguments; some servers send the object itself. */
+export const textOfArguments = (value: Json | undefined): string =>
+  value === undefined || value === null ? "" : typeof value === "string" ? value : JSON.stringify(value)

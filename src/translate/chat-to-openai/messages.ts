@@ -1,0 +1,109 @@
+// The messages of a chat as an OpenAI-compatible upstream takes them: the client's own, without the gateway's extensions.
+// It must not know parameters; what the upstream checks itself is not checked here.
+import * as Result from "effect/Result"
+import type { BodyInvalid } from "../../domain/GatewayError.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import type { ChatMessage, ChatRequest } from "../../wire/openai/Chat.ts"
+import { invalid } from "../shared/fault.ts"
+import { isPlainMedia } from "../shared/media.ts"
+
+type Read<A> = Result.Result<A, BodyInvalid>
+type Fields = Readonly<Record<string, unknown>>
+
+/** Refuses media that only Gemini can fetch, or that nobody may be asked to fetch. */
+export const messagesToOpenAi = (messages: ChatRequest["messages"]): Read<ReadonlyArray<Fields>> => {
+  const out: Array<Fields> = []
+  for (const [index, message] of messages.entries()) {
+    if (isPlain(message)) {
+      out.push(message)
+      continue
+    }
+    const read = messageToOpenAi(message, `messages[${index}]`)
+    if (Result.isFailure(read)) return Result.fail(read.failure)
+    out.push(read.success)
+  }
+  return Result.succeed(out)
+}
+
+/** Fields of messages and calls that only the gateway understands. */
+const extensions = new Set(["content_blocks", "content_parts", "reasoning_content", "thought_signature", "extra_content"])
+
+/** Nothing to take out or to look into. */
+const isPlain = (message: ChatMessage): boolean => {
+  for (const name in message) {
+    const value = message[name]
+    if (extensions.has(name) || value === undefined || (typeof value === "object" && !(value === null && name === "content"))) return false
+  }
+  return message.role !== "developer"
+}
+
+const messageToOpenAi = (message: ChatMessage, path: string): Read<Fields> =>
+  Result.map(contentOf(message, `${path}.content`), (content) => {
+    const fields = Object.entries(message).flatMap(([name, value]): ReadonlyArray<readonly [string, unknown]> => {
+      if (name === "content" || value === undefined || value === null || extensions.has(name)) return []
+      if (name === "role") return [[name, value === "developer" ? "system" : value]]
+      return [[name, name === "tool_calls" && Array.isArray(value) ? value.map(callToOpenAi) : value]]
+    })
+    return Object.fromEntries(content === undefined ? fields : [...fields, ["content", content]])
+  })
+
+const contentOf = (message: ChatMessage, path: string): Read<unknown> => {
+  const { content, tool_calls } = message
+  if (Array.isArray(content) && content.length > 0) return partsToOpenAi(content, path)
+  const isSilent = (content ?? "") === "" || Array.isArray(content)
+  return Result.succeed(isSilent && !Array.isArray(tool_calls) ? textOfExtensions(message) || content : content)
+}
+
+/** The text of a message that came back in the gateway's own form alone. */
+const textOfExtensions = ({ content_parts, content_blocks }: ChatMessage): string => {
+  for (const list of [content_parts, content_blocks]) {
+    if (!Array.isArray(list)) continue
+    const text = list.map((one: unknown) => (isJsonObject(one) && one["type"] === "text" && typeof one["text"] === "string" ? one["text"] : "")).join("")
+    if (text !== "") return text
+  }
+  return ""
+}
+
+/** Parts that stand for what another family of models made. */
+const foreign = new Set<Json | undefined>(["thinking", "redacted_thinking", "image", "provider_part"])
+
+/** Empty text when nothing is left of a list of foreign parts. */
+const partsToOpenAi = (parts: ReadonlyArray<unknown>, path: string): Read<ReadonlyArray<unknown> | string> => {
+  const out: Array<unknown> = []
+  for (const [index, part] of parts.entries()) {
+    if (!isJsonObject(part)) {
+      out.push(part)
+      continue
+    }
+    if (foreign.has(part["type"])) continue
+    const read = mediaToOpenAi(part, `${path}[${index}]`)
+    if (Result.isFailure(read)) return Result.fail(read.failure)
+    out.push(read.success)
+  }
+  return Result.succeed(out.length === 0 ? "" : out)
+}
+
+const mediaHints = new Set(["mime_type", "format", "video_metadata"])
+
+/** `image_url` and its kin of other servers: `{type:"video_url", video_url:{url}}`. */
+const mediaToOpenAi = (part: JsonObject, path: string): Read<JsonObject> => {
+  const type = part["type"]
+  if (typeof type !== "string" || !type.endsWith("_url")) return Result.succeed(part)
+  const given = part[type]
+  const url = isJsonObject(given) ? given["url"] : given
+  if (typeof url !== "string") return Result.succeed(part)
+  if (!isPlainMedia(url)) return invalid(`${path}.${type}.url`, "invalid_media_url", mediaHint)
+  const rest = isJsonObject(given) ? Object.entries(given).filter(([name]) => !mediaHints.has(name)) : [["url", url] as const]
+  return Result.succeed({ ...part, [type]: Object.fromEntries(rest) })
+}
+
+const mediaHint = "This model takes media as data URIs and public https addresses; gs:// URIs, Files API URLs and YouTube links work with Gemini models only."
+
+/** Signatures of another family's calls stay here. */
+const callToOpenAi = (call: unknown): unknown => {
+  if (!isJsonObject(call)) return call
+  const called = call["function"]
+  return isJsonObject(called) ? { ...ownFields(call), function: ownFields(called) } : ownFields(call)
+}
+
+const ownFields = (given: JsonObject): JsonObject => Object.fromEntries(Object.entries(given).filter(([name]) => !extensions.has(name)))

@@ -1,0 +1,19 @@
+// The pair of chat completions and predict: self-deployed models that take a prompt.
+// It must not know URLs or credentials.
+import { PredictReply, type PredictRequest } from "../../wire/google/Predict.ts"
+import type { ChatRequest } from "../../wire/openai/Chat.ts"
+import type { ChatChunk, ChatCompletion } from "../../wire/openai/ChatReply.ts"
+import { failureFromOpenAi } from "../chat-to-openai/failure.ts"
+import type { Translator } from "../Translator.ts"
+import { chatToPredictRequest } from "./request.ts"
+import { type PredictState, responseFromPredict, streamFromPredict } from "./response.ts"
+
+export const chatToPredict: Translator<ChatRequest, PredictRequest, PredictReply, PredictReply, ChatCompletion, ChatChunk, PredictState> = {
+  name: "chat-to-predict",
+  reply: PredictReply,
+  event: PredictReply,
+  request: chatToPredictRequest,
+  response: responseFromPredict,
+  stream: streamFromPredict,
+  failure: failureFromOpenAi
+}

@@ -1,0 +1,34 @@
+// A talk as one text, for models that take a prompt and no messages.
+// It must not know parameters or where the text goes.
+import * as Result from "effect/Result"
+import { type RequestFault, UnsupportedParameter } from "../../domain/GatewayError.ts"
+import { defaultLimits } from "../../domain/Limits.ts"
+import type { ChatRequest } from "../../wire/openai/Chat.ts"
+import { readMessages } from "../shared/readMessages.ts"
+import type { Part } from "../shared/readParts.ts"
+
+/** What a prompt cannot say is refused at its path. */
+export const unsupported = (param: string, what: string): Result.Result<never, UnsupportedParameter> =>
+  Result.fail(new UnsupportedParameter({ param, message: `This endpoint takes a prompt: ${what}.` }))
+
+const roles = { System: "system", User: "user", Assistant: "assistant" } as const
+
+/** Lines of `role: text`, system messages first; the model goes on after the last, which is the assistant's. */
+export const promptOf = (request: ChatRequest): Result.Result<string, RequestFault> => {
+  const read = readMessages(request.messages, defaultLimits)
+  if (Result.isFailure(read)) return Result.fail(read.failure)
+  const system: Array<string> = []
+  const talk: Array<string> = []
+  for (const turn of read.success) {
+    if (turn._tag === "Assistant" && turn.calls.length > 0) return unsupported("messages", "it knows no tool calls")
+    const media = turn.parts.find((part) => part._tag === "Media")
+    if (media !== undefined) return unsupported(media.source.path, "it sees text only")
+    const text = textOf(turn.parts)
+    if (text !== "") (turn._tag === "System" ? system : talk).push(`${roles[turn._tag]}: ${text}`)
+  }
+  const isPrefilled = read.success.at(-1)?._tag === "Assistant"
+  return Result.succeed([...system, ...talk, ...(isPrefilled ? [] : ["assistant:"])].join("\n"))
+}
+
+const textOf = (parts: ReadonlyArray<Part>): string =>
+  parts.flatMap((part) => (part._tag === "Text" ? [part.text] : [])).join("\n")

@@ -1,0 +1,46 @@
+// A chat request as the body of predict: one instance with a prompt.
+// It must not know URLs or credentials.
+import * as Result from "effect/Result"
+import type { RequestFault } from "../../domain/GatewayError.ts"
+import type { Json, JsonObject } from "../../domain/json.ts"
+import type { PredictRequest } from "../../wire/google/Predict.ts"
+import type { ChatRequest } from "../../wire/openai/Chat.ts"
+import type { Translated } from "../Translator.ts"
+import { ignoredParams } from "./params.ts"
+import { promptOf, unsupported } from "./prompt.ts"
+
+/** Some servers read parameters beside the prompt, others apart from the instances: they stand in both places. */
+export const chatToPredictRequest = (request: ChatRequest): Result.Result<Translated<PredictRequest>, RequestFault> => {
+  const refusal = refused(request)
+  if (refusal !== undefined) return refusal
+  return Result.map(promptOf(request), (prompt) => {
+    const parameters = parametersOf(request)
+    return {
+      body: {
+        instances: [{ prompt, ...parameters }],
+        ...(Object.keys(parameters).length === 0 ? {} : { parameters })
+      },
+      headers: {},
+      ignored: ignoredParams(request, (request.max_tokens ?? undefined) === parameters["max_tokens"] ? [] : ["max_tokens"])
+    }
+  })
+}
+
+const refused = ({ functions, n, response_format, tools }: ChatRequest): Result.Result<never, RequestFault> | undefined => {
+  if (tools && tools.length > 0) return unsupported("tools", "it knows no tools")
+  if (functions && functions.length > 0) return unsupported("functions", "it knows no tools")
+  if (response_format && response_format["type"] !== "text") return unsupported("response_format", "it answers in text only")
+  return typeof n === "number" && n > 1 ? unsupported("n", "it answers once") : undefined
+}
+
+const parametersOf = (request: ChatRequest): JsonObject => {
+  const asked = {
+    max_tokens: request.max_completion_tokens ?? request.max_tokens,
+    temperature: request.temperature,
+    top_p: request.top_p,
+    top_k: request.top_k,
+    stop: request.stop as Json | undefined,
+    seed: request.seed
+  }
+  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined && value !== null))
+}

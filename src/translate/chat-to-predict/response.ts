@@ -1,0 +1,81 @@
+// What predict answers as a chat completion, or as the chunks of one.
+// It must not know HTTP; a stream has one event, which is the whole answer.
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { isJsonObject, type Json } from "../../domain/json.ts"
+import type { Reason } from "../../domain/ProviderError.ts"
+import { PredictReply } from "../../wire/google/Predict.ts"
+import type { ChatRequest } from "../../wire/openai/Chat.ts"
+import type { ChatChunk, ChatCompletion, Delta, FinishReason, Usage } from "../../wire/openai/ChatReply.ts"
+import { failureInside } from "../chat-to-openai/failure.ts"
+import { unreadableEvent } from "../shared/badStream.ts"
+import { chunkOf, completionOf, usageChunkOf } from "../shared/envelope.ts"
+import { type Fold, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
+import { promptOf } from "./prompt.ts"
+
+/** The upstream counts nothing. */
+const noUsage: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+
+export const responseFromPredict = (
+  reply: PredictReply,
+  context: TranslateContext,
+  request: ChatRequest
+): Result.Result<ChatCompletion, Reason> =>
+  Result.map(textOf(reply, request), (content) => {
+    const message = { role: "assistant" as const, content, refusal: null }
+    return completionOf(context, context.target.modelId, [{ index: 0, message, logprobs: null, finish_reason: "stop" }], noUsage)
+  })
+
+const empty: Reason = { _tag: "BadReply", kind: "empty", message: "The endpoint answered without a prediction in text. Its dialect may be another one." }
+
+const textOf = ({ predictions }: PredictReply, request: ChatRequest): Result.Result<string, Reason> => {
+  const text = textIn(predictions?.[0])
+  return text === undefined ? Result.fail(empty) : Result.succeed(withoutEcho(text, request))
+}
+
+/** Text by itself, under one of the names that model servers use, or as the first of a list of these. */
+const textIn = (prediction: Json | undefined): string | undefined => {
+  const one = Array.isArray(prediction) ? prediction[0] : prediction
+  const given: ReadonlyArray<Json | undefined> = isJsonObject(one) ? [one["content"], one["generated_text"], one["output"]] : [one]
+  return given.find((text) => typeof text === "string")
+}
+
+const outputMark = "\nOutput:"
+
+/** Many servers answer the prompt and what follows it, some as `Prompt:`, the prompt, `Output:`, the answer. */
+const withoutEcho = (text: string, request: ChatRequest): string => {
+  const prompt = Result.getOrElse(promptOf(request), () => "")
+  for (const echo of [`Prompt:\n${prompt}${outputMark}`, prompt]) {
+    if (echo !== "" && text.startsWith(echo)) return text.slice(echo.length).trimStart()
+  }
+  const mark = text.startsWith("Prompt:") ? text.indexOf(outputMark) : -1
+  return mark < 0 ? text : text.slice(mark + outputMark.length).trimStart()
+}
+
+/** Whether the answer has come, or has failed. */
+export type PredictState = "waiting" | "answered" | "failed"
+type Output = ChatChunk | StreamFailed
+
+const isReply = Schema.is(PredictReply)
+
+export const streamFromPredict = (context: TranslateContext, request: ChatRequest): Fold<PredictState, Json, Output> => {
+  const chunk = (delta: Delta, finish_reason: FinishReason | null): ChatChunk =>
+    chunkOf(context, context.target.modelId, { index: 0, delta, finish_reason })
+  return {
+    initial: () => "waiting",
+    step: (state, event) => {
+      if (state !== "waiting") return [state, []]
+      const fault = isJsonObject(event) ? failureInside(event) : undefined
+      const text = fault === undefined && isReply(event) ? textOf(event, request) : Result.fail(fault ?? unreadableEvent)
+      return Result.isFailure(text)
+        ? ["failed", [streamFailed(text.failure)]]
+        : ["answered", [chunk({ role: "assistant", content: "" }, null), chunk({ content: text.success }, null)]]
+    },
+    onHalt: (state) => {
+      if (state === "failed") return []
+      return state === "waiting"
+        ? [streamFailed(empty)]
+        : [chunk({}, "stop"), usageChunkOf(context, context.target.modelId, noUsage)]
+    }
+  }
+}

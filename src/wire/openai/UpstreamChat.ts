@@ -1,0 +1,34 @@
+// Completions and chunks as OpenAI-compatible upstreams send them: what is read is typed, all else is kept as it came.
+// It must not know what becomes of them.
+import * as Schema from "effect/Schema"
+import { JsonValue, maybe } from "../json.ts"
+
+const open = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
+  Schema.StructWithRest(Schema.Struct(fields), [Schema.Record(Schema.String, JsonValue)])
+
+/** A call or a piece of one. Some servers send arguments as an object, or leave the index out. */
+export const UpstreamCall = open({
+  index: maybe(Schema.Number),
+  id: maybe(JsonValue),
+  function: maybe(open({ name: maybe(Schema.String), arguments: maybe(JsonValue) }))
+})
+export type UpstreamCall = typeof UpstreamCall.Type
+
+/** A message or a delta. Some servers send content as a list of parts. */
+export const UpstreamMessage = open({
+  content: maybe(Schema.Union([Schema.String, Schema.Array(JsonValue)])),
+  tool_calls: maybe(Schema.Array(UpstreamCall))
+})
+export type UpstreamMessage = typeof UpstreamMessage.Type
+
+export const UpstreamChoice = open({
+  index: maybe(Schema.Number),
+  message: maybe(UpstreamMessage),
+  delta: maybe(UpstreamMessage),
+  finish_reason: maybe(Schema.String)
+})
+export type UpstreamChoice = typeof UpstreamChoice.Type
+
+/** The unary reply, and every streamed event: a stream asked for may be answered by one completion. */
+export const UpstreamChat = open({ choices: maybe(Schema.Array(UpstreamChoice)) })
+export type UpstreamChat = typeof UpstreamChat.Type

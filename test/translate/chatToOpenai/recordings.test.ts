@@ -1,0 +1,98 @@
+// Recorded answers of hosts that speak this dialect: all are readable, strict forms are published forms, any cut gives the same.
+import { describe, expect, it } from "vitest"
+import type { Json } from "../../../src/domain/json.ts"
+import { chatToOpenAi } from "../../../src/translate/chat-to-openai/ChatToOpenAi.ts"
+import { isStreamFailed } from "../../../src/translate/Translator.ts"
+import type { ChatChunk } from "../../../src/wire/openai/ChatReply.ts"
+import { answer, outputsOfBytes, validChunk } from "../../support/openAi.ts"
+import { loudlySkipped, type Recording, recordings, sharedDir } from "../../support/shared.ts"
+import { boundaries, bytesOf, cutAt, eachByte, isChunk, joined } from "../../support/streams.ts"
+
+if (sharedDir() === undefined) loudlySkipped("recordings of OpenAI-compatible upstreams")
+
+const all = recordings("vertex-openapi")
+const name = ({ id }: Recording): string => id.split("/").at(-1) ?? ""
+const bodyOf = ({ response }: Recording) => response.body as Json
+const isStream = ({ response }: Recording): boolean => response.bodyText !== undefined
+
+const refusal = {
+  _tag: "InvalidRequest",
+  message: "tool call validation failed: parameters for tool structured_output did not match schema: errors: [`/age`: expected integer, but got string]",
+  upstreamCode: "tool_use_failed"
+}
+
+it.runIf(sharedDir() !== undefined)("there are recordings of every kind", () => {
+  expect([all.filter(isStream).length, all.filter((one) => one.response.status !== 200).length, all.length]).toStrictEqual([5, 1, 11])
+})
+
+describe("unary", () => {
+  for (const recording of all.filter((one) => !isStream(one) && one.response.status === 200)) {
+    it(`L11 L22 ${name(recording)}`, () => {
+      const given = bodyOf(recording) as { readonly id: string; readonly model: string; readonly choices: ReadonlyArray<{ readonly message: object; readonly finish_reason: string }>; readonly usage: object }
+      const { id, model, choices, usage } = answer(bodyOf(recording))
+      expect([id, model]).toStrictEqual([given.id, given.model])
+      expect(usage).toMatchObject(Object.fromEntries(Object.entries(given.usage).filter(([, value]) => value !== null)))
+      expect(choices.map((choice) => choice.finish_reason)).toStrictEqual(given.choices.map((choice) => choice.finish_reason))
+      for (const [at, { message }] of given.choices.entries()) {
+        expect(choices[at]?.message).toStrictEqual({ content: null, refusal: null, ...Object.fromEntries(Object.entries(message).filter(([, value]) => value !== null)) })
+      }
+    })
+  }
+})
+
+describe("refused", () => {
+  for (const recording of all.filter((one) => one.response.status !== 200)) {
+    it(`T2008 ${name(recording)}`, () => {
+      const { headers, status } = recording.response
+      expect(chatToOpenAi.failure(status, headers, bodyOf(recording), "caller")).toStrictEqual(refusal)
+      expect(chatToOpenAi.failure(status, headers, JSON.stringify(bodyOf(recording)), "caller")).toStrictEqual(refusal)
+    })
+  }
+})
+
+/** L2 to L5 and L11. */
+const sound = (chunks: ReadonlyArray<ChatChunk>): void => {
+  chunks.forEach(validChunk)
+  expect(chunks.map((chunk) => "usage" in chunk)).toStrictEqual(chunks.map((_, at) => at === chunks.length - 1))
+  expect(new Set(chunks.map(({ id, created, model }) => JSON.stringify([id, created, model]))).size).toBe(1)
+  const choices = chunks.flatMap((chunk) => chunk.choices)
+  expect(choices.map(({ finish_reason }) => finish_reason !== null)).toStrictEqual(choices.map((_, at) => at === choices.length - 1))
+  expect(choices.map(({ delta }) => "role" in delta)).toStrictEqual(choices.map((_, at) => at === 0))
+}
+
+const streams = all.filter(isStream).map((recording) => {
+  const bytes = bytesOf(recording.response.bodyText ?? "")
+  return { name: name(recording), text: recording.response.bodyText ?? "", fails: recording.features.includes("response:error"), bytes, whole: outputsOfBytes([bytes]) }
+})
+const contentOf = (text: string): string =>
+  [...text.matchAll(/"delta":\{[^}]*"content":("(?:[^"\\]|\\.)*")/g)].map(([, content = ""]) => JSON.parse(content)).join("")
+
+describe("streams", () => {
+  for (const { name, whole } of streams.filter(({ fails }) => fails)) {
+    it(`T1317 ${name}`, () => expect(whole).toStrictEqual([{ _tag: "StreamFailed", reason: refusal }]))
+  }
+  for (const { bytes, name, text, whole } of streams.filter(({ fails }) => !fails)) {
+    it(`L2 to L5, L11 ${name}`, () => {
+      expect(whole.filter(isStreamFailed)).toStrictEqual([])
+      const chunks = whole.filter(isChunk)
+      sound(chunks)
+      expect(joined(chunks).choices[0]?.["message"]).toMatchObject({ content: contentOf(text) || null })
+    })
+    it(`L7 truncation: ${name}`, () => {
+      const deltas = (outputs: typeof whole) => JSON.stringify(outputs.filter(isChunk).filter(({ choices }) => choices.some((choice) => choice.finish_reason === null))).slice(0, -1)
+      const wanted = deltas(whole)
+      for (const at of boundaries(bytes, 2_000)) {
+        const cut = outputsOfBytes([bytes.slice(0, at)])
+        const ends = cut.filter((output) => isStreamFailed(output) || output.choices.length === 0)
+        expect([at, ends.length, ends[0] === cut.at(-1), wanted.startsWith(deltas(cut))]).toStrictEqual([at, 1, true, true])
+      }
+    })
+  }
+  for (const { bytes, name, whole } of streams) {
+    it(`L6 any cut: ${name}`, () => {
+      expect(outputsOfBytes(eachByte(bytes))).toStrictEqual(whole)
+      const wanted = JSON.stringify(whole)
+      expect(boundaries(bytes).filter((at) => JSON.stringify(outputsOfBytes(cutAt(bytes, at))) !== wanted)).toStrictEqual([])
+    })
+  }
+})
