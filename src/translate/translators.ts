@@ -1,6 +1,8 @@
 // Every translator by name.
 // It must not know providers or routes.
 import { chatToGemini } from "./chat-to-gemini/ChatToGemini.ts"
+import { chatToOpenAi } from "./chat-to-openai/ChatToOpenAi.ts"
+import { chatToPredict } from "./chat-to-predict/ChatToPredict.ts"
 import { countToGemini } from "./count-to-gemini.ts"
 import { embeddingsToBatch, embeddingsToEmbedContent } from "./embeddings-to-gemini.ts"
 import { embeddingsToOpenAi } from "./embeddings-to-openai.ts"
@@ -10,6 +12,8 @@ import { imagesToImagen } from "./images-to-imagen.ts"
 
 export const translators = {
   "chat-to-gemini": chatToGemini,
+  "chat-to-openai": chatToOpenAi,
+  "chat-to-predict": chatToPredict,
   "count-to-gemini": countToGemini,
   "embeddings-to-gemini": embeddingsToEmbedContent,
   "embeddings-to-gemini-batch": embeddingsToBatch,
