@@ -19,6 +19,7 @@ import { Providers } from "../provider/Providers.ts"
 import type { AttemptContext, Operations, Provider } from "../provider/Provider.ts"
 import type { KnownSignature } from "../translate/Translator.ts"
 import type { Prepared, Target } from "../upstream/Prepared.ts"
+import { faultReason } from "../upstream/TransportFault.ts"
 import { type AttemptTimes, type AuthHeaders, Upstream } from "../upstream/Upstream.ts"
 import { callIds } from "./callIds.ts"
 import { lessons, type SignedCall } from "./learned.ts"
@@ -104,7 +105,7 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
         run: Effect.fnUntraced(function*(operation, request, context) {
           const attempt = yield* prepare(operation, request, context, false)
           const times = yield* timesOf(attempt.account, context, limits, false)
-          const value = yield* call(attempt, (auth) => whole(attempt.prepared, (part) => upstream.once(part, auth, times)))
+          const value = yield* call(attempt, (auth) => whole(attempt.prepared, times, (part) => upstream.once(part, auth, times)))
           const calls = lessons[operation]?.reply?.(value) ?? []
           if (calls.length > 0) yield* learn(context, attempt.prepared.target, calls)
           return { value, served: servedBy(attempt.prepared) }
@@ -131,17 +132,21 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
   )
 }
 
-/** One answer of all calls that a request was cut into; the first that fails fails it and stops the others. */
+/**
+ * One answer of all calls that a request was cut into. The first that fails fails it and stops the others,
+ * and the time allowed is that of all calls, however many wait for their turn.
+ */
 const whole = <Out, Chunk>(
   prepared: Prepared<Out, Chunk>,
+  { totalMillis }: AttemptTimes,
   once: (part: Prepared<Out, unknown>) => Effect.Effect<Out, ProviderError>
-): Effect.Effect<Out, ProviderError> =>
-  prepared.split === undefined
-    ? once(prepared)
-    : Effect.map(
-      Effect.forEach([prepared, ...prepared.split.calls], once, { concurrency: prepared.split.concurrency }),
-      prepared.split.join
-    )
+): Effect.Effect<Out, ProviderError> => {
+  if (prepared.split === undefined) return once(prepared)
+  const { calls, concurrency, join } = prepared.split
+  const all = Effect.map(Effect.forEach([prepared, ...calls], once, { concurrency }), join)
+  const late = () => new ProviderError({ slug: prepared.target.slug, reason: faultReason("total_timeout", "The upstream") })
+  return Effect.timeoutOrElse(all, { duration: totalMillis, orElse: () => Effect.fail(late()) })
+}
 
 /** Plans, lays credentials over the account, recalls signatures and prepares; sends nothing. */
 const preparing = ({ catalog, providers, memory }: Needs) => <Op extends keyof Operations>(

@@ -48,7 +48,7 @@ export const geminiImageParams = {
   background: noEquivalent,
   moderation: noEquivalent,
   user: noEquivalent,
-  stream: ignored("pictures come whole"),
+  stream: silent("pictures come whole; true cannot be had and is named as ignored"),
   partial_images: ignored("pictures come whole")
 } satisfies Record<ImagesParam, ParamRule>
 

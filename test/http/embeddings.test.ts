@@ -179,6 +179,15 @@ describe("several calls", () => {
     expect([gateway.seen.length, given]).toEqual([4, 3])
   })
 
+  it("the time allowed is that of all calls together", async () => {
+    const gateway = over((request) => (gateway.seen.length <= 4 ? lengths(request) : Effect.never), { limits: { totalMillis: 100 } })
+    const answer = await gateway.post(path, { model: "@google/gemini-embedding-001", input: texts })
+    expect([answer.status, await answer.json()]).toEqual([504, {
+      error: { message: "The upstream did not finish its answer in the time allowed.", type: "api_error", param: null, code: "upstream_timeout" }
+    }])
+    expect(gateway.seen.length).toBe(8)
+  })
+
   it("T1508 what is wrong with the last input is found before anything is sent", async () => {
     const gateway = over(lengths)
     const answer = await gateway.post(path, { model: "@google/gemini-embedding-001", input: [...texts, ""] })

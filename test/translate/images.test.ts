@@ -193,6 +193,7 @@ describe("requests", () => {
     const words = { quality: "hd", style: "vivid", background: "auto", moderation: "low", user: "u", stream: true, partial_images: 0, surprise: 1 }
     expect(parameters({ ...words, safety_settings: [] })).toStrictEqual([{}, [...Object.keys(words), "safety_settings"]])
     expect(config(words)).toStrictEqual([{}, Object.keys(words)])
+    expect(config({ stream: false })).toStrictEqual([{}, []])
   })
 
   it("L29 each known parameter has a rule on each model, in each spelling", () => {

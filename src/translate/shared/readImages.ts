@@ -94,7 +94,7 @@ export const readImages = (request: ImagesRequest, canvas: Canvas): Result.Resul
     aspectRatio: ratio ?? derived?.ratio,
     imageSize: resolution ?? derived?.resolution,
     output: output.options,
-    unused: [...losers(request), ...output.unused, ...(isSizeUsed ? [] : ["size"])]
+    unused: [...losers(request), ...output.unused, ...(isSizeUsed ? [] : ["size"]), ...(request.stream === true ? ["stream"] : [])]
   })
 }
 
