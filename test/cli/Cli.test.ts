@@ -170,7 +170,7 @@ describe.concurrent("model-gateway", () => {
   it("demo --snippets prints one for each client", async () => {
     const { code, err, out } = await run(["demo", "--snippets", "--port", "9"])
     expect([code, err, out.match(/^--- .*/gm), out.match(/http:\/\/127\.0\.0\.1:9\/v1/g)?.length]).toEqual(
-      [0, "", ["--- curl", "--- curl, streamed", "--- OpenAI SDK", "--- AI SDK"], 4]
+      [0, "", ["--- curl", "--- curl, streamed", "--- OpenAI SDK", "--- AI SDK", "--- Anthropic SDK"], 4]
     )
   })
 
