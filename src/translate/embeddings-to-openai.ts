@@ -7,7 +7,7 @@ import type { EmbeddingList, EmbeddingsRequest, KnownEmbeddingsParam } from "../
 import { UpstreamEmbeddings } from "../wire/openai/UpstreamEmbeddings.ts"
 import { count } from "./shared/counts.ts"
 import { embeddingList, type Found, numbersOf, vectorOf } from "./shared/embeddingList.ts"
-import { failureFromGoogle } from "./shared/googleFailure.ts"
+import { failureFromOpenAi } from "./shared/openAiFailure.ts"
 import { ignored, mapped, silent } from "./shared/paramRules.ts"
 import { readEmbeddings, textsOnly } from "./shared/readEmbeddings.ts"
 import type { ParamRule, Translated, TranslateContext, Unary } from "./Translator.ts"
@@ -67,5 +67,5 @@ export const embeddingsToOpenAi: Unary<EmbeddingsRequest, Body, UpstreamEmbeddin
   reply: UpstreamEmbeddings,
   request,
   response,
-  failure: failureFromGoogle
+  failure: failureFromOpenAi
 }

@@ -358,6 +358,22 @@ describe("T2009 an OpenAI-compatible endpoint", () => {
     expect(openAi.answer(reply({ index: 0, embedding: [1] }), server, asking("a", { encoding_format: "base64" })).data[0]?.embedding).toBe("AACAPw==")
   })
 
+  it("T2010 T2012 refusals say what to set", () => {
+    const fail = (status: number, error: object) => embeddingsToOpenAi.failure(status, {}, { error: { ...error } }, "stored")
+    expect(fail(404, { message: "The model `1234` does not exist.", code: "model_not_found" })).toStrictEqual({
+      _tag: "ModelNotFound",
+      message: "The model `1234` does not exist. Set the endpoint's model in the provider's endpoints to the name under which it serves the model.",
+      upstreamCode: "model_not_found"
+    })
+    for (const pair of [embeddingsToOpenAi, embeddingsToPredict]) {
+      expect(pair.failure(400, {}, { error: { message: "Dedicated endpoint cannot be accessed through the shared domain." } }, "stored")).toStrictEqual({
+        _tag: "InvalidRequest",
+        code: "upstream_failed_precondition",
+        message: "Dedicated endpoint cannot be accessed through the shared domain. Set the endpoint's host in the provider's endpoints to its dedicated host name."
+      })
+    }
+  })
+
   it("T1512 an index that names no input", () => {
     for (const index of [2, -1, 0.5, 1e9]) {
       expect(openAi.reason({ data: [{ index: 0, embedding: [1] }, { index, embedding: [2] }] }, server, two)).toStrictEqual({

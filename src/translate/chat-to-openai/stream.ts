@@ -7,11 +7,11 @@ import type { ChatChunk, ChunkChoice, Delta } from "../../wire/openai/ChatReply.
 import { UpstreamChat, type UpstreamChoice } from "../../wire/openai/UpstreamChat.ts"
 import { cutAnswer, unreadableEvent } from "../shared/badStream.ts"
 import { mergeUsage } from "../shared/counts.ts"
+import { failureInside } from "../shared/openAiFailure.ts"
 import { type Fold, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
 import { closeCalls } from "./calls.ts"
 import { brokenOff, choiceRest, finishOf, indexOf, logprobsOf } from "./choice.ts"
 import { envelopeRest, type Identity, identityOf } from "./envelope.ts"
-import { failureInside } from "./failure.ts"
 import { type MessageState, noMessage, readMessage } from "./message.ts"
 import { usageOf } from "./usage.ts"
 

@@ -6,8 +6,8 @@ import type { JsonObject } from "../../domain/json.ts"
 import { PredictReply, type PredictRequest } from "../../wire/google/Predict.ts"
 import type { EmbeddingList, EmbeddingsRequest } from "../../wire/openai/Embeddings.ts"
 import { embeddingModel } from "../shared/embeddingModels.ts"
-import { failureFromGoogle } from "../shared/googleFailure.ts"
 import { readLabels } from "../shared/labels.ts"
+import { failureFromOpenAi } from "../shared/openAiFailure.ts"
 import { type EmbeddingsWish, readEmbeddings, textsOnly } from "../shared/readEmbeddings.ts"
 import type { Translated, TranslateContext, Unary } from "../Translator.ts"
 import { multimodalInstances } from "./multimodal.ts"
@@ -67,5 +67,5 @@ export const embeddingsToPredict: Unary<EmbeddingsRequest, PredictRequest, Predi
   reply: PredictReply,
   request: predictRequest,
   response: embeddingsFromPredict,
-  failure: failureFromGoogle
+  failure: failureFromOpenAi
 }

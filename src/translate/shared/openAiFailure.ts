@@ -2,8 +2,8 @@
 // It must not know our own answers.
 import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
-import { failureFromGoogle } from "../shared/googleFailure.ts"
-import { readUpstreamError, retryAfterOf, statusInside } from "../shared/upstreamError.ts"
+import { failureFromGoogle } from "./googleFailure.ts"
+import { readUpstreamError, retryAfterOf, statusInside } from "./upstreamError.ts"
 
 /** Total: any status, any body. What no model server says of its own, Google says. */
 export const failureFromOpenAi = (
