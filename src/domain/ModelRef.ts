@@ -2,6 +2,7 @@
 // It must not know accounts or URLs. Prefixes are read here and nowhere else.
 import * as Result from "effect/Result"
 import { BodyInvalid } from "./GatewayError.ts"
+import { remembered } from "./remembered.ts"
 import { printable } from "./printable.ts"
 
 /** `endpoint` is a self-deployed endpoint, whose dialect its account tells. */
@@ -60,7 +61,7 @@ const families: ReadonlyArray<readonly [prefix: string, family: ModelFamily, kee
 const dated = (id: string): string => id.replace(/^([^@]*)-(\d{8})$/, "$1@$2")
 
 /** Reads the family prefix of a model without slug and checks the id against a closed grammar. */
-export const parseFamily = (rest: string): Result.Result<FamilyRef, BodyInvalid> => {
+export const parseFamily: (rest: string) => Result.Result<FamilyRef, BodyInvalid> = remembered((rest) => {
   if (rest.startsWith("projects/")) {
     return invalid("Full resource names are not taken: project and location come from the credential, endpoints are written \"endpoints.<id>\".")
   }
@@ -77,4 +78,4 @@ export const parseFamily = (rest: string): Result.Result<FamilyRef, BodyInvalid>
   if (found === undefined && id.includes("/")) return Result.succeed({ family: "openai", modelId: id })
   const family = found?.[1] ?? (id.startsWith("claude-") ? "claude" : "gemini")
   return Result.succeed({ family, modelId: family === "claude" ? dated(id) : `${found?.[2] ?? ""}${id}` })
-}
+})

@@ -45,7 +45,7 @@ export const boundary: Effect.Effect<(handler: Handler) => Bounded, never, Traff
   return (handler) =>
     Effect.withFiber((fiber) => {
       const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-      const arrival = arrived(request, fiber.getRef(Clock.Clock), freshId)
+      const arrival = arrived(request, fiber.getRef(Clock.Clock), freshId, traffic)
       if (traffic.inFlight >= limits.inFlight) {
         return Effect.succeed(refuse(new Busy({ code: "overloaded", retryAfterMillis: 1000 }), arrival))
       }
@@ -98,6 +98,7 @@ export const ServerEdge: Layer.Layer<never, never, Traffic | HttpRouter.HttpRout
   Effect.gen(function*() {
     const limits = yield* Limits
     const freshId = yield* FreshId
+    const traffic = yield* Traffic
     // Nothing is left to fail, but the router's types want to see a failure pass through.
     const answerUnrouted: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest | Scope.Scope> =
       (yield* boundary)(unrouted)
@@ -107,7 +108,7 @@ export const ServerEdge: Layer.Layer<never, never, Traffic | HttpRouter.HttpRout
         const fault = headerFault(rawHeaders(request), limits.headerCount)
         return fault === undefined
           ? routed
-          : Effect.clockWith((clock) => Effect.succeed(refusal(fault, arrived(request, clock, freshId))))
+          : Effect.clockWith((clock) => Effect.succeed(refusal(fault, arrived(request, clock, freshId, traffic))))
       })
     }
   }),
@@ -118,7 +119,12 @@ export const ServerEdge: Layer.Layer<never, never, Traffic | HttpRouter.HttpRout
 const rawHeaders = (request: HttpServerRequest.HttpServerRequest): ReadonlyArray<string> =>
   request.source instanceof IncomingMessage ? request.source.rawHeaders : []
 
-const arrived = (request: HttpServerRequest.HttpServerRequest, clock: Clock.Clock, freshId: (millis: number) => string): Arrival => {
+const arrived = (
+  request: HttpServerRequest.HttpServerRequest,
+  clock: Clock.Clock,
+  freshId: (millis: number) => string,
+  traffic: Traffic["Service"]
+): Arrival => {
   const millis = clock.currentTimeMillisUnsafe()
-  return arrive(request, millis, freshId(millis), countOf(rawHeaders(request), "authorization") > 1)
+  return arrive(request, millis, freshId(millis), countOf(rawHeaders(request), "authorization") > 1, traffic)
 }

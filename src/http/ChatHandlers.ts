@@ -16,8 +16,8 @@ export const ChatHandlers = keyedRoute("POST", "/v1/chat/completions", Effect.ge
   const limits = yield* Limits
   const readChat = yield* bodyReader(ChatRequest, checkChat)
   return Effect.fnUntraced(function*({ request, arrival, key }) {
-    const context = yield* Effect.fromResult(requestContext(request.headers, key, arrival))
-    const body = yield* readChat(request)
+    const context = yield* Effect.fromResult(requestContext(arrival, key))
+    const body = yield* readChat(request, arrival.headers)
     if (context.dryRun) return json(yield* router.explain("chat", body, context), arrival)
     if (body.stream !== true) {
       const { served, value } = yield* router.run("chat", body, context)
@@ -25,6 +25,6 @@ export const ChatHandlers = keyedRoute("POST", "/v1/chat/completions", Effect.ge
     }
     const { chunks, served } = yield* router.open("chat", body, context)
     const wish = { strict: context.strict, usage: body.stream_options?.["include_usage"] === true }
-    return events(chunks, served, wish, arrival, yield* pulse(request, limits.pingMillis))
+    return yield* events(chunks, served, wish, arrival, yield* pulse(arrival.node, limits.pingMillis))
   })
 }))

@@ -33,7 +33,7 @@ export const keyedRoute = <R>(
     const keys = yield* GatewayKeys
     const handler = yield* make
     return (request, arrival) => {
-      const presented = presentedKey(request.headers)
+      const presented = presentedKey(arrival.headers)
       return presented === undefined
         ? Effect.fail(new KeyMissing())
         : Effect.flatMap(keys.find(presented), (key) => handler({ request, arrival, key }))

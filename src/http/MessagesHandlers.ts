@@ -25,15 +25,15 @@ const answers = keyedRoute("POST", "/v1/messages", Effect.gen(function*() {
   const limits = yield* Limits
   const readBody = yield* reader(readMessages)
   return Effect.fnUntraced(function*({ request, arrival, key }) {
-    const context = yield* Effect.fromResult(requestContext(request.headers, key, arrival))
-    const body = yield* readBody(request)
+    const context = yield* Effect.fromResult(requestContext(arrival, key))
+    const body = yield* readBody(request, arrival.headers)
     if (context.dryRun) return json(yield* router.explain("messages", body, context), arrival)
     if (!body.stream) {
       const { served, value } = yield* router.run("messages", body, context)
       return passed(value, served, arrival)
     }
     const { chunks, served } = yield* router.open("messages", body, context)
-    return passedEvents(chunks, served, arrival, yield* pulse(request, limits.pingMillis, pingFrame))
+    return yield* passedEvents(chunks, served, arrival, yield* pulse(arrival.node, limits.pingMillis, pingFrame))
   })
 }))
 
@@ -41,8 +41,8 @@ const counts = keyedRoute("POST", "/v1/messages/count_tokens", Effect.gen(functi
   const router = yield* ProviderRouter
   const readBody = yield* reader(readCounted)
   return Effect.fnUntraced(function*({ request, arrival, key }) {
-    const context = yield* Effect.fromResult(requestContext(request.headers, key, arrival))
-    const body = yield* readBody(request)
+    const context = yield* Effect.fromResult(requestContext(arrival, key))
+    const body = yield* readBody(request, arrival.headers)
     if (context.dryRun) return json(yield* router.explain("messagesCountTokens", body, context), arrival)
     const { served, value } = yield* router.run("messagesCountTokens", body, context)
     return passed(value, served, arrival)

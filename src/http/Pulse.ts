@@ -1,9 +1,7 @@
 // Keeps a silent stream alive with frames that carry nothing, and ends it with a last word when the server must cut it.
 // It must not know what the stream carries.
-import { IncomingMessage, ServerResponse } from "node:http"
-import { toServerResponse } from "@effect/platform-node/NodeHttpServerRequest"
+import type { ServerResponse } from "node:http"
 import * as Effect from "effect/Effect"
-import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as Scope from "effect/Scope"
 import { pingFrame } from "../wire/frames.ts"
 
@@ -23,16 +21,16 @@ const silent: Pulse = { beat: () => {}, lastWord: () => {} }
  * Without a Node response (a web handler) there is no connection of ours to keep alive.
  */
 export const pulse = (
-  request: HttpServerRequest.HttpServerRequest,
+  response: ServerResponse | undefined,
   pingMillis: number,
   ping = pingFrame
-): Effect.Effect<Pulse, never, Scope.Scope> => {
-  if (!(request.source instanceof IncomingMessage)) return Effect.succeed(silent)
-  const response = toServerResponse(request)
-  return response instanceof ServerResponse
-    ? Effect.map(Effect.acquireRelease(Effect.sync(() => start(response, pingMillis, ping)), (running) => Effect.sync(running.stop)), (running) => running.pulse)
-    : Effect.succeed(silent)
-}
+): Effect.Effect<Pulse, never, Scope.Scope> =>
+  response === undefined
+    ? Effect.succeed(silent)
+    : Effect.map(
+      Effect.acquireRelease(Effect.sync(() => start(response, pingMillis, ping)), (running) => Effect.sync(running.stop)),
+      (running) => running.pulse
+    )
 
 const start = (response: ServerResponse, pingMillis: number, ping: string): { readonly pulse: Pulse; readonly stop: () => void } => {
   let last = performance.now()

@@ -17,7 +17,10 @@ import { Traffic } from "./Traffic.ts"
 type ReadFault = BodyTooLarge | Busy | BodyInvalid
 
 /** Reads the body of a request. */
-export type ReadBody<A> = (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<A, ContentTypeUnsupported | ReadFault>
+export type ReadBody<A> = (
+  request: HttpServerRequest.HttpServerRequest,
+  headers: HeaderRecord
+) => Effect.Effect<A, ContentTypeUnsupported | ReadFault>
 
 /** What a route checks beyond the schema of its body. */
 export type Check<A> = (value: A, limits: LimitValues) => Result.Result<A, BodyInvalid>
@@ -47,10 +50,10 @@ export const textReader = <A>(
     const all = yield* Limits
     const limits = { ...all, bodyBytes: Math.min(all.bodyBytes, all[most]) }
     const traffic = yield* Traffic
-    return (request) => {
-      const fault = contentFault(request.headers)
+    return (request, headers) => {
+      const fault = contentFault(headers)
       return fault === undefined
-        ? Effect.flatMap(readBytes(request, limits, traffic), (bytes) => {
+        ? Effect.flatMap(readBytes(request, headers, limits, traffic), (bytes) => {
           const parsed = parseBody(bytes, limits)
           return Effect.fromResult(Result.isFailure(parsed) ? Result.fail(parsed.failure) : read(parsed.success, bytes, limits))
         })
@@ -85,11 +88,12 @@ const tooLarge = (limits: LimitValues) => new BodyTooLarge({ limitBytes: limits.
  */
 const readBytes = (
   request: HttpServerRequest.HttpServerRequest,
+  headers: HeaderRecord,
   limits: LimitValues,
   traffic: Traffic["Service"]
 ): Effect.Effect<Uint8Array, ReadFault> => {
-  if (Number(request.headers["content-length"] ?? 0) > limits.bodyBytes) return Effect.fail(tooLarge(limits))
-  return request.source instanceof IncomingMessage && request.headers["expect"] === undefined
+  if (Number(headers["content-length"] ?? 0) > limits.bodyBytes) return Effect.fail(tooLarge(limits))
+  return request.source instanceof IncomingMessage && headers["expect"] === undefined
     ? fromNode(request.source, limits, traffic)
     : fromAccessor(request, limits)
 }

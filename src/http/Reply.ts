@@ -1,9 +1,11 @@
 // Answers of the service: one buffer for a unary answer, one buffer per network read for a stream.
 // It must not know how an answer came about.
+import type * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { answerHeaders } from "../api/Headers.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
@@ -14,6 +16,7 @@ import { doneFrame, frame } from "../wire/frames.ts"
 import type { ChatChunk, ChatCompletion } from "../wire/openai/ChatReply.ts"
 import { errorBody } from "./errorBody.ts"
 import { errorFacts } from "./errorFacts.ts"
+import { writeStream, writeWhole, type Written } from "./NodeAnswer.ts"
 import type { Pulse } from "./Pulse.ts"
 import { arrivalHeaders, errorOf } from "./Refusal.ts"
 import { chunkRenderer, type StreamWish } from "./renderChunk.ts"
@@ -24,11 +27,29 @@ export const json = (
   value: unknown,
   arrival: Arrival,
   headers: Record<string, string> = arrivalHeaders(arrival)
-): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.text(JSON.stringify(value), {
-    contentType: "application/json",
-    headers
-  })
+): HttpServerResponse.HttpServerResponse => whole(JSON.stringify(value), "application/json", arrival, headers)
+
+/** Larger answers go the way that waits until they are out, so that they count as in flight until then. */
+const directLength = 1024 * 1024
+
+const whole = (
+  body: string | Uint8Array,
+  contentType: string,
+  arrival: Arrival,
+  headers: Record<string, string>
+): HttpServerResponse.HttpServerResponse => {
+  if (arrival.node === undefined || body.length > directLength) {
+    return typeof body === "string"
+      ? HttpServerResponse.text(body, { contentType, headers })
+      : HttpServerResponse.uint8Array(body, { contentType, headers })
+  }
+  headers["content-type"] = contentType
+  return writeWhole(arrival.node, closing(headers, arrival), body)
+}
+
+/** While the server leaves, no answer keeps its connection. */
+const closing = (headers: Record<string, string>, { traffic }: Arrival): Record<string, string> =>
+  traffic.draining ? Object.assign(headers, { connection: "close" }) : headers
 
 const mostIgnored = 1024
 
@@ -69,19 +90,18 @@ export const events = (
   wish: StreamWish,
   arrival: Arrival,
   pulse: Pulse
-): HttpServerResponse.HttpServerResponse => {
-  const render = chunkRenderer(wish)
-  const frames = chunks.pipe(
-    Stream.mapArray((read) => {
-      let text = ""
-      for (const chunk of read) text += render(chunk)
-      if (text !== "") pulse.beat()
-      return [Buffer.from(text)]
-    }),
-    Stream.concat(Stream.succeed(Buffer.from(doneFrame)))
-  )
-  return eventStream(frames, served, arrival, pulse, (cause) =>
-    frame(errorBody(errorFacts(errorOf(cause)), "openai", wish.strict, arrival.requestId)))
+): Answered => {
+  const renderChunk = chunkRenderer(wish)
+  const render = (read: ReadonlyArray<ChatChunk>) => {
+    let text = ""
+    for (const chunk of read) text += renderChunk(chunk)
+    return text
+  }
+  return eventStream(chunks, served, arrival, pulse, {
+    render,
+    ending: doneFrame,
+    errorFrame: (cause) => frame(errorBody(errorFacts(errorOf(cause)), "openai", wish.strict, arrival.requestId))
+  })
 }
 
 /** A native stream as its own bytes; what fails behind the first of them ends it with one more event (T1902, T1906). */
@@ -90,40 +110,58 @@ export const passedEvents = (
   served: Served,
   arrival: Arrival,
   pulse: Pulse
-): HttpServerResponse.HttpServerResponse => {
-  const beating = Stream.mapArray(frames, (read) => {
-    pulse.beat()
-    return read
+): Answered =>
+  eventStream(frames, served, arrival, pulse, {
+    render: (read) => (read.length === 1 ? read[0] : Buffer.concat(read)),
+    ending: "",
+    errorFrame: (cause) => frame(errorBody(errorFacts(errorOf(cause)), "anthropic", false, arrival.requestId), "error")
   })
-  return eventStream(beating, served, arrival, pulse, (cause) =>
-    frame(errorBody(errorFacts(errorOf(cause)), "anthropic", false, arrival.requestId), "error"))
-}
 
 /** A complete native answer as its own bytes. */
 export const passed = ({ bytes, contentType }: PassedReply, served: Served, arrival: Arrival): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.uint8Array(bytes, { contentType, headers: servedHeaders(arrival, served) })
+  whole(bytes, contentType, arrival, servedHeaders(arrival, served))
 
-const eventStream = (
-  frames: Stream.Stream<Uint8Array, ProviderError>,
+type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse, never, Scope.Scope>
+type Read<A> = Arr.NonEmptyReadonlyArray<A>
+
+const eventStream = <A>(
+  stream: Stream.Stream<A, ProviderError>,
   served: Served,
   arrival: Arrival,
   pulse: Pulse,
-  errorFrame: (cause: Cause.Cause<unknown>) => string
-): HttpServerResponse.HttpServerResponse => {
-  const body = frames.pipe(
-    Stream.catchCause((cause) =>
-      Cause.hasInterruptsOnly(cause) ? Stream.failCause(cause) : Stream.succeed<Uint8Array>(Buffer.from(errorFrame(cause)))
-    ),
-    Stream.onExit((exit) =>
-      Exit.isFailure(exit) ? Effect.sync(() => pulse.lastWord(errorFrame(exit.cause))) : Effect.void
-    )
-  )
-  return HttpServerResponse.stream(body, {
-    contentType: "text/event-stream; charset=utf-8",
-    headers: {
-      ...servedHeaders(arrival, served),
-      "cache-control": "no-cache, no-transform",
-      "x-accel-buffering": "no"
-    }
-  })
+  { render, ending, errorFrame }: Omit<Written<Read<A>>, "pull">
+): Answered => {
+  const headers: Record<string, string> = {
+    ...servedHeaders(arrival, served),
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-cache, no-transform",
+    "x-accel-buffering": "no"
+  }
+  const { node } = arrival
+  if (node === undefined) return Effect.succeed(valueOf(stream, headers, { render, ending, errorFrame }))
+  const beating = (read: Read<A>) => {
+    const bytes = render(read)
+    if (bytes.length > 0) pulse.beat()
+    return bytes
+  }
+  return Effect.flatMap(Stream.toPull(stream), (pull) =>
+    Effect.onExit(writeStream(node, closing(headers, arrival), { pull, render: beating, ending, errorFrame }), (exit) =>
+      Exit.isFailure(exit) ? Effect.sync(() => pulse.lastWord(errorFrame(exit.cause))) : Effect.void))
 }
+
+/** The same as a value, for a server that is not Node's. */
+const valueOf = <A>(
+  stream: Stream.Stream<A, ProviderError>,
+  headers: Record<string, string>,
+  { render, ending, errorFrame }: Omit<Written<Read<A>>, "pull">
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.stream(
+    stream.pipe(
+      Stream.mapArray((read) => [Buffer.from(render(read))]),
+      Stream.concat(Stream.succeed(Buffer.from(ending))),
+      Stream.catchCause((cause) =>
+        Cause.hasInterruptsOnly(cause) ? Stream.failCause(cause) : Stream.succeed(Buffer.from(errorFrame(cause)))
+      )
+    ),
+    { contentType: headers["content-type"], headers }
+  )

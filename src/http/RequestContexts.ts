@@ -1,6 +1,7 @@
 // From headers, key, clock and random source to the facts of one request, once.
 // It must not know bodies or routes.
 import { randomUUID } from "node:crypto"
+import type { ServerResponse } from "node:http"
 import * as Context from "effect/Context"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Redacted from "effect/Redacted"
@@ -23,6 +24,8 @@ import { isJsonObject, parseJsonText } from "../domain/json.ts"
 import { isSlug } from "../domain/ModelRef.ts"
 import type { CarriedCredentials } from "../domain/ProviderAccount.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"
+import { headersOf, nodeResponseOf } from "./NodeAnswer.ts"
+import type { Traffic } from "./Traffic.ts"
 import { betaRule, parseBetas } from "../translate/shared/betas.ts"
 
 /** A UUIDv7 of a wall-clock moment; replaceable where ids must be known beforehand. */
@@ -45,6 +48,11 @@ export interface Arrival {
   readonly path: string
   /** Node drops the second of two Authorization headers in silence; this remembers. */
   readonly authorizationTwice: boolean
+  /** Lower-case names; what came twice is joined as Node joins it. */
+  readonly headers: HeaderRecord
+  /** Node's response to write on, where the request came over a socket of ours. */
+  readonly node: ServerResponse | undefined
+  readonly traffic: Traffic["Service"]
 }
 
 const requestIdGrammar = /^[\w-]{1,128}$/
@@ -58,9 +66,10 @@ export const arrive = (
   request: HttpServerRequest.HttpServerRequest,
   startedMillis: number,
   freshId: string,
-  authorizationTwice: boolean
+  authorizationTwice: boolean,
+  traffic: Traffic["Service"]
 ): Arrival => {
-  const headers: HeaderRecord = request.headers
+  const headers = headersOf(request)
   const presented = headers["x-request-id"]
   const trace = gatewayHeader(headers, known.traceId)
   const parent = headers["traceparent"]
@@ -75,16 +84,16 @@ export const arrive = (
     startedMillis,
     freshId,
     path: undoubled(query < 0 ? request.url : request.url.slice(0, query)),
-    authorizationTwice
+    authorizationTwice,
+    headers,
+    node: nodeResponseOf(request),
+    traffic
   }
 }
 
 /** The context of a request whose key is known; fails on the first header that is not what it should be. */
-export const requestContext = (
-  headers: HeaderRecord,
-  key: GatewayKey,
-  arrival: Arrival
-): Result.Result<RequestContext, GatewayError> => {
+export const requestContext = (arrival: Arrival, key: GatewayKey): Result.Result<RequestContext, GatewayError> => {
+  const { headers } = arrival
   const refused = traceFault(headers) ?? configFault(headers)
   if (refused !== undefined) return refused
   const millis = timeout(headers)

@@ -30,8 +30,8 @@ export const unaryRoute = <Op extends keyof Operations>(
     const router = yield* ProviderRouter
     const readBody = yield* bodyReader(route.body, route.check, route.most)
     return Effect.fnUntraced(function*({ request, arrival, key }) {
-      const context = yield* Effect.fromResult(requestContext(request.headers, key, arrival))
-      const body = yield* readBody(request)
+      const context = yield* Effect.fromResult(requestContext(arrival, key))
+      const body = yield* readBody(request, arrival.headers)
       if (context.dryRun) return json(yield* router.explain(route.operation, body, context), arrival)
       const { served, value } = yield* router.run(route.operation, body, context)
       return answer(context.strict ? route.strictly(value) : value, served, arrival)

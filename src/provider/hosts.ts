@@ -3,6 +3,7 @@
 import * as Result from "effect/Result"
 import { BodyInvalid } from "../domain/GatewayError.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
+import { remembered } from "../domain/remembered.ts"
 
 const regionGrammar = /^[a-z]{2,20}(-[a-z]{2,20}){0,3}\d{0,2}$/
 const projectGrammar = /^([a-z][a-z0-9-]{4,28}[a-z0-9]|[a-z0-9][a-z0-9.-]{0,100}:[a-z][a-z0-9-]{4,28}[a-z0-9]|\d{4,20})$/
@@ -31,31 +32,18 @@ export const fixedHeaders = (account: ProviderAccount): Readonly<Record<string, 
 export const segment = (text: string): string =>
   encodeURIComponent(text).replaceAll("%40", "@").replaceAll("%3A", ":")
 
-/** What the URLs of one base must begin with. */
-interface Base {
-  readonly text: string
-  readonly origin: string
-  readonly prefix: string
-}
+/** Host and path kept apart by a character that neither can hold. */
+const part = "\n"
 
-/** By the text of the catalog; clients cannot add to it. */
-const bases = new Map<string, Base>()
-
-/** The operator's base URL, read once; a host of the closed set needs no reading. */
-const baseOf = (account: ProviderAccount, host: string): Base | undefined => {
-  if (account.baseUrl === undefined) return { text: `https://${host}`, origin: `https://${host}`, prefix: "" }
-  const read = bases.get(account.baseUrl)
-  if (read !== undefined) return read
-  const url = URL.parse(account.baseUrl)
-  if (url === null) return undefined
-  const base = {
-    text: account.baseUrl.replace(/\/+$/, ""),
-    origin: url.origin,
-    prefix: url.pathname.replace(/\/+$/, "")
-  }
-  bases.set(account.baseUrl, base)
-  return base
-}
+/** True when the finished URL is what its parts say; URLs of the same model come again and again. */
+const isSound = remembered((parts) => {
+  const [base = "", path = "", query = ""] = parts.split(part)
+  const url = URL.parse(base + path + query)
+  const expected = URL.parse(base)
+  return url !== null && expected !== null &&
+    url.origin === expected.origin && url.username === "" && url.password === "" && url.hash === "" &&
+    url.pathname === expected.pathname.replace(/\/$/, "") + path && url.search === query
+})
 
 /**
  * Puts scheme, host and path together and compares the finished URL with what was meant, so that no text that
@@ -67,14 +55,8 @@ export const upstreamUrl = (
   path: string,
   query: string
 ): Result.Result<string, BodyInvalid> => {
-  const base = baseOf(account, host)
-  const text = `${base?.text}${path}${query}`
-  const url = URL.parse(text)
-  const sound =
-    url !== null && base !== undefined &&
-    url.origin === base.origin && url.username === "" && url.password === "" && url.hash === "" &&
-    url.pathname === base.prefix + path && url.search === query
-  return sound
-    ? Result.succeed(text)
+  const base = account.baseUrl === undefined ? `https://${host}` : account.baseUrl.replace(/\/+$/, "")
+  return !path.includes(part) && isSound(`${base}${part}${path}${part}${query}`)
+    ? Result.succeed(base + path + query)
     : Result.fail(new BodyInvalid({ code: "invalid_model", param: "model", message: "The model id cannot be part of an upstream URL." }))
 }

@@ -1,5 +1,6 @@
 // What is known about a Gemini model from its id: generation, thinking knob, schema field.
 // It must not know requests; an unknown id counts as the newest generation.
+import { remembered } from "../../domain/remembered.ts"
 
 export type ThinkingLevel = "MINIMAL" | "LOW" | "MEDIUM" | "HIGH"
 
@@ -76,9 +77,13 @@ const tunedEndpoint: Class = { ...plain, generation: "tuned", thinking: "budget"
 export const normaliseModelId = (modelId: string): string =>
   modelId.toLowerCase().replace(/^(publishers\/google\/models\/|models\/|google\/)+/, "")
 
-/** `tuned` says that the id is the number of a tuned endpoint, of which nothing else is known. */
-export const modelFacts = (modelId: string, options?: { readonly tuned?: boolean }): ModelFacts => {
+const factsOf = remembered((modelId): ModelFacts => {
   const id = normaliseModelId(modelId)
-  const found = options?.tuned === true ? tunedEndpoint : classes.find(([pattern]) => pattern.test(id))?.[1]
-  return { ...(found ?? newest), image: id.includes("image") }
-}
+  return { ...(classes.find(([pattern]) => pattern.test(id))?.[1] ?? newest), image: id.includes("image") }
+})
+
+const tunedFacts: ModelFacts = { ...tunedEndpoint, image: false }
+
+/** `tuned` says that the id is the number of a tuned endpoint, of which nothing else is known. */
+export const modelFacts = (modelId: string, options?: { readonly tuned?: boolean }): ModelFacts =>
+  options?.tuned === true ? tunedFacts : factsOf(modelId)

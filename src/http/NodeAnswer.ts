@@ -1,0 +1,88 @@
+// Node's own request and response, used past the copies of headers and the stream operators that Effect's values cost.
+// It must not know what is answered. Where there is no Node response (a web handler), Reply.ts builds a value instead.
+import { type IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http"
+import { toServerResponse } from "@effect/platform-node/NodeHttpServerRequest"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as Pull from "effect/Pull"
+import type { HeaderRecord } from "../api/Headers.ts"
+
+/** The response of a request that came over a socket of ours. */
+export const nodeResponseOf = (request: HttpServerRequest.HttpServerRequest): ServerResponse | undefined => {
+  if (!(request.source instanceof IncomingMessage)) return undefined
+  const response = toServerResponse(request)
+  return response instanceof ServerResponse ? response : undefined
+}
+
+/** The headers of a request; Node's own where they are, for Effect's are a copy of them. */
+export const headersOf = (request: HttpServerRequest.HttpServerRequest): HeaderRecord =>
+  request.source instanceof IncomingMessage ? single(request.source.headers) : request.headers
+
+/** `set-cookie` alone would be a list, and nobody reads it in a request. */
+const single = (headers: IncomingHttpHeaders): HeaderRecord => headers as HeaderRecord
+
+/** What Effect's server is given for an answer that is out: it leaves a response that has ended alone. */
+const answered = HttpServerResponse.empty()
+
+/** A complete answer in one write. */
+export const writeWhole = (
+  response: ServerResponse,
+  headers: Record<string, string>,
+  body: string | Uint8Array
+): HttpServerResponse.HttpServerResponse => {
+  headers["content-length"] = String(typeof body === "string" ? Buffer.byteLength(body) : body.length)
+  response.writeHead(200, headers)
+  response.end(body)
+  return answered
+}
+
+/** Reads that are pulled, and how they are written. */
+export interface Written<A> {
+  readonly pull: Pull.Pull<A, unknown>
+  /** All of a read as one buffer; empty when nothing of it is shown. */
+  readonly render: (read: A) => string | Uint8Array
+  /** Ends a stream that came to its end. */
+  readonly ending: string
+  /** Ends a stream that failed. */
+  readonly errorFrame: (cause: Cause.Cause<unknown>) => string
+}
+
+/** Writes reads as they come: one write a read, and no further pull until the socket has drained. */
+export const writeStream = <A>(
+  response: ServerResponse,
+  headers: Record<string, string>,
+  { pull, render, ending, errorFrame }: Written<A>
+): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  const end = (last: string) =>
+    Effect.sync(() => {
+      response.end(last)
+      return answered
+    })
+  const next: Effect.Effect<HttpServerResponse.HttpServerResponse> = Effect.matchCauseEffect(Effect.suspend(() => pull), {
+    onSuccess: (read) => {
+      const bytes = render(read)
+      return bytes.length === 0 || response.write(bytes) ? next : Effect.flatMap(drained(response), () => next)
+    },
+    onFailure: (cause) => {
+      if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(Cause.fromReasons(cause.reasons.filter(Cause.isInterruptReason)))
+      return end(isEnd(cause) ? ending : errorFrame(cause))
+    }
+  })
+  return Effect.suspend(() => {
+    response.writeHead(200, headers)
+    return next
+  })
+}
+
+const isEnd = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.some((reason) => Cause.isFailReason(reason) && Cause.isDone(reason.error))
+
+/** A client that leaves meanwhile interrupts the wait. */
+const drained = (response: ServerResponse): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const go = () => resume(Effect.void)
+    response.once("drain", go)
+    return Effect.sync(() => response.off("drain", go))
+  })
