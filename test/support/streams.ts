@@ -138,7 +138,8 @@ export const joined = (chunks: ReadonlyArray<ChatChunk>): Joined => {
       ...(found.functionCall === undefined ? {} : { function_call: found.functionCall }),
       ...(found.calls.length > 0 ? { tool_calls: found.calls } : {}),
       ...(found.reasoning !== "" ? { reasoning_content: found.reasoning } : {}),
-      ...(found.blocks.length > 0 ? { content_blocks: found.blocks } : {}),
+      // The upstream's numbers may leave gaps, where a block was a call.
+      ...(found.blocks.length > 0 ? { content_blocks: found.blocks.filter(Boolean) } : {}),
       ...(found.parts.some((part) => part["type"] === "image") ? { content_parts: found.parts } : {}),
       ...(found.annotations.length > 0 ? { annotations: found.annotations } : {})
     },
@@ -164,9 +165,9 @@ interface JoinedChoice {
 }
 
 const joinBlock = (blocks: Array<Record<string, unknown>>, index: number, delta: Record<string, unknown>): void => {
-  const { provider_part, signature, thinking, text } = delta
-  if (provider_part !== undefined) {
-    blocks[index] = { type: "provider_part", ...(provider_part as object) }
+  const { provider_part, signature, thinking, text, data } = delta
+  if (provider_part !== undefined || data !== undefined) {
+    blocks[index] = data === undefined ? { type: "provider_part", ...(provider_part as object) } : { type: "redacted_thinking", data }
     return
   }
   const block = blocks[index] ?? (thinking !== undefined ? { type: "thinking", thinking: "" } : { type: "text", text: "" })

@@ -6,6 +6,7 @@ import { strictlyChunk, strictlyCompletion } from "../../src/translate/shared/st
 import type { ChatChunk } from "../../src/wire/openai/ChatReply.ts"
 import { chatContext, chatRequest } from "../support/chat.ts"
 import { answer, chunks, context, request } from "../support/gemini.ts"
+import { soundStream } from "../support/replies.ts"
 import { bytesOf, isChunk, joined, runBytes, sse } from "../support/streams.ts"
 
 const word = fc.string({ unit: fc.constantFrom("a", "é", "漢", "🐎", "\n", "\r", "\"", " "), minLength: 1, maxLength: 12 })
@@ -97,7 +98,7 @@ describe("laws", () => {
         const full = answer(unaryOf({ ...given, usage }))
         const stream = chunks(eventsOf({ ...given, usage }))
         expect(renamed(joined(stream))).toEqual(renamed(full))
-        sound(stream)
+        soundStream(stream)
         for (const [position, [parts]] of given.candidates.entries()) {
           const message = full.choices[position]?.message
           expect(message?.content ?? "").toBe(parts.filter((one) => one["thought"] !== true).map((one) => one["text"] ?? "").join(""))
@@ -206,16 +207,3 @@ describe("laws", () => {
     expect(joined(chunks([body], context, legacy))).toEqual(answer(body, context, legacy))
   })
 })
-
-const sound = (stream: ReadonlyArray<ChatChunk>): void => {
-  expect(stream.map((chunk) => "usage" in chunk)).toEqual(stream.map((_, at) => at === stream.length - 1))
-  const byChoice = Map.groupBy(stream.flatMap((chunk) => chunk.choices), (choice) => choice.index)
-  for (const choices of byChoice.values()) {
-    expect(choices.map((choice) => choice.finish_reason !== null)).toEqual(choices.map((_, at) => at === choices.length - 1))
-    expect(choices.map((choice) => "role" in choice.delta)).toEqual(choices.map((_, at) => at === 0))
-    const calls = choices.flatMap((choice) => choice.delta.tool_calls ?? [])
-    expect(calls.map((call) => call.index)).toEqual(calls.map((_, at) => at))
-  }
-  const ids = stream.flatMap((chunk) => chunk.choices).flatMap((choice) => choice.delta.tool_calls ?? []).map((call) => call.id)
-  expect(new Set(ids).size).toBe(ids.length)
-}

@@ -10,9 +10,10 @@ import { isStreamFailed, type TranslateContext } from "../../src/translate/Trans
 import { parseExactJsonText, type Json } from "../../src/domain/json.ts"
 import type { ChatRequest } from "../../src/wire/openai/Chat.ts"
 import { GenerateContentReply } from "../../src/wire/google/GenerateContent.ts"
-import type { ChatChunk, ChatCompletion, Usage } from "../../src/wire/openai/ChatReply.ts"
+import type { ChatChunk, ChatCompletion } from "../../src/wire/openai/ChatReply.ts"
 import { chatContext, chatRequest, deepFreeze } from "../support/chat.ts"
-import { loudlySkipped, type Recording, recordings, schemaOracle, sharedDir } from "../support/shared.ts"
+import { soundStream, soundUsage, valid } from "../support/replies.ts"
+import { loudlySkipped, type Recording, recordings, sharedDir } from "../support/shared.ts"
 import { boundaries, bytesOf, cutAt, eachByte, isChunk, joined, type Output, runBytes } from "../support/streams.ts"
 
 const fixtures = new URL("../fixtures/gemini/", import.meta.url)
@@ -26,19 +27,6 @@ const contextOf = (recording: Recording): TranslateContext =>
 const request: ChatRequest = chatRequest([{ role: "user", content: "hi" }], { logprobs: true })
 const textOf = (recording: Recording): string => recording.response.bodyText ?? JSON.stringify(recording.response.body)
 const jsonOf = (text: string): Json => Result.getOrThrow(parseExactJsonText(text))
-
-const valid = (entry: string, value: unknown): void => {
-  const oracle = schemaOracle("openai.schema.json", entry)
-  oracle?.(JSON.parse(JSON.stringify(value)))
-  expect(oracle?.errors ?? null).toBe(null)
-}
-
-const soundUsage = (usage: Usage): void => {
-  expect(usage.total_tokens).toBe(usage.prompt_tokens + usage.completion_tokens)
-  for (const count of [usage.prompt_tokens, usage.completion_tokens]) expect(Number.isInteger(count) && count >= 0).toBe(true)
-  expect((usage.completion_tokens_details?.reasoning_tokens ?? 0) <= usage.completion_tokens).toBe(true)
-  expect((usage.prompt_tokens_details?.cached_tokens ?? 0) <= usage.prompt_tokens).toBe(true)
-}
 
 /** Answers with 200 that are no success, and the reason they stand for. */
 const faults: Readonly<Record<string, unknown>> = {
@@ -140,28 +128,6 @@ const everythingKept = (reply: GenerateContentReply, full: ChatCompletion): void
   })
 }
 
-const soundStream = (chunks: ReadonlyArray<ChatChunk>): void => {
-  const usages = chunks.filter((chunk) => "usage" in chunk)
-  expect(usages).toEqual([chunks.at(-1)])
-  soundUsage(usages[0]?.usage ?? { prompt_tokens: -1, completion_tokens: 0, total_tokens: 0 })
-  expect(new Set(chunks.map(({ id, created, model }) => JSON.stringify([id, created, model]))).size).toBe(1)
-  const byChoice = Map.groupBy(chunks.flatMap((chunk) => chunk.choices), (choice) => choice.index)
-  for (const choices of byChoice.values()) {
-    expect(choices.map((choice) => choice.finish_reason !== null)).toEqual(choices.map((_, at) => at === choices.length - 1))
-    expect(choices.map((choice) => "role" in choice.delta)).toEqual(choices.map((_, at) => at === 0))
-    const calls = choices.flatMap((choice) => choice.delta.tool_calls ?? [])
-    expect(calls.map((call) => call.index)).toEqual(calls.map((_, at) => at))
-    expect(new Set(calls.map((call) => call.id)).size).toBe(calls.length)
-    for (const call of calls) expect(JSON.parse(call.function.arguments ?? "")).toBeTypeOf("object")
-  }
-  for (const chunk of chunks) {
-    const strict = strictlyChunk(chunk)
-    if (strict === undefined) continue
-    valid("strict.CreateChatCompletionStreamResponse", strict)
-    expect(strictlyChunk(strict)).toEqual(strict)
-  }
-}
-
 describe("recorded streams: L2 to L7, L11, L22", () => {
   for (const recording of succeeded.filter(isStream)) {
     const bytes = bytesOf(textOf(recording))
@@ -170,7 +136,10 @@ describe("recorded streams: L2 to L7, L11, L22", () => {
     const fault = faults[bare(recording)]
     it(`${folder(recording)}/${bare(recording)}`, () => {
       expect(whole.flatMap((output) => (isStreamFailed(output) ? [rowOf(output.reason)] : []))).toEqual(fault === undefined ? [] : [fault])
-      if (fault === undefined) soundStream(whole.filter(isChunk))
+      if (fault !== undefined) return
+      const chunks: ReadonlyArray<ChatChunk> = whole.filter(isChunk)
+      soundStream(chunks)
+      for (const strict of chunks.map(strictlyChunk)) if (strict !== undefined) valid("strict.CreateChatCompletionStreamResponse", strict)
     })
     it(`L6 any cut: ${folder(recording)}/${bare(recording)}`, () => {
       expect(runBytes(context, request, eachByte(bytes))).toEqual(whole)

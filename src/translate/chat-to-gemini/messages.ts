@@ -3,7 +3,7 @@
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { ContentOut, PartOut } from "../../wire/google/GenerateContent.ts"
-import { type Call, noResult, type Turn } from "../shared/readMessages.ts"
+import { type Call, noResult, type Turn, withoutSystem } from "../shared/readMessages.ts"
 import { textOf } from "../shared/readParts.ts"
 import { issuerOf } from "../shared/signatures.ts"
 import { parseResult } from "../shared/toolCalls.ts"
@@ -28,7 +28,7 @@ type Read<A> = Result.Result<A, RequestFault>
 
 /** Translates the turns; `names` gives functions the names the upstream takes. */
 export const messagesToGemini = (turns: ReadonlyArray<Turn>, context: TranslateContext, names: ToolNames): Read<GeminiMessages> => {
-  const { system, talk } = apart(turns)
+  const { system, talk } = withoutSystem(turns)
   const contents: Array<Content> = []
   for (const turn of talk) {
     const read = turnToContents(turn, context, names)
@@ -37,16 +37,6 @@ export const messagesToGemini = (turns: ReadonlyArray<Turn>, context: TranslateC
   }
   const texts = partsToGemini(system.length === 1 ? system[0]?.parts ?? [] : system.flatMap((turn) => turn.parts), context.target)
   return Result.isFailure(texts) ? Result.fail(texts.failure) : Result.succeed(finished(contents, texts.success, context))
-}
-
-/** System turns leave the talk; of a request with nothing else the last one is the user's. */
-const apart = (turns: ReadonlyArray<Turn>): { system: ReadonlyArray<Turn>; talk: ReadonlyArray<Turn> } => {
-  const system = turns.filter((turn) => turn._tag === "System")
-  const talk = turns.filter((turn) => turn._tag !== "System")
-  const last = system.at(-1)
-  return talk.length > 0 || last === undefined
-    ? { system, talk }
-    : { system: system.slice(0, -1), talk: [{ _tag: "User", parts: last.parts }] }
 }
 
 /** Neighbours of one role become one content; results stay by themselves. */

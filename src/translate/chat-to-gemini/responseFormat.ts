@@ -2,9 +2,10 @@
 // It must not know messages; a model without a schema field gets the schema as text to add to them.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import { isJsonObject, type JsonObject } from "../../domain/json.ts"
+import type { JsonObject } from "../../domain/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { invalid } from "../shared/fault.ts"
+import { readFormat, schemaPath } from "../shared/readFormat.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { enumMembers, typeOfAll } from "./schema.ts"
 import { lightSchema } from "./schemaLight.ts"
@@ -21,22 +22,12 @@ export const responseFormat = (
   format: ChatRequest["response_format"],
   target: TranslateContext["target"],
   maxDepth: number
-): Result.Result<ResponseFormat, RequestFault> => {
-  const type = format?.["type"]
-  if (format === undefined || format === null || type === "text") return done({})
-  if (type === "json_object") return done({ responseMimeType: "application/json" })
-  if (type !== "json_schema") {
-    return invalid("response_format.type", "invalid_value", "response_format.type must be text, json_object or json_schema.")
-  }
-  const named = format["json_schema"]
-  const schema = isJsonObject(named) ? named["schema"] : undefined
-  if (!isJsonObject(named) || !isJsonObject(schema)) {
-    return invalid(schemaPath, "invalid_value", `${schemaPath} must be a JSON schema, which is an object.`)
-  }
-  return bySchema(named, schema, target, maxDepth)
-}
-
-const schemaPath = "response_format.json_schema.schema"
+): Result.Result<ResponseFormat, RequestFault> =>
+  Result.flatMap(readFormat(format), (asked): Result.Result<ResponseFormat, RequestFault> => {
+    if (asked._tag === "Text") return done({})
+    if (asked._tag === "Object") return done({ responseMimeType: "application/json" })
+    return bySchema(asked.named, asked.schema, target, maxDepth)
+  })
 
 const done = (fields: JsonObject, systemText?: string): Result.Result<ResponseFormat, RequestFault> =>
   Result.succeed({ fields, systemText })

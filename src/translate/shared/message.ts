@@ -48,13 +48,10 @@ const withPiece = (before: ToolCall | undefined, call: ToolCallDelta): ToolCall 
   }
 }
 
-/** Indexes are the upstream's where it numbers its blocks, so some may be missing. */
+/** In the order of their numbers. Where the upstream numbers its blocks some are missing, and `filter` passes over holes. */
 const blocksOf = (deltas: ReadonlyArray<ContentBlockDelta>): ReadonlyArray<ContentBlock> => {
   const blocks: Array<ContentBlock> = []
-  const places = new Map<number, number>()
-  for (const { index: number, delta } of deltas) {
-    const index = places.get(number) ?? blocks.length
-    places.set(number, index)
+  for (const { index, delta } of deltas) {
     const block = blocks[index]
     const signed = delta.signature === undefined ? {} : { signature: delta.signature }
     if (delta.provider_part !== undefined) blocks[index] = { type: "provider_part", ...delta.provider_part }
@@ -64,5 +61,5 @@ const blocksOf = (deltas: ReadonlyArray<ContentBlockDelta>): ReadonlyArray<Conte
     else if (delta.thinking !== undefined) blocks[index] = { type: "thinking", thinking: delta.thinking, ...signed }
     else blocks[index] = { type: "text", text: delta.text ?? "", ...signed }
   }
-  return blocks
+  return blocks.filter(() => true)
 }

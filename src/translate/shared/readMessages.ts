@@ -74,6 +74,18 @@ export const readMessages = (
   return Result.succeed(drafts.map((draft) => ("_tag" in draft ? draft : closed(draft, last))))
 }
 
+/** System turns leave the talk; of a request with nothing else the last one is the user's. */
+export const withoutSystem = (
+  turns: ReadonlyArray<Turn>
+): { readonly system: ReadonlyArray<Turn>; readonly talk: ReadonlyArray<Turn> } => {
+  const system = turns.filter((turn) => turn._tag === "System")
+  const talk = turns.filter((turn) => turn._tag !== "System")
+  const last = system.at(-1)
+  return talk.length > 0 || last === undefined
+    ? { system, talk }
+    : { system: system.slice(0, -1), talk: [{ _tag: "User", parts: last.parts }] }
+}
+
 const closed = ({ parts, calls, index }: OpenTurn, last: number): Turn => ({
   _tag: "Assistant",
   parts,
