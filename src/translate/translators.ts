@@ -1,5 +1,6 @@
 // Every translator by name.
 // It must not know providers or routes.
+import { chatToClaude } from "./chat-to-claude/ChatToClaude.ts"
 import { chatToGemini } from "./chat-to-gemini/ChatToGemini.ts"
 import { chatToOpenAi } from "./chat-to-openai/ChatToOpenAi.ts"
 import { chatToPredict } from "./chat-to-predict/ChatToPredict.ts"
@@ -11,6 +12,7 @@ import { imagesToGemini } from "./images-to-gemini.ts"
 import { imagesToImagen } from "./images-to-imagen.ts"
 
 export const translators = {
+  "chat-to-claude": chatToClaude,
   "chat-to-gemini": chatToGemini,
   "chat-to-openai": chatToOpenAi,
   "chat-to-predict": chatToPredict,

@@ -48,12 +48,13 @@ export const ExtraContent = Schema.Struct({
   google: Schema.Struct({ thought_signature: Schema.String })
 })
 
-/** A citation of recited text; offsets as the upstream gave them. */
+/** Where some of the text comes from: offsets in the content, and the provider's own form of it if it says more. */
 export const Citation = Schema.Struct({
   start_index: opt(Schema.Number),
   end_index: opt(Schema.Number),
   uri: opt(Schema.String),
   title: opt(Schema.String),
-  license: opt(Schema.String)
+  license: opt(Schema.String),
+  upstream: opt(Schema.Unknown)
 })
 export type Citation = typeof Citation.Type

@@ -1,0 +1,41 @@
+// Where the text of an answer comes from, as Claude says it of its blocks of text.
+// It must not know how the text was streamed.
+import { isJsonObject, type Json } from "../../domain/json.ts"
+import type { Annotation } from "../../wire/openai/ChatReply.ts"
+import type { Citation } from "../../wire/openai/Extensions.ts"
+
+export interface Sources {
+  readonly citations: ReadonlyArray<Citation>
+  /** Those with an address, in OpenAI's own form. */
+  readonly annotations: ReadonlyArray<Annotation>
+}
+
+export const noSources: Sources = { citations: [], annotations: [] }
+
+/** A block ends where its sources do, so each of them is for all of its text: the content from `start` on. */
+export const withSources = (before: Sources, given: ReadonlyArray<Json>, content: string, start: number): Sources => {
+  const found = given.filter(isJsonObject)
+  if (found.length === 0) return before
+  const from = codePoints(content.slice(0, start))
+  const to = from + codePoints(content.slice(start))
+  const citations = found.map((upstream): Citation => {
+    const { url, title, document_title: document } = upstream
+    const name = typeof title === "string" ? title : document
+    return {
+      start_index: from,
+      end_index: to,
+      ...(typeof url === "string" ? { uri: url } : {}),
+      ...(typeof name === "string" ? { title: name } : {}),
+      upstream
+    }
+  })
+  const annotations = citations.flatMap(({ uri, title }): ReadonlyArray<Annotation> =>
+    uri === undefined ? [] : [{ type: "url_citation", url_citation: { start_index: from, end_index: to, url: uri, title: title ?? uri } }])
+  return { citations: [...before.citations, ...citations], annotations: [...before.annotations, ...annotations] }
+}
+
+const codePoints = (text: string): number => {
+  let count = 0
+  for (const _letter of text) count++
+  return count
+}

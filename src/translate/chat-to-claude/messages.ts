@@ -1,0 +1,163 @@
+// Turns of a chat as messages of Claude, with the system texts apart.
+// It must not know tools that are declared, sampling or URLs.
+import * as Result from "effect/Result"
+import type { RequestFault } from "../../domain/GatewayError.ts"
+import type { BlockOut, MessageOut } from "../../wire/anthropic/Messages.ts"
+import { invalid } from "../shared/fault.ts"
+import { type Call, noResult, type ToolResult, type Turn, withoutSystem } from "../shared/readMessages.ts"
+import { textOf } from "../shared/readParts.ts"
+import { isPackedThinking, issuerOf, knownSignature } from "../shared/signatures.ts"
+import { parseResult } from "../shared/toolCalls.ts"
+import type { ToolNames } from "../shared/toolNames.ts"
+import type { TranslateContext } from "../Translator.ts"
+import { unpackThinking } from "./packedThinking.ts"
+import { partsToClaude } from "./requestBlocks.ts"
+
+export interface ClaudeMessages {
+  readonly messages: ReadonlyArray<MessageOut>
+  readonly system: ReadonlyArray<BlockOut>
+  /** The turn whose calls are being answered does not begin with its thinking: somebody lost it. */
+  readonly thinkingLost: boolean
+}
+
+/** Thoughts of the history: `all` while this request thinks, else only where calls hang on them; `none` if the model knows none. */
+export type KeptThinking = "all" | "withCalls" | "none"
+
+interface Around {
+  readonly context: TranslateContext
+  readonly names: ToolNames
+  readonly kept: KeptThinking
+  readonly ids: CallIds
+}
+
+interface Message {
+  readonly role: "user" | "assistant"
+  readonly content: Array<BlockOut>
+}
+
+/** Ids given to calls so far, each with the highest number that made one of them differ. */
+type CallIds = Map<string, number>
+
+type Read<A> = Result.Result<A, RequestFault>
+
+/** Translates the turns; `names` gives functions the names the upstream takes. */
+export const messagesToClaude = (
+  turns: ReadonlyArray<Turn>,
+  context: TranslateContext,
+  names: ToolNames,
+  kept: KeptThinking
+): Read<ClaudeMessages> => {
+  const { system, talk } = withoutSystem(turns)
+  const around: Around = { context, names, kept, ids: new Map() }
+  const messages: Array<Message> = []
+  let thinkingLost = false
+  for (const turn of talk) {
+    const first = turn._tag === "Assistant" ? addAssistant(messages, turn, around) : addUser(messages, turn)
+    if (Result.isFailure(first)) return Result.fail(first.failure)
+    if (turn._tag === "Assistant") thinkingLost = turn.calls.length > 0 && !isThinking(first.success)
+  }
+  const texts = partsToClaude(system.flatMap((turn) => turn.parts), false)
+  if (Result.isFailure(texts)) return Result.fail(texts.failure)
+  if (messages.length === 0) return invalid("messages", "invalid_value", "The messages hold nothing but white space; Claude needs a word.")
+  if (messages[0]?.role === "assistant") messages.unshift({ role: "user", content: [{ type: "text", text: "Continue." }] })
+  return Result.succeed({ messages: withoutTrailingBlank(messages), system: texts.success, thinkingLost })
+}
+
+const isThinking = (block: BlockOut | undefined): boolean =>
+  block?.["type"] === "thinking" || block?.["type"] === "redacted_thinking"
+
+/** Neighbours of one role become one message. Only messages made here grow, never the client's. */
+const append = (messages: Array<Message>, role: Message["role"], content: ReadonlyArray<BlockOut>): void => {
+  if (content.length === 0) return
+  const last = messages.at(-1)
+  if (last?.role === role) for (const block of content) last.content.push(block)
+  else messages.push({ role, content: [...content] })
+}
+
+const addUser = (messages: Array<Message>, turn: Turn): Read<undefined> =>
+  Result.map(partsToClaude(turn.parts, false), (blocks) => {
+    append(messages, "user", blocks)
+    return undefined
+  })
+
+/** The blocks of the turn, then all results in one user message. Answers the first block. */
+const addAssistant = (
+  messages: Array<Message>,
+  turn: Turn & { readonly _tag: "Assistant" },
+  around: Around
+): Read<BlockOut | undefined> => {
+  const { calls } = turn
+  const { context, kept } = around
+  const issuer = issuerOf(calls, context)
+  const own = (kept === "all" || (kept === "withCalls" && calls.length > 0)) && (issuer === undefined || issuer === context.target.issuer)
+  const parts = partsToClaude(turn.parts, own)
+  if (Result.isFailure(parts)) return Result.fail(parts.failure)
+  const blocks: Array<BlockOut> = thinkingFirst(parts.success)
+  const carried = own && !blocks.some(isThinking)
+  const results: Array<BlockOut> = []
+  for (const [index, call] of calls.entries()) {
+    const id = uniqueId(call.id, around.ids)
+    const thoughts = carried ? unpackThinking(knownSignature(call, context, isPackedThinking)) : []
+    // The first call carries what the turn began with, a later one what was thought since.
+    if (index === 0) blocks.unshift(...thoughts)
+    else blocks.push(...thoughts)
+    blocks.push({ type: "tool_use", id, name: around.names.mangle(call.name), input: call.args })
+    const result = resultBlock(id, call)
+    if (Result.isFailure(result)) return Result.fail(result.failure)
+    results.push(result.success)
+  }
+  append(messages, "assistant", blocks)
+  append(messages, "user", results)
+  return Result.succeed(blocks[0])
+}
+
+/** An answer comes back as it was, thoughts between texts included; of any other order thoughts go first. */
+const thinkingFirst = (blocks: ReadonlyArray<BlockOut>): Array<BlockOut> =>
+  isThinking(blocks[0]) || !blocks.some(isThinking)
+    ? [...blocks]
+    : [...blocks.filter(isThinking), ...blocks.filter((block) => !isThinking(block))]
+
+const legalId = /^[A-Za-z0-9_-]+$/
+
+/** The client's own id unless the upstream could not take it or a call before this one has it. */
+const uniqueId = (id: string, ids: CallIds): string => {
+  const legal = legalId.test(id) ? id : id.replace(/[^A-Za-z0-9_-]/gu, "_")
+  let unique = legal
+  let count = ids.get(legal) ?? 1
+  while (ids.has(unique)) unique = `${legal}_${++count}`
+  ids.set(legal, count)
+  if (unique !== legal) ids.set(unique, 1)
+  return unique
+}
+
+const resultBlock = (id: string, { result = noResult }: Call): Read<BlockOut> =>
+  Result.map(resultContent(result), (content) => ({
+    type: "tool_result",
+    tool_use_id: id,
+    content,
+    ...(tellsError(textOf(result.parts)) ? { is_error: true } : {}),
+    ...(result.cacheControl === undefined ? {} : { cache_control: result.cacheControl })
+  }))
+
+/** One plain text as it is; several parts, or marked ones, as blocks. */
+const resultContent = ({ parts }: ToolResult): Read<string | ReadonlyArray<BlockOut>> => {
+  const [only] = parts
+  return parts.length === 1 && only?._tag === "Text" && only.cacheControl === undefined
+    ? Result.succeed(only.text)
+    : Result.map(partsToClaude(parts, false), (blocks) => (blocks.length === 0 ? "" : blocks))
+}
+
+/** A JSON object with an error in it; the first look saves parsing what cannot be one. */
+const tellsError = (text: string): boolean => text.includes("\"error\"") && (parseResult(text)["error"] ?? null) !== null
+
+/** White space at the end of a prefilled answer is refused upstream. */
+const withoutTrailingBlank = (messages: ReadonlyArray<Message>): ReadonlyArray<MessageOut> => {
+  const last = messages.at(-1)
+  const block = last?.content.at(-1)
+  const text = block?.["text"]
+  if (last === undefined || block === undefined || last.role === "user" || typeof text !== "string") return messages
+  const cut = text.trimEnd()
+  return cut === text
+    ? messages
+    : [...messages.slice(0, -1), { role: last.role, content: [...last.content.slice(0, -1), { ...block, text: cut }] }]
+}

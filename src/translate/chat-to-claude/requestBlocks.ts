@@ -1,0 +1,80 @@
+// Parts of a turn as blocks of a Claude message.
+// It must not know turns, roles or calls.
+import * as Result from "effect/Result"
+import type { RequestFault } from "../../domain/GatewayError.ts"
+import type { BlockOut } from "../../wire/anthropic/Messages.ts"
+import { textOfBase64 } from "../shared/base64.ts"
+import { isInline, mediaFault, notUtf8, readInline } from "../shared/media.ts"
+import { plainText } from "../shared/mime.ts"
+import type { CacheControl, MediaPart, Part } from "../shared/readParts.ts"
+
+/** Whose parts `provider_part` blocks are that Claude made. */
+export const ownProvider = "anthropic"
+
+/** All parts that have a place upstream. `own`: thoughts and server-side parts may be of this family and are wanted. */
+export const partsToClaude = (
+  parts: ReadonlyArray<Part>,
+  own: boolean
+): Result.Result<ReadonlyArray<BlockOut>, RequestFault> => {
+  const blocks: Array<BlockOut> = []
+  for (const part of parts) {
+    if (part._tag === "Media") {
+      const media = mediaToClaude(part)
+      if (Result.isFailure(media)) return Result.fail(media.failure)
+      blocks.push(media.success)
+      continue
+    }
+    const block = partToClaude(part, own)
+    if (block !== undefined) blocks.push(block)
+  }
+  return Result.succeed(blocks)
+}
+
+/** Texts of white space alone are refused upstream, and say nothing. */
+const partToClaude = (part: Exclude<Part, MediaPart>, own: boolean): BlockOut | undefined => {
+  switch (part._tag) {
+    case "Text":
+      return isBlank(part.text) ? undefined : { type: "text", text: part.text, ...marked(part.cacheControl) }
+    // Thinking without a signature is refused, so thoughts another client wrote down stay out.
+    case "Thinking":
+      return own && part.signature !== undefined
+        ? { type: "thinking", thinking: part.thinking, signature: part.signature }
+        : undefined
+    case "Redacted":
+      return own ? { type: "redacted_thinking", data: part.data } : undefined
+    case "Own":
+      return own && part.provider === ownProvider ? part.part : undefined
+  }
+}
+
+const isBlank = (text: string): boolean => !/\S/.test(text)
+
+const marked = (cacheControl: CacheControl): { readonly cache_control?: CacheControl } =>
+  cacheControl === undefined ? {} : { cache_control: cacheControl }
+
+/** Source: Anthropic, vision, supported formats. */
+const images = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"])
+const longestTitle = 500
+
+/** Vertex AI has refused addresses for this family, only bytes in the request do. */
+const mediaToClaude = ({ source, cacheControl }: MediaPart): Result.Result<BlockOut, RequestFault> => {
+  if (!isInline(source)) {
+    return mediaFault(source, "invalid_media_url", "Claude reads media from the request itself only: send data:<type>;base64,<data>.")
+  }
+  return Result.flatMap(readInline(source), ({ mimeType, data }): Result.Result<BlockOut, RequestFault> => {
+    if (images.has(mimeType)) {
+      return Result.succeed({ type: "image", source: { type: "base64", media_type: mimeType, data }, ...marked(cacheControl) })
+    }
+    const title = source.filename === undefined ? {} : { title: source.filename.slice(0, longestTitle) }
+    if (mimeType === "application/pdf") {
+      return Result.succeed({ type: "document", source: { type: "base64", media_type: mimeType, data }, ...title, ...marked(cacheControl) })
+    }
+    if (mimeType !== plainText) {
+      return mediaFault(source, "unsupported_media_type", "Claude does not read this media type. Readable are jpeg, png, gif and webp images, pdf and text documents.")
+    }
+    const text = textOfBase64(data)
+    return text === undefined
+      ? notUtf8(source)
+      : Result.succeed({ type: "document", source: { type: "text", media_type: plainText, data: text }, ...title, ...marked(cacheControl) })
+  })
+}

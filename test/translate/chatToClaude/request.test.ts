@@ -1,0 +1,216 @@
+// The whole body of a chat request for Claude: T1801, T1803, T1826 to T1828, T1832, tables 7 and 9, and section 24.
+import * as fc from "fast-check"
+import * as Result from "effect/Result"
+import { describe, expect, it } from "vitest"
+import { claudeParams } from "../../../src/translate/chat-to-claude/params.ts"
+import type { ChatRequest } from "../../../src/wire/openai/Chat.ts"
+import {
+  asked, assistant, call, claudeContext, functionTool, models, refusedParam, type Rest, system, text, tool, translate, translated, user
+} from "../../support/claude.ts"
+
+const messages = [{ role: "user", content: [text("hi")] }]
+const only = (body: object, ignored: ReadonlyArray<string> = [], headers = {}) => ({
+  body: { anthropic_version: "vertex-2023-10-16", max_tokens: 32_000, messages, ...body },
+  headers,
+  ignored
+})
+
+describe("the whole body", () => {
+  it("T1801 table 7 of a bare request: the version, no model; what stands in the URL stands in the body as well", () => {
+    expect(asked({})).toStrictEqual(only({}))
+    expect(asked({ stream: true })).toStrictEqual(only({ stream: true }))
+    expect(asked({ stream: false, stream_options: { include_usage: true } })).toStrictEqual(only({}))
+  })
+  it("everything at once", () => {
+    const rest: Rest = {
+      stream: true,
+      max_completion_tokens: 100,
+      reasoning_effort: "low",
+      temperature: 0.5,
+      stop: "END",
+      user: "u-1",
+      tools: [functionTool("f")],
+      tool_choice: "auto",
+      parallel_tool_calls: false,
+      anthropic_beta: "b-1",
+      seed: 7
+    }
+    expect(translated([system("S"), user("hi")], rest, claudeContext(models.both, { betas: ["a-1"] }))).toStrictEqual({
+      body: {
+        anthropic_version: "vertex-2023-10-16",
+        max_tokens: 100,
+        tools: [{ name: "f", input_schema: { type: "object", properties: { a: {} } } }],
+        tool_choice: { type: "auto", disable_parallel_tool_use: true },
+        system: [text("S")],
+        messages,
+        thinking: { type: "adaptive" },
+        output_config: { effort: "low" },
+        stop_sequences: ["END"],
+        metadata: { user_id: "u-1" },
+        stream: true
+      },
+      headers: { "anthropic-beta": "a-1,b-1" },
+      ignored: ["temperature", "seed"]
+    })
+  })
+})
+
+describe("T1803 table 9: length of the answer", () => {
+  it.each([
+    ["claude-3-opus@20240229", 4_096], ["claude-3-sonnet@20240229", 4_096], ["claude-3-haiku", 4_096], ["claude-3-5-sonnet-v2@20241022", 8_192],
+    ["claude-3-5-haiku-20241022", 8_192], ["claude-3-7-sonnet@20250219", 32_000], ["claude-opus-4@20250514", 32_000], ["claude-opus-4-1", 32_000],
+    ["claude-sonnet-4-20250514", 32_000], ["claude-haiku-4-5@20251001", 32_000], ["claude-opus-4-6", 32_000], ["claude-opus-4-8", 32_000], ["claude-x", 32_000]
+  ] as const)("%s", (model, length) => {
+    expect(asked({}, claudeContext(model)).body.max_tokens).toBe(length)
+  })
+  it("T902 what the client says goes, the newer word first", () => {
+    expect(asked({ max_tokens: 7 })).toStrictEqual(only({ max_tokens: 7 }))
+    expect(asked({ max_tokens: 7, max_completion_tokens: 8 })).toStrictEqual(only({ max_tokens: 8 }, ["max_tokens"]))
+    expect(asked({ max_tokens: 8, max_completion_tokens: 8 })).toStrictEqual(only({ max_tokens: 8 }))
+    for (const bad of [0, -1, 1.5]) expect(refusedParam({ max_tokens: bad })).toStrictEqual(["max_tokens", "invalid_value"])
+  })
+})
+
+describe("T1826 sampling", () => {
+  const of = (model: string, rest: Rest) => {
+    const { body: { temperature, top_p, top_k }, ignored } = asked(rest, claudeContext(model))
+    return [temperature, top_p, top_k, ignored]
+  }
+  it("temperature ends at 1", () => {
+    for (const [given, goes] of [[0, 0], [0.3, 0.3], [1, 1], [1.2, 1], [2, 1]] as const) expect(of(models.plain, { temperature: given })).toStrictEqual([goes, undefined, undefined, []])
+    for (const bad of [-0.1, 2.1]) expect(refusedParam({ temperature: bad })).toStrictEqual(["temperature", "invalid_value"])
+  })
+  it("which models take what", () => {
+    const rest = { temperature: 0.5, top_p: 0.9, top_k: 40 }
+    for (const model of [models.early, models.plain, "claude-3-7-sonnet", "claude-opus-4", "claude-sonnet-4-0", models.budget]) {
+      expect(of(model, rest)).toStrictEqual([0.5, 0.9, 40, []])
+    }
+    for (const model of ["claude-opus-4-1", models.budgetOne, "claude-opus-4-5", "claude-haiku-4-5", models.both]) {
+      expect(of(model, rest)).toStrictEqual([0.5, undefined, 40, ["top_p"]])
+      expect(of(model, { top_p: 0.9 })).toStrictEqual([undefined, 0.9, undefined, []])
+    }
+    for (const model of ["claude-opus-4-7", models.newest, "claude-next"]) {
+      expect(of(model, rest)).toStrictEqual([undefined, undefined, undefined, ["temperature", "top_p", "top_k"]])
+    }
+  })
+  it("T907 top_k is whole", () => {
+    expect(refusedParam({ top_k: 1.5 })).toStrictEqual(["top_k", "invalid_value"])
+  })
+})
+
+describe("T1827 stop", () => {
+  it("words as a list, without those of white space", () => {
+    expect(asked({ stop: "a" })).toStrictEqual(only({ stop_sequences: ["a"] }))
+    expect(asked({ stop: ["a", "\n", " b "] })).toStrictEqual(only({ stop_sequences: ["a", " b "] }))
+    expect(asked({ stop: ["\n\n"] })).toStrictEqual(only({}, ["stop"]))
+    expect(asked({ stop: [] })).toStrictEqual(only({}))
+  })
+  it("T901 faults", () => {
+    for (const bad of ["", 7, [1], Array.from({ length: 17 }, () => "a")]) expect(refusedParam({ stop: bad })).toStrictEqual(["stop", "invalid_value"])
+  })
+})
+
+describe("T1828 what else", () => {
+  it("one answer, in text", () => {
+    expect(asked({ n: 1, modalities: ["text"] })).toStrictEqual(only({}))
+    expect(refusedParam({ n: 2 })).toStrictEqual(["n", "UnsupportedParameter"])
+    for (const bad of [0, 9, 1.5]) expect(refusedParam({ n: bad })).toStrictEqual(["n", "invalid_value"])
+    expect(asked({ modalities: ["text", "image"] })).toStrictEqual(only({}, ["modalities"]))
+    expect(refusedParam({ modalities: ["image"] })).toStrictEqual(["modalities", "UnsupportedParameter"])
+    for (const bad of [[], ["smell"], "text"]) expect(refusedParam({ modalities: bad })).toStrictEqual(["modalities", "invalid_value"])
+  })
+  it("user", () => {
+    expect(asked({ user: "u" })).toStrictEqual(only({ metadata: { user_id: "u" } }))
+    expect(asked({ user: "" })).toStrictEqual(only({}))
+  })
+  it("section 24 what has no place is named", () => {
+    const nothing: Rest = {
+      seed: 1, presence_penalty: 1, frequency_penalty: 1, logprobs: true, top_logprobs: 2, logit_bias: {}, store: true, metadata: {}, prediction: {},
+      verbosity: "low", moderation: {}, safety_identifier: "s", prompt_cache_key: "k", prompt_cache_options: {}, prompt_cache_retention: "24h",
+      service_tier: "flex", audio: {}, image_config: {}, media_resolution: "low", safety_settings: [], safetySettings: [], labels: {}, cached_content: "c",
+      model_armor_config: {}, web_search_options: {}, extra_body: { google: {} }, google: {}, mystery: 1, toString: 2
+    }
+    expect(asked(nothing)).toStrictEqual(only({}, Object.keys(nothing)))
+  })
+})
+
+describe("T1832 the beta header", () => {
+  const of = (anthropic_beta: unknown, betas: ReadonlyArray<string> = []) => asked({ anthropic_beta }, claudeContext(models.budgetOne, { betas })).headers
+  it("flags of header and body, each once, in order", () => {
+    expect(of(undefined, ["a-1", "b-2"])).toStrictEqual({ "anthropic-beta": "a-1,b-2" })
+    expect(of("c-3, a-1", ["a-1"])).toStrictEqual({ "anthropic-beta": "a-1,c-3" })
+    expect(of(["d-4", "c-3,d-4"])).toStrictEqual({ "anthropic-beta": "d-4,c-3" })
+    for (const none of [null, "", []]) expect(of(none)).toStrictEqual({})
+  })
+  it("TH10 B91 what a header cannot hold", () => {
+    for (const bad of ["a\r\nx: y", "a b", "a,,b", ",", 7, [7], {}, "x".repeat(1_025), Array.from({ length: 21 }, (_, n) => `f-${n}`)]) {
+      expect(refusedParam({ anthropic_beta: bad })).toStrictEqual(["anthropic-beta", "invalid_header"])
+    }
+  })
+})
+
+/** Values that change something upstream where their parameter has a place there. */
+const meaningful = {
+  max_tokens: fc.integer({ min: 1, max: 9_999 }),
+  max_completion_tokens: fc.integer({ min: 10_000, max: 30_000 }),
+  temperature: fc.double({ min: 0, max: 2, noNaN: true }),
+  top_p: fc.double({ min: 0, max: 1, noNaN: true }),
+  top_k: fc.nat(50),
+  stop: fc.constantFrom("a", ["a", "b"], [" "]),
+  reasoning_effort: fc.constantFrom("minimal", "low", "medium", "high", "max"),
+  thinking: fc.oneof(fc.integer({ min: 1, max: 150_000 }).map((budget_tokens) => ({ type: "enabled", budget_tokens })), fc.constant({ type: "adaptive" })),
+  tools: fc.constantFrom([functionTool("f")], [functionTool("a b"), functionTool("g")]),
+  functions: fc.constant([{ name: "old" }]),
+  parallel_tool_calls: fc.constant(false),
+  response_format: fc.constantFrom({ type: "json_object" }, { type: "json_schema", json_schema: { schema: { type: "array" } } }),
+  stream: fc.constant(true),
+  user: fc.constant("u"),
+  anthropic_beta: fc.constant("a-1"),
+  modalities: fc.constant(["text", "image"]),
+  seed: fc.nat(),
+  labels: fc.constant({ a: "b" }),
+  web_search_options: fc.constant({}),
+  mystery: fc.nat()
+}
+const talks: ReadonlyArray<ChatRequest["messages"]> = [
+  [user("hi")],
+  [system("S"), user("q"), assistant("a", { tool_calls: [call("1", "a b")] }), tool("1", "r")],
+  [assistant([{ type: "thinking", thinking: "t", signature: "c2ln" }, text("x")]), user("y")]
+]
+
+/** Paths of members the upstream must not see: nothing at all, or an empty list. */
+const empties = (value: unknown, path = "body"): ReadonlyArray<string> => {
+  if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return [path]
+  return typeof value === "object" ? Object.entries(value).flatMap(([key, inner]) => empties(inner, `${path}.${key}`)) : []
+}
+
+describe("laws", () => {
+  it("L8 L9 L12 L16 L21 L29 of whole bodies", () => {
+    const words = fc.record(meaningful, { requiredKeys: [] })
+    fc.assert(fc.property(words, fc.constantFrom(...talks), fc.constantFrom(...Object.values(models)), (rest, talk, model) => {
+      const context = claudeContext(model)
+      const out = translated(talk, rest, context)
+      expect(translated(talk, rest, context)).toStrictEqual(out)
+      const { body, headers, ignored } = out
+      expect(empties(body)).toStrictEqual([])
+      if (body.thinking?.["type"] === "enabled") {
+        expect(body.max_tokens > Number(body.thinking["budget_tokens"])).toBe(true)
+        expect([body.output_config, body.temperature, body.top_k]).toStrictEqual([undefined, undefined, undefined])
+        expect([undefined, "auto", "none"]).toContain(body.tool_choice?.["type"])
+      }
+      for (const name of Object.keys(rest)) {
+        // Without thinking, effort would speak in its place.
+        if (name === "thinking" && "reasoning_effort" in rest) continue
+        const { [name]: _, ...others } = Object.fromEntries(Object.entries(rest))
+        const without = translated(talk, others, context)
+        const changes = JSON.stringify([without.body, without.headers]) !== JSON.stringify([body, headers])
+        expect([name, ignored.includes(name)]).toStrictEqual([name, !changes])
+      }
+    }), { numRuns: 200 })
+  })
+  it("the table says something of every parameter, and means it", () => {
+    const ruled = Object.entries(claudeParams).filter(([, rule]) => rule.kind === "ignored").map(([name]) => name)
+    expect(asked(Object.fromEntries(ruled.map((name) => [name, name === "logit_bias" ? {} : "x"]))).ignored).toStrictEqual(ruled)
+    expect(Result.getOrThrow(translate([user("hi")])).ignored).toStrictEqual([])
+  })
+})
