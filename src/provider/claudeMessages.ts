@@ -5,7 +5,6 @@ import { type GatewayError, UnsupportedOperation } from "../domain/GatewayError.
 import { decodeUtf8, parseExactJsonText } from "../domain/json.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import {
-  betaHeader,
   countedBody,
   failureFromMessages,
   messagesBody,
@@ -13,6 +12,7 @@ import {
   messageStream,
   type PassedReply
 } from "../translate/messages-to-claude.ts"
+import { betaHeader } from "../translate/shared/betas.ts"
 import { machine } from "../translate/Translator.ts"
 import { acceptedJson, ended, type Prepared } from "../upstream/Prepared.ts"
 import { callInput } from "./callInput.ts"
@@ -55,7 +55,7 @@ const passing = <Chunk>(
 ): Result.Result<Prepared<PassedReply, Chunk>, GatewayError> => {
   const { headers, origin, target, url } = callInput(operation, attempt, model, route, limits)
   const failing = { slug: target.slug, origin, failure: failureFromMessages }
-  return Result.map(betaHeader([...attempt.request.betas, ...request.betas]), (betas) => ({
+  return Result.map(betaHeader(attempt.request.betas, request.betas), (betas) => ({
     target,
     method: "POST",
     url,

@@ -5,9 +5,11 @@ import { type TopLevelEdits, editTopLevel } from "../domain/editTopLevel.ts"
 import { BodyInvalid } from "../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../domain/json.ts"
 import type { Reason } from "../domain/ProviderError.ts"
+import { vertexVersion } from "../wire/anthropic/Messages.ts"
 import { noFrames, readFrame, restOf, type WholeFrame, type WholeFrameState, wholeFrames } from "../wire/wholeFrames.ts"
 import { cutAnswer } from "./shared/badStream.ts"
-import { betaRule, parseBetas } from "./shared/betas.ts"
+import { betaRule, betasOf } from "./shared/betas.ts"
+import { countedId } from "./shared/claudeIds.ts"
 import { failureFromGoogle } from "./shared/googleFailure.ts"
 import { readUpstreamError, reasonOfStatus, statusInside } from "./shared/upstreamError.ts"
 import { type Fold, type StreamFailed, streamFailed, type Unary } from "./Translator.ts"
@@ -38,7 +40,7 @@ export const readCounted = (body: JsonObject, bytes: Uint8Array): Result.Result<
   if (messages === undefined || messages === null) return invalid("missing_required_parameter", "messages", "is missing.")
   if (!Array.isArray(messages)) return invalid("invalid_type", "messages", "has the wrong type: expected array.")
   if (messages.length === 0) return invalid("empty_array", "messages", "is empty; send at least one message.")
-  const betas = betasIn(body["anthropic_beta"])
+  const betas = betasOf(body["anthropic_beta"])
   return betas === undefined
     ? invalid("invalid_header", "anthropic-beta", `${betaRule}.`)
     : Result.succeed({ model, stream: stream === true, betas, bytes })
@@ -54,14 +56,8 @@ export const readMessages = (body: JsonObject, bytes: Uint8Array): Result.Result
       : invalid("invalid_value", "max_tokens", "is a positive whole number.")
   })
 
-const betasIn = (value: Json | undefined): ReadonlyArray<string> | undefined => {
-  if (value === undefined || value === null) return []
-  const texts = typeof value === "string" ? [value] : Array.isArray(value) ? value : [value]
-  return texts.every((text) => typeof text === "string") ? parseBetas(texts) : undefined
-}
-
 /** Vertex AI reads the version from the body and flags from the header. Source: anthropics/anthropic-sdk-typescript packages/vertex-sdk. */
-const always: TopLevelEdits = { anthropic_version: JSON.stringify("vertex-2023-10-16"), anthropic_beta: undefined }
+const always: TopLevelEdits = { anthropic_version: JSON.stringify(vertexVersion), anthropic_beta: undefined }
 
 /** The upstream's body of a message to answer: the model stands in the URL. */
 export const messagesBody = (request: MessagesRequest): Uint8Array => editTopLevel(request.bytes, { ...always, model: undefined })
@@ -69,16 +65,6 @@ export const messagesBody = (request: MessagesRequest): Uint8Array => editTopLev
 /** The upstream's body of a message to count: the URL names no model, and nothing is streamed. */
 export const countedBody = (request: MessagesRequest, modelId: string): Uint8Array =>
   editTopLevel(request.bytes, { ...always, model: JSON.stringify(countedId(modelId)), stream: undefined })
-
-/** Counting knows no alias of the newest version (table 13). */
-const countedId = (modelId: string): string => modelId.replace(/[@-](latest|default)$/, "")
-
-/** The one header of all flags, whoever asked for them; none when nobody did (T1832). */
-export const betaHeader = (flags: ReadonlyArray<string>): Result.Result<Readonly<Record<string, string>>, BodyInvalid> => {
-  const all = parseBetas(flags)
-  if (all === undefined) return invalid("invalid_header", "anthropic-beta", `${betaRule}.`)
-  return Result.succeed(all.length === 0 ? {} : { "anthropic-beta": all.join(",") })
-}
 
 /** A refused call. What the model itself refuses is told in its own words: hints for other dialects would mislead (T1905). */
 export const failureFromMessages: Unary<never, unknown, unknown, unknown>["failure"] = (status, headers, body, origin) =>

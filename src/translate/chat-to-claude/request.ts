@@ -6,8 +6,7 @@ import { defaultLimits } from "../../domain/Limits.ts"
 import { type MessagesBody, vertexVersion } from "../../wire/anthropic/Messages.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { readMaxTokens } from "../shared/amounts.ts"
-import { betaRule, parseBetas } from "../shared/betas.ts"
-import { invalid } from "../shared/fault.ts"
+import { betaHeader, betasOf } from "../shared/betas.ts"
 import { readMessages, type Turn } from "../shared/readMessages.ts"
 import { readToolChoice, readTools } from "../shared/readTools.ts"
 import { claudeNames, type ToolNames, toolNamesOf } from "../shared/toolNames.ts"
@@ -40,7 +39,7 @@ export const chatToClaudeRequest = (request: ChatRequest, context: TranslateCont
   if (Result.isFailure(stops)) return Result.fail(stops.failure)
   const answers = checkAnswers(request)
   if (Result.isFailure(answers)) return Result.fail(answers.failure)
-  const headers = betaHeader(request, context)
+  const headers = betaHeader(context.betas, betasOf(request.anthropic_beta))
   if (Result.isFailure(headers)) return Result.fail(headers.failure)
   const user = request.user ?? ""
   const body: MessagesBody = {
@@ -104,9 +103,9 @@ interface Talk {
 }
 
 /**
- * Thinking and history depend on each other: a budget demands that the turn whose calls are answered begins with its
- * thinking, so where that is lost the rest of the turn goes on without. A forced call excludes a budget as well.
- * Source: Anthropic, extended thinking, "Extended thinking with tool use".
+ * Thinking and history depend on each other: a budget demands that a turn which goes on begins with its thinking, so where
+ * that is lost, or was never there in a prefill, it goes on without. A forced call excludes a budget as well.
+ * Source: Anthropic, extended thinking, "Extended thinking with tool use" and "Feature compatibility".
  */
 const thoughtThrough = (
   request: ChatRequest,
@@ -135,16 +134,4 @@ const thoughtThrough = (
 const keptWith = ({ mode }: ClaudeThinking, facts: ClaudeFacts): KeptThinking => {
   if (facts.thinking === "none") return "none"
   return mode === "off" ? "withCalls" : "all"
-}
-
-/** Flags of the client's header and body in one header. */
-const betaHeader = (
-  { anthropic_beta: asked }: ChatRequest,
-  { betas }: TranslateContext
-): Read<Readonly<Record<string, string>>> => {
-  const list: ReadonlyArray<unknown> = Array.isArray(asked) ? asked : [asked ?? ""]
-  const texts = list.filter((text) => text !== "")
-  const flags = texts.every((text) => typeof text === "string") ? parseBetas([...betas, ...texts.map(String)]) : undefined
-  if (flags === undefined) return invalid("anthropic-beta", "invalid_header", `anthropic_beta ${betaRule}, or an array of such.`)
-  return Result.succeed(flags.length === 0 ? {} : { "anthropic-beta": flags.join(",") })
 }

@@ -2,12 +2,12 @@
 // It must not know bytes or frames; it reads the JSON of each event.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { Json, JsonObject } from "../../domain/json.ts"
-import { isJsonObject } from "../../domain/json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import { MessageEvent } from "../../wire/anthropic/MessageEvent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, Delta } from "../../wire/openai/ChatReply.ts"
+import { cutAnswer, unreadableEvent } from "../shared/badStream.ts"
 import { mergeUsage } from "../shared/counts.ts"
 import { chunkOf, usageChunkOf } from "../shared/envelope.ts"
 import { type Fold, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
@@ -47,7 +47,7 @@ export const streamFromClaude = (context: TranslateContext, request: ChatRequest
   return {
     initial: () => initial,
     step: (state, event) => (state.stage === "over" ? [state, []] : readEvent(state, event, facts)),
-    onHalt: (state) => (state.stage === "over" ? [] : [streamFailed(state.stage === "silent" ? empty : truncated)])
+    onHalt: (state) => (state.stage === "over" ? [] : [streamFailed(state.stage === "silent" ? empty : cutAnswer)])
   }
 }
 
@@ -57,7 +57,7 @@ const readEvent = (state: StreamState, json: Json, facts: Facts): Step => {
   if (isJsonObject(json) && isJsonObject(json["error"]) && (type === "error" || type === undefined)) return failed(state, failureInside(json["error"]))
   if (typeof type !== "string" || !known.has(type)) return [state, []]
   const decoded = decodeEvent(json)
-  return Result.isFailure(decoded) ? failed(state, unreadable) : read(state, type, decoded.success, facts)
+  return Result.isFailure(decoded) ? failed(state, unreadableEvent) : read(state, type, decoded.success, facts)
 }
 
 const known = new Set(["message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop", "error"])
@@ -130,10 +130,4 @@ const finish = (state: StreamState, facts: Facts): Step => {
   ]]
 }
 
-const unreadable: Reason = {
-  _tag: "BadReply",
-  kind: "unreadable",
-  message: "The upstream sent an event that does not have the shape of an answer."
-}
 const empty: Reason = { _tag: "BadReply", kind: "empty", message: "The upstream ended its answer before it began. Try again." }
-const truncated: Reason = { _tag: "BadReply", kind: "truncated", message: "The upstream ended its answer without saying so; it is not complete." }

@@ -34,7 +34,7 @@ const failure = (events: ReadonlyArray<Json>) => {
   expect(all.at(-1)).toBe(failed[0])
   return [all.length - 1, failed[0]?.reason]
 }
-const truncated = { _tag: "BadReply", kind: "truncated", message: "The upstream ended its answer without saying so; it is not complete." }
+const truncated = { _tag: "BadReply", kind: "truncated", message: "The upstream ended its answer without a finish reason; it is not complete." }
 const empty = { _tag: "BadReply", kind: "empty", message: "The upstream ended its answer before it began. Try again." }
 
 describe("chunks", () => {
