@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import { TokenProvider } from "../auth/TokenProvider.ts"
 import { Limits } from "../domain/Limits.ts"
 import { byFamily } from "./byFamily.ts"
+import { claudeChat, claudeCount } from "./claudeChat.ts"
 import { claudeMessages, claudeMessagesCount } from "./claudeMessages.ts"
 import { cloudRoute } from "./cloudRoute.ts"
 import { geminiCount } from "./countTokens.ts"
@@ -26,10 +27,10 @@ export class CloudPlatformProvider extends Context.Service<CloudPlatformProvider
       return {
         kind: "vertex-ai" as const,
         prepare: {
-          chat: byFamily("chat", { gemini: geminiChat(cloudRoute, limits) }),
+          chat: byFamily("chat", { gemini: geminiChat(cloudRoute, limits), claude: claudeChat(cloudRoute, limits) }),
           embeddings: byFamily("embeddings", { gemini: embed, openai: embed, predict: embed }),
           images: byFamily("image generation", { gemini: images(cloudRoute, limits) }),
-          countTokens: byFamily("token counting", { gemini: geminiCount(cloudRoute, limits) }),
+          countTokens: byFamily("token counting", { gemini: geminiCount(cloudRoute, limits), claude: claudeCount(cloudRoute, limits) }),
           messages: claudeMessages(cloudRoute, limits),
           messagesCountTokens: claudeMessagesCount(cloudRoute, limits)
         },

@@ -4,6 +4,7 @@ import { chatToClaude } from "./chat-to-claude/ChatToClaude.ts"
 import { chatToGemini } from "./chat-to-gemini/ChatToGemini.ts"
 import { chatToOpenAi } from "./chat-to-openai/ChatToOpenAi.ts"
 import { chatToPredict } from "./chat-to-predict/ChatToPredict.ts"
+import { countToClaude } from "./count-to-claude.ts"
 import { countToGemini } from "./count-to-gemini.ts"
 import { embeddingsToBatch, embeddingsToEmbedContent } from "./embeddings-to-gemini.ts"
 import { embeddingsToOpenAi } from "./embeddings-to-openai.ts"
@@ -16,6 +17,7 @@ export const translators = {
   "chat-to-gemini": chatToGemini,
   "chat-to-openai": chatToOpenAi,
   "chat-to-predict": chatToPredict,
+  "count-to-claude": countToClaude,
   "count-to-gemini": countToGemini,
   "embeddings-to-gemini": embeddingsToEmbedContent,
   "embeddings-to-gemini-batch": embeddingsToBatch,

@@ -13,7 +13,7 @@ import type { ChatMessage, ChatRequest } from "../../src/wire/openai/Chat.ts"
 import type { ChatChunk, ChatCompletion } from "../../src/wire/openai/ChatReply.ts"
 import { chatContext, chatRequest, type ContextOptions, deepFreeze } from "./chat.ts"
 import { loudlySkipped, schemaOracle, sharedDir } from "./shared.ts"
-import { isChunk, readers } from "./streams.ts"
+import { bytesThrough, eventsThrough, isChunk, type Output } from "./streams.ts"
 
 export type Rest = Omit<Partial<ChatRequest>, "messages">
 
@@ -112,7 +112,11 @@ export const answer = (body: Json, context = claudeContext(), request = hello): 
 export const choice = (content: ReadonlyArray<Json>, rest?: JsonObject, request = hello) =>
   answer(message(content, rest), claudeContext(), request).choices[0]
 
-export const { runBytes, runEvents } = readers(streamFromClaude)
+export const runBytes = (context: TranslateContext, request: ChatRequest, pieces: Iterable<Uint8Array>): ReadonlyArray<Output> =>
+  bytesThrough(streamFromClaude(context, request), pieces)
+
+export const runEvents = (context: TranslateContext, request: ChatRequest, events: ReadonlyArray<Json>): ReadonlyArray<Output> =>
+  eventsThrough(streamFromClaude(context, request), events)
 
 /** All chunks; a failure in between is an error of the test. */
 export const chunks = (events: ReadonlyArray<Json>, context = claudeContext(), request = hello): ReadonlyArray<ChatChunk> => {

@@ -10,6 +10,7 @@ import {
 } from "../../src/domain/GatewayError.ts"
 import { ProviderError, type Reason } from "../../src/domain/ProviderError.ts"
 import { errorFacts } from "../../src/http/errorFacts.ts"
+import { claudeParams } from "../../src/translate/chat-to-claude/params.ts"
 import { geminiParams } from "../../src/translate/chat-to-gemini/params.ts"
 import { openAiParams } from "../../src/translate/chat-to-openai/params.ts"
 import { predictParams as promptParams } from "../../src/translate/chat-to-predict/params.ts"
@@ -161,6 +162,7 @@ const parametersPage = (): string =>
     "Counting tokens (`POST /v1/chat/completions/count_tokens`) takes the same body.", "",
     ...rulesTable([
       ["Gemini, on either provider", geminiParams],
+      ["Claude", claudeParams],
       ["Llama and other publishers; endpoints of dialect openai", openAiParams],
       ["endpoints of dialect predict", promptParams]
     ]), "",

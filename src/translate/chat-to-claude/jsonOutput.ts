@@ -31,8 +31,12 @@ export const jsonOutputOf = (request: ChatRequest): Result.Result<JsonOutput | u
 
 const usual = "Gives the answer."
 
+/** At the root a tool's schema takes none of these. */
+const branches = ["anyOf", "oneOf", "allOf"]
+
 const isObjectSchema = (schema: JsonObject): boolean =>
-  schema["type"] === "object" || (schema["type"] === undefined && isJsonObject(schema["properties"]))
+  !branches.some((word) => schema[word] !== undefined) &&
+  (schema["type"] === "object" || (schema["type"] === undefined && isJsonObject(schema["properties"])))
 
 /** Definitions move up to the new root, where references look for them. */
 const wrapping = ({ $defs, definitions, $schema: _dialect, ...value }: JsonObject): JsonObject => ({

@@ -16,7 +16,7 @@ import { partsToClaude } from "./requestBlocks.ts"
 export interface ClaudeMessages {
   readonly messages: ReadonlyArray<MessageOut>
   readonly system: ReadonlyArray<BlockOut>
-  /** The turn whose calls are being answered does not begin with its thinking: somebody lost it. */
+  /** The turn that goes on, because its calls are answered or it is to be continued, does not begin with its thinking. */
   readonly thinkingLost: boolean
 }
 
@@ -54,7 +54,8 @@ export const messagesToClaude = (
   for (const turn of talk) {
     const first = turn._tag === "Assistant" ? addAssistant(messages, turn, around) : addUser(messages, turn)
     if (Result.isFailure(first)) return Result.fail(first.failure)
-    if (turn._tag === "Assistant") thinkingLost = turn.calls.length > 0 && !isThinking(first.success)
+    if (turn._tag !== "Assistant") continue
+    thinkingLost = (turn.calls.length > 0 || turn.isLast) && first.success !== undefined && !isThinking(first.success)
   }
   const texts = partsToClaude(system.flatMap((turn) => turn.parts), false)
   if (Result.isFailure(texts)) return Result.fail(texts.failure)

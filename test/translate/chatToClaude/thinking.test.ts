@@ -204,6 +204,11 @@ describe("thinking that is lost", () => {
     expect(of([...lost, user("by the way")])).toStrictEqual([undefined, 32_000, ["thinking"]])
     expect(of(lost, { reasoning_effort: "low", max_tokens: 100, temperature: 0 })).toStrictEqual([undefined, 100, ["reasoning_effort"]])
   })
+  it("a prefill has none, so a budget cannot go with it", () => {
+    expect(of([user("q"), assistant("once")])).toStrictEqual([undefined, 32_000, ["thinking"]])
+    expect(of([user("q"), assistant([thought("c2ln"), text("once")])])).toStrictEqual([budget(2_000), 32_000, []])
+    expect(of([user("q"), assistant(null)])).toStrictEqual([budget(2_000), 32_000, []])
+  })
   it("thoughts of other turns go with it", () => {
     const { messages } = sent([user("p"), assistant([thought("c2ln"), text("a")]), ...lost], thinks, claudeContext(models.budget))
     expect(messages[1]?.content).toStrictEqual([text("a")])

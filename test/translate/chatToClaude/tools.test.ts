@@ -144,7 +144,7 @@ describe("T1829 structured output", () => {
     expect(of({ response_format: format({ $schema: "x", ...array }) })).toStrictEqual({ tools: [wrapped(array)], tool_choice: forced })
     const defs: JsonObject = { $defs: { a: object }, definitions: { b: object } }
     expect(of({ response_format: format({ $ref: "#/$defs/a", ...defs }) }).tools).toStrictEqual([wrapped({ $ref: "#/$defs/a" }, defs)])
-    for (const root of [{ type: ["object", "null"] }, { anyOf: [object] }, { type: "string", enum: ["a"] }, {}]) {
+    for (const root of [{ type: ["object", "null"] }, { anyOf: [object] }, { type: "object", allOf: [object] }, { type: "string", enum: ["a"] }, {}]) {
       expect(of({ response_format: format(root) }).tools).toStrictEqual([wrapped(root)])
     }
   })

@@ -1,0 +1,45 @@
+// The pair of token counting and Claude's count_tokens: a chat request, counted as chat would send it.
+// It must not know URLs or credentials.
+import * as Result from "effect/Result"
+import type { RequestFault } from "../domain/GatewayError.ts"
+import type { Reason } from "../domain/ProviderError.ts"
+import { type CountTokensBody, CountTokensReply } from "../wire/anthropic/CountTokens.ts"
+import type { ChatRequest } from "../wire/openai/Chat.ts"
+import type { TokenCount } from "../wire/openai/TokenCount.ts"
+import { failureFromClaude } from "./chat-to-claude/failure.ts"
+import { chatToClaudeRequest } from "./chat-to-claude/request.ts"
+import { countedId } from "./shared/claudeIds.ts"
+import { count } from "./shared/counts.ts"
+import type { Translated, TranslateContext, Unary } from "./Translator.ts"
+
+/** Whatever only shapes the answer has no place in the count (T1708), and how many answers are asked for matters to none (T1706). */
+const countRequest = ({ n: _answers, ...request }: ChatRequest, context: TranslateContext): Result.Result<Translated<CountTokensBody>, RequestFault> =>
+  Result.map(chatToClaudeRequest(request, context), ({ body, headers, ignored }) => {
+    const { anthropic_version, messages, system, tools, tool_choice, thinking } = body
+    return {
+      body: {
+        anthropic_version,
+        model: countedId(context.target.modelId),
+        messages,
+        ...(system === undefined ? {} : { system }),
+        ...(tools === undefined ? {} : { tools }),
+        ...(tool_choice === undefined ? {} : { tool_choice }),
+        ...(thinking === undefined ? {} : { thinking })
+      },
+      headers,
+      ignored
+    }
+  })
+
+const countResponse = ({ input_tokens: tokens }: CountTokensReply, { target }: TranslateContext): Result.Result<TokenCount, Reason> =>
+  typeof tokens === "number"
+    ? Result.succeed({ object: "token_count", model: target.modelId, input_tokens: count(tokens), provider: target.kind })
+    : Result.fail({ _tag: "BadReply", kind: "no_content", message: "The upstream answered without a count of tokens. Try again." })
+
+export const countToClaude: Unary<ChatRequest, CountTokensBody, CountTokensReply, TokenCount> = {
+  name: "count-to-claude",
+  reply: CountTokensReply,
+  request: countRequest,
+  response: countResponse,
+  failure: failureFromClaude
+}
