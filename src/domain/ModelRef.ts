@@ -1,9 +1,9 @@
 // What the model field says: which slug, which family, which id there.
 // It must not know accounts or URLs. Prefixes are read here and nowhere else.
 import * as Result from "effect/Result"
-import { BodyInvalid } from "./GatewayError.ts"
-import { remembered } from "./remembered.ts"
+import { BodyInvalid, UnsupportedOperation } from "./GatewayError.ts"
 import { printable } from "./printable.ts"
+import { remembered } from "./remembered.ts"
 
 /** `endpoint` is a self-deployed endpoint, whose dialect its account tells. */
 export type ModelFamily = "gemini" | "claude" | "openai" | "endpoint"
@@ -46,8 +46,6 @@ export const parseModelRef = (model: string): Result.Result<ModelRef, BodyInvali
 }
 
 const families: ReadonlyArray<readonly [prefix: string, family: ModelFamily, keep: string]> = [
-  ["publishers/google/models/", "gemini", ""],
-  ["publishers/anthropic/models/", "claude", ""],
   ["anthropic.", "claude", ""],
   ["anthropic/", "claude", ""],
   ["endpoints.", "endpoint", ""],
@@ -57,11 +55,22 @@ const families: ReadonlyArray<readonly [prefix: string, family: ModelFamily, kee
   ["google/", "gemini", ""]
 ]
 
+/** Publishers whose models Vertex AI serves by rawPredict in a dialect of their own (T2017). */
+const unserved = /^(mistralai|ai21)[./]/
+
+/** A publisher's model as Vertex AI names the resource; `publisher/model` means the same. */
+const asResource = /^publishers\/([a-z0-9-]{1,63})\/models\//
+
 /** Vertex AI writes a Claude date behind `@`, Anthropic itself behind `-`; both are taken (T1802). */
 const dated = (id: string): string => id.replace(/^([^@]*)-(\d{8})$/, "$1@$2")
 
 /** Reads the family prefix of a model without slug and checks the id against a closed grammar. */
-export const parseFamily: (rest: string) => Result.Result<FamilyRef, BodyInvalid> = remembered((rest) => {
+export const parseFamily: (model: string) => Result.Result<FamilyRef, BodyInvalid | UnsupportedOperation> = remembered((model) => {
+  const rest = model.replace(asResource, "$1/")
+  const publisher = unserved.exec(rest)?.[1]
+  if (publisher !== undefined) {
+    return Result.fail(new UnsupportedOperation({ message: `Models of ${publisher} speak a dialect of their own, which is not offered; deployed to an endpoint they are written "endpoints.<id>".` }))
+  }
   if (rest.startsWith("projects/")) {
     return invalid("Full resource names are not taken: project and location come from the credential, endpoints are written \"endpoints.<id>\".")
   }

@@ -13,6 +13,8 @@ import { geminiCount } from "./countTokens.ts"
 import { embeddings } from "./embeddings.ts"
 import { geminiChat } from "./geminiChat.ts"
 import { images } from "./images.ts"
+import { openAiChat } from "./openAiChat.ts"
+import { predictChat } from "./predictChat.ts"
 import type { Provider } from "./Provider.ts"
 
 export class CloudPlatformProvider extends Context.Service<CloudPlatformProvider, Provider>()(
@@ -27,7 +29,12 @@ export class CloudPlatformProvider extends Context.Service<CloudPlatformProvider
       return {
         kind: "vertex-ai" as const,
         prepare: {
-          chat: byFamily("chat", { gemini: geminiChat(cloudRoute, limits), claude: claudeChat(cloudRoute, limits) }),
+          chat: byFamily("chat", {
+            gemini: geminiChat(cloudRoute, limits),
+            claude: claudeChat(cloudRoute, limits),
+            openai: openAiChat(cloudRoute, limits),
+            predict: predictChat(cloudRoute, limits)
+          }),
           embeddings: byFamily("embeddings", { gemini: embed, openai: embed, predict: embed }),
           images: byFamily("image generation", { gemini: images(cloudRoute, limits) }),
           countTokens: byFamily("token counting", { gemini: geminiCount(cloudRoute, limits), claude: claudeCount(cloudRoute, limits) }),

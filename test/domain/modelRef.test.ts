@@ -30,7 +30,10 @@ describe("parseFamily", () => {
     ["anthropic.claude-x@y-20250929", "claude", "claude-x@y-20250929"],
     ["gemini-x-20250929", "gemini", "gemini-x-20250929"],
     ["meta.llama-4-maverick", "openai", "meta/llama-4-maverick"],
+    ["meta/llama-4-maverick", "openai", "meta/llama-4-maverick"],
+    ["publishers/meta/models/llama-4-maverick", "openai", "meta/llama-4-maverick"],
     ["deepseek-ai/deepseek-r1", "openai", "deepseek-ai/deepseek-r1"],
+    ["publishers/qwen/models/qwen3", "openai", "qwen/qwen3"],
     ["endpoints.my-llm", "endpoint", "my-llm"]
   ])("T2102 reads %s", (rest, family, modelId) => {
     expect(ok(parseFamily(rest))).toEqual({ family, modelId })
@@ -39,6 +42,9 @@ describe("parseFamily", () => {
     "B39, B41 refuses %j",
     (rest) => expect(ok(parseFamily(rest))).toMatchObject({ _tag: "BodyInvalid", code: "invalid_model", param: "model" })
   )
+  it.each(["mistralai.mistral-medium-3", "mistralai/mistral-medium-3", "ai21.jamba-1.5-mini@001", "publishers/ai21/models/jamba"])("T2017 does not offer %s", (rest) => {
+    expect(ok(parseFamily(rest))).toMatchObject({ _tag: "UnsupportedOperation" })
+  })
   it("B39 quotes what it refuses cut and printable", () => {
     expect(ok(parseFamily(`a"\n${"b".repeat(99)}`))).toMatchObject({
       message: `"a??${"b".repeat(61)}" is not a model id: letters, digits, ".", "_", "-", "/" and one "@version" are allowed.`
