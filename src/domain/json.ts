@@ -13,9 +13,12 @@ export interface JsonObject {
   readonly [key: string]: Json | undefined
 }
 
-/** True for an object that is neither null nor an array. */
+/** True for an object that is neither null nor an array, nor a number kept by its digits. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+  typeof value === "object" && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
+
+/** True for an integer beyond 2^53, which is kept by its digits and is no `number`. */
+export const isLongInteger = (value: unknown): boolean => JSON.isRawJSON(value)
 
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown
 
@@ -58,7 +61,8 @@ export const decodeUtf8 = (bytes: Uint8Array): string | undefined => {
 
 /**
  * A request body as a JSON object: bounds are checked by one pass over the bytes before anything is built,
- * because deep or wide text blocks JSON.parse for seconds. Own `__proto__` keys stay plain data.
+ * because deep or wide text blocks JSON.parse for seconds. Own `__proto__` keys stay plain data, integers beyond 2^53
+ * keep their digits.
  */
 export const parseBody = (bytes: Uint8Array, limits: JsonLimits): Result.Result<JsonObject, BodyFault> => {
   if (bytes.length === 0) return fault("empty_body", "The request body is empty; send a JSON object.")
@@ -66,7 +70,7 @@ export const parseBody = (bytes: Uint8Array, limits: JsonLimits): Result.Result<
   if (scanned._tag === "Refused") return fault(scanned.code, scanned.message)
   const text = decodeUtf8(bytes)
   if (text === undefined) return fault("invalid_utf8", "The request body is not valid UTF-8.")
-  const parsed = parseJsonText(text)
+  const parsed = parse(text, scanned.longNumbers ? exactly : undefined)
   if (Result.isFailure(parsed)) {
     return text.trim() === ""
       ? fault("empty_body", "The request body is empty; send a JSON object.")
@@ -91,9 +95,11 @@ const whereOf = (message: string): string => {
 }
 
 type Scan =
-  | { readonly _tag: "Scanned"; readonly topKeys: number }
+  | { readonly _tag: "Scanned"; readonly topKeys: number; readonly longNumbers: boolean }
   | { readonly _tag: "Refused"; readonly code: string; readonly message: string }
 
+/** 2^53 has as many digits. */
+const longDigits = 16
 const quote = 0x22
 const backslash = 0x5c
 
@@ -116,8 +122,12 @@ const scan = (bytes: Uint8Array, limits: JsonLimits): Scan => {
   let values = 1
   let opened = false
   let topKeys = 0
+  let digits = 0
+  let lastDigit = -1
+  let longNumbers = false
   for (let at = 0; at < bytes.length; at++) {
-    switch (bytes[at]) {
+    const byte = bytes[at] ?? 0
+    switch (byte) {
       case quote:
         at = closingQuote(bytes, at)
         opened = false
@@ -151,9 +161,13 @@ const scan = (bytes: Uint8Array, limits: JsonLimits): Scan => {
         break
       default:
         opened = false
+        if (byte < 0x30 || byte > 0x39) break
+        digits = lastDigit === at - 1 ? digits + 1 : 1
+        lastDigit = at
+        longNumbers ||= digits === longDigits
     }
   }
-  return values > limits.jsonValues ? tooLarge(limits) : { _tag: "Scanned", topKeys }
+  return values > limits.jsonValues ? tooLarge(limits) : { _tag: "Scanned", topKeys, longNumbers }
 }
 
 const tooDeep = (depth: number): Scan => ({
@@ -195,7 +209,7 @@ const duplicateKey = (bytes: Uint8Array): string | undefined => {
 const illFormed = (value: Json | undefined, path: ReadonlyArray<string | number>): ReadonlyArray<string | number> | undefined => {
   if (typeof value === "string") return value.isWellFormed() ? undefined : path
   if (typeof value !== "object" || value === null) return undefined
-  const entries = isJsonObject(value) ? Object.entries(value) : value.entries()
+  const entries = Array.isArray(value) ? value.entries() : Object.entries(value)
   for (const [key, inner] of entries) {
     const here = [...path, key]
     if (typeof key === "string" && !key.isWellFormed()) return here
@@ -218,6 +232,7 @@ declare global {
   interface JSON {
     /** A value that stringifies to the given JSON text (ES2026, in Node since 21). */
     rawJSON(text: string): { readonly rawJSON: string }
+    isRawJSON(value: unknown): boolean
   }
 }
 

@@ -1,6 +1,6 @@
 // What both ways of sending a JSON schema share: references, merging, enums, and the bounds of a walk.
 // It must not know which keywords an upstream takes.
-import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../domain/json.ts"
 
 /** One conversion: the first fault ends it, the counts bound it whatever the references do. */
 export interface Walk {
@@ -186,6 +186,7 @@ export const typeOfAll = (values: ReadonlyArray<Json>): string | undefined => {
 const typeOfValue = (value: Json): string => {
   if (value === null) return "null"
   if (Array.isArray(value)) return "array"
+  if (isLongInteger(value)) return "integer"
   return typeof value === "number" ? (Number.isInteger(value) ? "integer" : "number") : typeof value
 }
 

@@ -1,7 +1,7 @@
 // JSON schema for the older models: converted into the OpenAPI subset that `parameters` and `responseSchema` take.
 // It must not know the models; every keyword that leaves is on the list here.
 import * as Result from "effect/Result"
-import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../domain/json.ts"
 import type { ProviderKind } from "../../domain/ProviderAccount.ts"
 import {
   below,
@@ -189,7 +189,7 @@ const describe = (out: Writable, remark: string): void => {
 }
 
 const isString = (value: Json | undefined): boolean => typeof value === "string"
-const isNumber = (value: Json | undefined): boolean => typeof value === "number" && Number.isFinite(value)
+const isNumber = (value: Json | undefined): boolean => Number.isFinite(value) || isLongInteger(value)
 const isCount = (value: Json | undefined): boolean =>
   typeof value === "string" ? /^-?\d{1,19}$/.test(value) : Number.isSafeInteger(value)
 const isPresent = (value: Json | undefined): boolean => value !== undefined && value !== null

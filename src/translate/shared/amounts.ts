@@ -29,7 +29,7 @@ export const readWhole = (
 ): Read<number | undefined> => {
   const value = request[param]
   if (value === undefined || value === null) return absent
-  return Number.isInteger(value) && value >= least && value <= most
+  return typeof value === "number" && Number.isInteger(value) && value >= least && value <= most
     ? Result.succeed(value)
     : invalid(param, "invalid_value", `${param} must be a whole number from ${least} to ${most}.`)
 }

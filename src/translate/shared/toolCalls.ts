@@ -9,8 +9,7 @@ export const parseArguments = (text: string): Result.Result<JsonObject, string> 
   if (text.trim() === "") return Result.succeed({})
   const value = parseInnerJsonText(text, defaultLimits)
   if (Result.isFailure(value)) return Result.fail("arguments is not JSON text within the bounds of a request.")
-  // A number beyond 2^53 alone is kept as an object that only stringifies as one; the first letter tells.
-  return isObjectText(text) && isJsonObject(value.success)
+  return isJsonObject(value.success)
     ? Result.succeed(value.success)
     : Result.fail("arguments must be the JSON text of an object.")
 }
