@@ -23,6 +23,15 @@ const claude = [
   "anthropic.claude-3-5-haiku@20241022"
 ]
 
+/** Open models, by the id their publisher gives them on Vertex AI. */
+const open = [
+  "meta.llama-4-maverick-17b-128e-instruct-maas",
+  "meta.llama-3.3-70b-instruct-maas",
+  "deepseek-ai/deepseek-v3.2-maas",
+  "qwen/qwen3-coder-480b-a35b-instruct-maas",
+  "openai/gpt-oss-120b-maas"
+]
+
 const embeddings = ["gemini-embedding-2", "gemini-embedding-001"]
 
 /** Chat, then embeddings, then pictures. */
@@ -31,6 +40,7 @@ export const listedModels: Readonly<Record<ProviderKind, ReadonlyArray<string>>>
   "vertex-ai": [
     ...gemini,
     ...claude,
+    ...open,
     ...embeddings,
     "text-embedding-005",
     "text-multilingual-embedding-002",

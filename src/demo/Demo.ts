@@ -10,7 +10,7 @@ import { defaultLimits } from "../domain/Limits.ts"
 import type { ProviderAccount, ServiceAccountKey } from "../domain/ProviderAccount.ts"
 import type { Settings } from "../domain/Settings.ts"
 import { makeSimulator } from "./google/Simulator.ts"
-import { demoProject, demoRegion } from "./seed.ts"
+import { demoProject, demoRegion, endpointFacts } from "./seed.ts"
 
 /** The simulator could not start on loopback. */
 export class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { message: Schema.String }) {}
@@ -57,9 +57,10 @@ const simulator = (publicKeyPem: string, tokensPerSecond: number): Effect.Effect
     (listening) => Effect.promise(() => listening.close())
   ).pipe(Effect.map((listening) => listening.url))
 
-const account = (facts: Pick<ProviderAccount, "slug" | "kind" | "credentials" | "projectId" | "region" | "baseUrl" | "tokenUrl">): ProviderAccount => ({
+type Facts = Pick<ProviderAccount, "slug" | "kind" | "credentials" | "projectId" | "region" | "endpoints" | "baseUrl" | "tokenUrl">
+
+const account = (facts: Facts): ProviderAccount => ({
   origin: "stored",
-  endpoints: {},
   models: undefined,
   apiVersion: undefined,
   quotaProject: undefined,
@@ -74,6 +75,7 @@ const accounts = (origin: string, key: ServiceAccountKey): ReadonlyArray<Provide
     credentials: { _tag: "ApiKey", key: Redacted.make(apiKey) },
     projectId: undefined,
     region: undefined,
+    endpoints: {},
     baseUrl: origin,
     tokenUrl: undefined
   }),
@@ -83,6 +85,7 @@ const accounts = (origin: string, key: ServiceAccountKey): ReadonlyArray<Provide
     credentials: { _tag: "ServiceAccount", key },
     projectId: demoProject,
     region: demoRegion,
+    endpoints: endpointFacts,
     baseUrl: origin,
     tokenUrl: `${origin}/token`
   })

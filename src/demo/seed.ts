@@ -1,10 +1,19 @@
-// What the demo says: its banner, its requests to copy, its snippets for client libraries.
+// What the demo says: its banner, its requests to copy, its snippets for client libraries; and the endpoints its catalog knows.
 // It must not know processes or sockets; everything is a function of origin and key.
+import type { EndpointFacts } from "../domain/ProviderAccount.ts"
+import { demoEndpoints } from "./google/endpoints.ts"
 
 export const demoProject = "demo-project"
 export const demoRegion = "us-central1"
 /** Fixed on loopback, so that snippets can be copied from a page; elsewhere a key is made. */
 export const demoKey = "mgk_demo"
+
+/** The simulated endpoints as an account tells of them: what a caller cannot guess. Those that are not ready are found by who looks for them. */
+export const endpointFacts: Readonly<Record<string, EndpointFacts>> = Object.fromEntries(
+  Object.entries(demoEndpoints).filter(([, { readiness }]) => readiness === undefined).map(([id, { dedicatedHost, dialect, servedModel }]) =>
+    [id, { dialect: dialect === "any" ? "openai" : dialect, host: dedicatedHost, model: servedModel === id ? undefined : servedModel }]
+  )
+)
 
 /** Where the demo listens, and the key it takes. */
 export interface DemoFacts {
@@ -19,6 +28,9 @@ export const demoModels = ["@google/gemini-2.5-flash", "@vertex-ai/gemini-2.5-fl
 
 /** A Claude model, for clients that speak its own dialect as well. */
 export const demoClaude = "@vertex-ai/anthropic.claude-sonnet-4-6"
+
+/** An open model, and a self-deployed endpoint. */
+export const demoOpen = ["@vertex-ai/meta.llama-3.3-70b-instruct-maas", "@vertex-ai/endpoints.demo-llama"] as const
 
 /** Models that misbehave on purpose. */
 export const demoFaults = ["@google/demo-slow", "@google/demo-flaky-429", "@google/demo-dies-midstream", "@google/demo-503", "@google/demo-hangs"] as const
@@ -38,7 +50,8 @@ export const banner = (facts: DemoFacts): string => [
   `Ready    ${facts.origin}/health/ready        models  ${facts.origin}/v1/models`,
   `Try      ${curl(facts, demoModels[0], false)}`,
   `Stream   ${curl(facts, demoModels[0], true)}`,
-  `Also     ${demoModels[1]}   @google/gemini-3.1-pro-preview   ${demoClaude} on /v1/messages   faults: ${demoFaults.join(" ")}`,
+  `Also     ${demoModels[1]}   @google/gemini-3.1-pro-preview   ${demoClaude}   ${demoOpen.join("   ")}`,
+  `Faults   ${demoFaults.join("   ")}`,
   "Next     model-gateway demo --snippets      with your own credentials: GEMINI_API_KEY=... model-gateway serve"
 ].join("\n")
 

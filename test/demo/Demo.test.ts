@@ -73,6 +73,30 @@ describe("demo", () => {
       expect(run.stdout).toBe(content.replace("Gemini", family))
     })))
 
+  it.live("every model it lists answers, each on the route of its kind", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const origin = yield* started
+      const headers = { "content-type": "application/json", "x-gateway-api-key": key }
+      const route = (model: string): readonly [string, Record<string, unknown>] => {
+        if (/embedding/.test(model)) return ["/v1/embeddings", { input: "Hello" }]
+        if (/imagen|imagegeneration/.test(model)) return ["/v1/images/generations", { prompt: "A cat" }]
+        return ["/v1/chat/completions", { messages: [{ role: "user", content: "Hello" }] }]
+      }
+      const answered = yield* Effect.promise(async () => {
+        const { data }: { readonly data: ReadonlyArray<{ readonly id: string }> } = await (await fetch(`${origin}/v1/models`, { headers })).json()
+        const statuses: Array<readonly [string, number]> = []
+        for (const { id } of data) {
+          const [path, rest] = route(id)
+          const { status } = await fetch(origin + path, { method: "POST", headers, body: JSON.stringify({ model: id, ...rest }) })
+          statuses.push([id, status])
+        }
+        return statuses
+      })
+      expect(answered.filter(([, status]) => status !== 200)).toEqual([])
+      const kinds = ["anthropic.", "meta.", "deepseek-ai/", "imagen", "text-embedding", "multimodalembedding", "image-preview", "endpoints.demo-dedicated", "endpoints.demo-predict", "endpoints.demo-tuned"]
+      expect(kinds.filter((kind) => !answered.some(([id]) => id.includes(kind)))).toEqual([])
+    })))
+
   it.live("another key is refused", () =>
     Effect.scoped(Effect.gen(function*() {
       const origin = yield* started
@@ -91,7 +115,8 @@ Try      curl -s http://127.0.0.1:8787/v1/chat/completions -H 'content-type: app
            -d '{"model":"@google/gemini-2.5-flash","messages":[{"role":"user","content":"Hello"}]}'
 Stream   curl -N http://127.0.0.1:8787/v1/chat/completions -H 'content-type: application/json' -H 'x-gateway-api-key: mgk_demo' \\
            -d '{"model":"@google/gemini-2.5-flash","stream":true,"messages":[{"role":"user","content":"Hello"}]}'
-Also     @vertex-ai/gemini-2.5-flash   @google/gemini-3.1-pro-preview   @vertex-ai/anthropic.claude-sonnet-4-6 on /v1/messages   faults: @google/demo-slow @google/demo-flaky-429 @google/demo-dies-midstream @google/demo-503 @google/demo-hangs
+Also     @vertex-ai/gemini-2.5-flash   @google/gemini-3.1-pro-preview   @vertex-ai/anthropic.claude-sonnet-4-6   @vertex-ai/meta.llama-3.3-70b-instruct-maas   @vertex-ai/endpoints.demo-llama
+Faults   @google/demo-slow   @google/demo-flaky-429   @google/demo-dies-midstream   @google/demo-503   @google/demo-hangs
 Next     model-gateway demo --snippets      with your own credentials: GEMINI_API_KEY=... model-gateway serve`)
   })
   it("the snippets hold origin and key", () => {

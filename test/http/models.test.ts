@@ -2,7 +2,9 @@
 import { readFileSync } from "node:fs"
 import { afterAll, describe, expect, it } from "vitest"
 import { listedModels } from "../../src/catalog/models.ts"
+import { modelList } from "../../src/http/modelList.ts"
 import { version } from "../../src/http/version.ts"
+import { vertexAccount } from "../support/account.ts"
 import { face, key, narrowKey } from "./face.ts"
 
 const gateway = face()
@@ -20,6 +22,13 @@ describe("models", () => {
         ...listedModels.google.map((model) => row(`@google/${model}`))
       ]
     })
+  })
+
+  it("lists the endpoints an account knows, unless it names its models", () => {
+    const endpoints = { "my-llm": { dialect: "openai" as const, host: undefined, model: undefined } }
+    const all = { id: "k", name: "k", providers: undefined, models: undefined }
+    expect(modelList([{ ...vertexAccount, endpoints }], all).at(-1)).toEqual(row("@vertex-ai/endpoints.my-llm", "self-deployed"))
+    expect(modelList([{ ...vertexAccount, endpoints, models: ["gemini-2.5-pro"] }], all)).toEqual([row("@vertex-ai/gemini-2.5-pro")])
   })
 
   it("shows a key only what it may call", async () => {

@@ -9,6 +9,7 @@ import * as Context from "effect/Context"
 import * as HttpServer from "effect/http/HttpServer"
 import { makeSimulator, type Simulator, type SimulatorOptions } from "../../src/demo/google/Simulator.ts"
 import { defaultLimits, type LimitValues } from "../../src/domain/Limits.ts"
+import { endpointFacts } from "../../src/demo/seed.ts"
 import type { ProviderAccount } from "../../src/domain/ProviderAccount.ts"
 import type { Settings } from "../../src/domain/Settings.ts"
 import { Gateway } from "../../src/Gateway.ts"
@@ -47,6 +48,7 @@ export const settingsFor = (
     { ...googleAccount, credentials: { _tag: "ApiKey", key: Redacted.make(geminiKey) }, baseUrl },
     {
       ...vertexAccount,
+      endpoints: endpointFacts,
       baseUrl,
       tokenUrl: `${baseUrl}/token`,
       credentials: {
