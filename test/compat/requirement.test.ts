@@ -219,6 +219,55 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
   })
 })
 
+describe("Claude on the cloud platform", () => {
+  const model = "@vertex-ai/anthropic.claude-haiku-4-5@20251001"
+  const thinking = { type: "enabled", budget_tokens: 2030 }
+
+  it("is reached by the prefix of its family, and the beta header goes up under both names", async () => {
+    for (const name of ["anthropic-beta", "x-gateway-anthropic-beta"]) {
+      const { answer, status } = await chat({ model, max_tokens: 250 }, { [name]: "interleaved-thinking-2025-05-14" })
+      expect([status, answer.model]).toEqual([200, "claude-haiku-4-5-20251001"])
+      const call = gateway.simulator.calls.at(-1)
+      expect([call?.url.split("/").at(-1), call?.headers["anthropic-beta"]]).toEqual(["claude-haiku-4-5@20251001:rawPredict", "interleaved-thinking-2025-05-14"])
+    }
+  })
+
+  it("thinks in content_blocks while it streams, and takes the signed block back in the next turn", async () => {
+    const question = { role: "user", content: "When does the flight from Baltimore to Boston land?" }
+    const streamed = await chunks({ model, max_tokens: 3000, thinking, messages: [question] }, open)
+    const deltas = streamed.flatMap((chunk) => chunk.choices[0]?.delta.content_blocks ?? []).map((block) => block.delta)
+    const all = (name: string) => deltas.map((delta) => delta[name] ?? "").join("")
+    expect([all("thinking") !== "", all("signature") !== "", all("text")]).toEqual([true, true, streamed.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("")])
+    const block = { type: "thinking", thinking: all("thinking"), signature: all("signature") }
+    const later = await chat({
+      model,
+      max_tokens: 3000,
+      thinking,
+      messages: [question, { role: "assistant", content: [block, { type: "text", text: all("text") }] }, { role: "user", content: "Thanks. To Chicago?" }]
+    }, open)
+    expect([later.status, later.sent.messages[1].content[0]]).toEqual([200, block])
+  })
+
+  it("gives no thinking to a strict client", async () => {
+    const { answer } = await chat({ model, max_tokens: 3000, thinking })
+    expect(Object.keys(answer.choices[0].message).sort()).toEqual(["content", "refusal", "role"])
+  })
+
+  it("tokens are counted for it as well", async () => {
+    const response = await post("/v1/chat/completions/count_tokens", { model, messages: [{ role: "user", content: "Hello" }] })
+    const counted: Body = await response.json()
+    expect([response.status, counted.object, counted.input_tokens > 0]).toEqual([200, "token_count", true])
+  })
+
+  it("its own messages route gives its native reply, and refuses other models", async () => {
+    const native: Body = await (await post("/v1/messages", { model, max_tokens: 250, messages: [{ role: "user", content: "Hello" }] })).json()
+    expect([native.type, native.role, native.content[0].type, native.stop_reason]).toEqual(["message", "assistant", "text", "end_turn"])
+    const other = await post("/v1/messages", { model: "@vertex-ai/gemini-2.5-flash", max_tokens: 250, messages: [{ role: "user", content: "Hello" }] })
+    const { error, type }: Body = await other.json()
+    expect([other.status, type, error.type, error.message.includes("/v1/chat/completions")]).toEqual([400, "error", "invalid_request_error", true])
+  })
+})
+
 describe("what one provider has alone", () => {
   const content = (url: string) => ({ messages: [{ role: "user", content: [{ type: "text", text: "What is it?" }, { type: "image_url", image_url: { url } }] }] })
   it("labels and gs:// on the cloud platform", async () => {
