@@ -28,6 +28,7 @@ export interface LimitValues {
   readonly inFlight: number
   readonly signatureEntries: number
   readonly signatureBytes: number
+  readonly signatureTotalBytes: number
   readonly signatureMillis: number
   readonly tokenEntries: number
   readonly streamWindowBytes: number
@@ -67,6 +68,7 @@ export const defaultLimits: LimitValues = {
   inFlight: 10_000,
   signatureEntries: 50_000,
   signatureBytes: 64 * 1024,
+  signatureTotalBytes: 64 * MiB,
   signatureMillis: 24 * 3_600_000,
   tokenEntries: 1_000,
   streamWindowBytes: 64 * 1024,

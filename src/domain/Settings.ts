@@ -92,6 +92,7 @@ const limits = Schema.Struct({
   inFlight: count,
   signatureEntries: count,
   signatureBytes: size,
+  signatureTotalBytes: size,
   signatureMillis: duration,
   tokenEntries: count,
   streamWindowBytes: size,

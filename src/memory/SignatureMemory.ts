@@ -1,5 +1,5 @@
 // Remembers the signature of each tool call we returned, so that strict clients need not carry it.
-// It must not know requests or replies. What it forgets costs a sentinel, never an answer.
+// It must not know requests or replies. What it forgets costs a sentinel, or thinking for the rest of a turn, never an answer.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -26,6 +26,12 @@ export class SignatureMemory extends Context.Service<SignatureMemory, {
     Effect.gen(function*() {
       const limits = yield* Limits
       const entries = new Map<string, Remembered & { readonly expiresMillis: number }>()
+      // Signatures are base64, so a letter is a byte.
+      let bytes = 0
+      const forget = (key: string): void => {
+        bytes -= entries.get(key)?.signature.length ?? 0
+        entries.delete(key)
+      }
       const nowMillis = Effect.clockWith((clock) => Effect.succeed(clock.currentTimeMillisUnsafe()))
       return {
         recall: (keyId, callIds) =>
@@ -41,11 +47,15 @@ export class SignatureMemory extends Context.Service<SignatureMemory, {
           Effect.map(nowMillis, (now) => {
             for (const { callId, signature } of pairs) {
               if (signature.length > limits.signatureBytes) continue
-              entries.set(`${keyId}/${callId}`, { issuer, signature, expiresMillis: now + limits.signatureMillis })
+              const key = `${keyId}/${callId}`
+              forget(key)
+              bytes += signature.length
+              entries.set(key, { issuer, signature, expiresMillis: now + limits.signatureMillis })
             }
-            for (const key of entries.keys()) {
-              if (entries.size <= limits.signatureEntries) break
-              entries.delete(key)
+            // The oldest stand first, and they are the first to expire.
+            for (const [key, { expiresMillis }] of entries) {
+              if (entries.size <= limits.signatureEntries && bytes <= limits.signatureTotalBytes && expiresMillis > now) break
+              forget(key)
             }
           })
       }

@@ -14,6 +14,20 @@ const recalled = (key: string, ids: ReadonlyArray<string>) =>
     return [...(yield* memory.recall(key, ids))].map(([id, { issuer, signature }]) => [id, issuer, signature])
   })
 
+it.effect("TH37 holds no more bytes than it may, counting each call once", () =>
+  Effect.gen(function*() {
+    const memory = yield* SignatureMemory
+    const remember = (callId: string, signature: string) => memory.remember("a", "claude/vertex-ai", [{ callId, signature }])
+    yield* remember("1", "12345678")
+    yield* remember("1", "12345")
+    yield* remember("2", "12345")
+    expect(yield* recalled("a", ["1", "2"])).toEqual([["1", "claude/vertex-ai", "12345"], ["2", "claude/vertex-ai", "12345"]])
+    yield* remember("3", "1")
+    expect(yield* recalled("a", ["1", "2", "3"])).toEqual([["2", "claude/vertex-ai", "12345"], ["3", "claude/vertex-ai", "1"]])
+  }).pipe(Effect.provide(SignatureMemory.layerMemory.pipe(
+    Layer.provide(Layer.succeed(Limits, { ...defaultLimits, signatureBytes: 8, signatureTotalBytes: 10 }))
+  ))))
+
 it.effect("TH37 remembers per key, forgets the oldest, the expired and never keeps a large one", () =>
   Effect.gen(function*() {
     const memory = yield* SignatureMemory
