@@ -2,6 +2,7 @@
 // It must not know families or what a provider takes.
 import * as Result from "effect/Result"
 import { BodyInvalid } from "../domain/GatewayError.ts"
+import { isLongInteger } from "../domain/json.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import { parseModelRef } from "../domain/ModelRef.ts"
 import type { ChatRequest } from "../wire/openai/Chat.ts"
@@ -21,10 +22,13 @@ export const checkModel = (model: string): Result.Result<unknown, BodyInvalid> =
 }
 
 export const checkChat = (request: ChatRequest, { messages: most }: LimitValues): Result.Result<ChatRequest, BodyInvalid> => {
-  const { messages, model } = request
+  const { messages, model, seed } = request
   if (messages.length === 0) return invalid("empty_array", "messages", "messages is empty; send at least one message.")
   if (messages.length > most) {
     return invalid("array_too_long", "messages", `messages has more than ${most} entries.`)
+  }
+  if (!(seed === undefined || seed === null || typeof seed === "number" || isLongInteger(seed))) {
+    return invalid("invalid_type", "seed", "seed has the wrong type: expected number.")
   }
   return Result.map(checkModel(model), () => request)
 }

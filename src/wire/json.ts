@@ -13,6 +13,3 @@ export const JsonValue: Schema.Codec<Json> = Schema.Unknown as Schema.Codec<unkn
 
 /** A field of an upstream's reply, present or not; null counts as absent. */
 export const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
-
-/** An integer beyond 2^53, kept by its digits. */
-export const LongInteger: Schema.Codec<JsonObject> = Schema.declare((value): value is JsonObject => JSON.isRawJSON(value), { expected: "number" })

@@ -40,7 +40,7 @@ const parametersOf = (request: ChatRequest): JsonObject => {
     top_p: request.top_p,
     top_k: request.top_k,
     stop: request.stop as Json | undefined,
-    seed: request.seed
+    seed: request.seed as Json | undefined
   }
   return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined && value !== null))
 }

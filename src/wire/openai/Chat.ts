@@ -1,14 +1,11 @@
 // The chat-completions request as clients write it, extensions included.
 // It must not know any upstream; unknown fields are kept.
 import * as Schema from "effect/Schema"
-import { LongInteger } from "../json.ts"
 
 /** An optional field; null means absent in every dialect. */
 const opt = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 const open = [Schema.Record(Schema.String, Schema.Unknown)] as const
 const AnyRecord = Schema.Record(Schema.String, Schema.Unknown)
-/** OpenAI's seed has 64 bits. */
-const Int64 = Schema.Union([Schema.Number, LongInteger])
 
 /** One call of an assistant turn; shape faults inside are found by `readMessages`, which can name them exactly. */
 export const ChatMessage = Schema.StructWithRest(
@@ -41,7 +38,8 @@ export const ChatParameters = Schema.Struct({
   top_k: opt(Schema.Number),
   n: opt(Schema.Number),
   stop: opt(Schema.Unknown),
-  seed: opt(Int64),
+  /** 64 bits: a number, or an integer kept by its digits; told apart where the request is checked, for a declared type is not compiled. */
+  seed: opt(Schema.Unknown),
   presence_penalty: opt(Schema.Number),
   frequency_penalty: opt(Schema.Number),
   logprobs: opt(Schema.Boolean),
