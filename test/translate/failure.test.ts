@@ -128,6 +128,15 @@ describe("T2303 T2304 how long to wait", () => {
 })
 
 describe("special texts", () => {
+  it("T2010 T2015 endpoints of every dialect: a host of its own, not up yet", () => {
+    expect(fail(400, google("Dedicated Endpoint cannot be accessed through the shared Vertex AI domain x.", [], "FAILED_PRECONDITION"))).toStrictEqual({
+      _tag: "InvalidRequest",
+      code: "upstream_failed_precondition",
+      message: "Dedicated Endpoint cannot be accessed through the shared Vertex AI domain x. Set the endpoint's host in the provider's endpoints to its dedicated host name."
+    })
+    expect(fail(429, google("Model is not yet ready for inference.", [{ retryDelay: "2s" }])))
+      .toStrictEqual({ _tag: "Overloaded", code: "upstream_unavailable", message: "Model is not yet ready for inference.", retryAfterMillis: 2_000 })
+  })
   it("T2305 the field of the first violation is the param", () => {
     const body = google("m", [{ "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations: [{ field: "contents[0].parts", description: "x" }] }])
     expect(fail(400, body)).toStrictEqual({ _tag: "InvalidRequest", message: "m", param: "contents[0].parts" })

@@ -2,7 +2,7 @@
 // It must not know our own answers; whatever the upstream's special texts mean is decided here.
 import type { Json } from "../../domain/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
-import { errorInfoReasons, readUpstreamError, reasonOfStatus, statusInside, type UpstreamError } from "./upstreamError.ts"
+import { errorInfoReasons, readUpstreamError, reasonOfStatus, retryAfterOf, statusInside, type UpstreamError } from "./upstreamError.ts"
 
 /** Total: any status, any body. */
 export const failureFromGoogle = (
@@ -13,7 +13,7 @@ export const failureFromGoogle = (
 ): Reason => {
   const error = readUpstreamError(status, headers, body)
   const special = status === 400 || status === 422 ? specialOf(error, origin) : undefined
-  return special ?? reasonOfStatus(status, headers, error, origin, hintOf(status, error))
+  return special ?? endpointReason(status, headers, error) ?? reasonOfStatus(status, headers, error, origin, hintOf(status, error))
 }
 
 /** An error inside a 200. Whose credential was refused cannot be told there; nobody is blamed for a stored one. */
@@ -40,6 +40,23 @@ const specialOf = (error: UpstreamError, origin: "caller" | "stored"): Reason | 
   }
   if (sizeTexts.test(text)) return { _tag: "PayloadTooLarge", message: `${message} ${sizeHint}` }
   return undefined
+}
+
+const dedicatedTexts = /dedicated (endpoint|dns|domain)|shared (vertex ai )?domain/i
+const unreadyTexts = /not (yet )?ready|scal(ed|ing) (down )?(to|from) zero/i
+
+/** What a self-deployed endpoint of any dialect says of itself: it has a host of its own, or is not up yet. */
+const endpointReason = (status: number, headers: Readonly<Record<string, string>>, { details, message, text }: UpstreamError): Reason | undefined => {
+  if (status >= 400 && status < 500 && dedicatedTexts.test(text)) {
+    return {
+      _tag: "InvalidRequest",
+      code: "upstream_failed_precondition",
+      message: `${message} Set the endpoint's host in the provider's endpoints to its dedicated host name.`
+    }
+  }
+  return status === 429 && unreadyTexts.test(text)
+    ? { _tag: "Overloaded", code: "upstream_unavailable", message, ...retryAfterOf(headers, details) }
+    : undefined
 }
 
 const sizeHint = "Use gs:// or the Files API for large media."

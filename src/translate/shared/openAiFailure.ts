@@ -3,7 +3,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import { failureFromGoogle } from "./googleFailure.ts"
-import { readUpstreamError, retryAfterOf, statusInside } from "./upstreamError.ts"
+import { readUpstreamError, statusInside } from "./upstreamError.ts"
 
 /** Total: any status, any body. What no model server says of its own, Google says. */
 export const failureFromOpenAi = (
@@ -15,12 +15,6 @@ export const failureFromOpenAi = (
   const error = readUpstreamError(status, headers, body)
   const { text, message } = error
   const code = error.code === undefined ? {} : { upstreamCode: error.code }
-  if (status >= 400 && status < 500 && dedicatedTexts.test(text)) {
-    return { _tag: "InvalidRequest", code: "upstream_failed_precondition", message: `${message} ${dedicatedHint}` }
-  }
-  if (status === 429 && unreadyTexts.test(text)) {
-    return { _tag: "Overloaded", code: "upstream_unavailable", message, ...retryAfterOf(headers, error.details) }
-  }
   if (status === 413) return { _tag: "PayloadTooLarge", message, ...code }
   if ((status === 400 || status === 422) && (error.code === "context_length_exceeded" || contextTexts.test(text))) {
     return { _tag: "ContextTooLong", message }
@@ -28,11 +22,6 @@ export const failureFromOpenAi = (
   if (status === 404 && servedTexts.test(text)) return { _tag: "ModelNotFound", message: `${message} ${servedHint}`, ...code }
   return failureFromGoogle(status, headers, body, origin)
 }
-
-const dedicatedTexts = /dedicated (endpoint|dns|domain)|shared (vertex ai )?domain/i
-const dedicatedHint = "Set the endpoint's host in the provider's endpoints to its dedicated host name."
-
-const unreadyTexts = /not (yet )?ready|scal(ed|ing) (down )?(to|from) zero/i
 
 const contextTexts = /maximum (context|model) length|context (length|window) (is |has been )?exceeded/i
 
