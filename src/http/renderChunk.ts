@@ -31,7 +31,10 @@ export const chunkRenderer = (wish: StreamWish): (chunk: ChatChunk) => string =>
   return (chunk) => {
     const text = onlyText(chunk)
     if (text === undefined) return renderChunk(chunk, wish)
-    if (envelope?.id !== chunk.id || envelope.created !== chunk.created || envelope.model !== chunk.model) {
+    if (
+      envelope?.id !== chunk.id || envelope.created !== chunk.created || envelope.model !== chunk.model ||
+      envelope.system_fingerprint !== chunk.system_fingerprint
+    ) {
       envelope = chunk
       head = headOf(chunk, wish)
     }
@@ -39,8 +42,8 @@ export const chunkRenderer = (wish: StreamWish): (chunk: ChatChunk) => string =>
   }
 }
 
-const headOf = ({ id, object, created, model }: ChatChunk, { usage }: StreamWish): string => {
-  const envelope = JSON.stringify(usage ? { id, object, created, model, usage: null } : { id, object, created, model })
+const headOf = ({ id, object, created, model, system_fingerprint }: ChatChunk, { usage }: StreamWish): string => {
+  const envelope = JSON.stringify({ id, object, created, model, system_fingerprint, ...(usage ? { usage: null } : {}) })
   return `data: ${envelope.slice(0, -1)},"choices":[{"index":0,"finish_reason":null,"delta":{"content":`
 }
 
@@ -52,12 +55,8 @@ const onlyText = (chunk: ChatChunk): string | undefined => {
   const isPlain = typeof delta.content === "string" && delta.content !== "" && delta.role === undefined &&
     delta.tool_calls === undefined && delta.refusal === undefined && delta.function_call === undefined &&
     choice.logprobs === undefined && chunk.usage === undefined
-  return isPlain && passesNothing(chunk) ? delta.content : undefined
+  return isPlain && !tellsMore(chunk) ? delta.content : undefined
 }
 
-/** Fields of the envelope that only answers in OpenAI's own dialect bring along. */
-const passesNothing = (chunk: ChatChunk): boolean => {
-  for (const field in chunk) if (!ours.has(field)) return false
-  return true
-}
-const ours: ReadonlySet<string> = new Set(["id", "object", "created", "model", "choices", "provider"])
+/** Fields of the envelope that strict clients see too, of upstreams that speak OpenAI's dialect themselves. */
+const tellsMore = (chunk: ChatChunk): boolean => "service_tier" in chunk || "moderation" in chunk || "obfuscation" in chunk

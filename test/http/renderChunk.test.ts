@@ -34,12 +34,12 @@ const chunk: fc.Arbitrary<ChatChunk> = fc.record({
   ),
   provider: fc.constant("google")
 })
-const passedThrough = fc.constantFrom<object>({}, {}, {}, { system_fingerprint: "fp" }, { usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } })
+const passedThrough = fc.constantFrom<object>({}, {}, {}, { system_fingerprint: "fp" }, { system_fingerprint: "" }, { x_own: 1, service_tier: "on_demand" }, { x_own: 1 }, { service_tier: "flex" }, { obfuscation: "a" }, { usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } })
 
 describe("T1301 one envelope for all chunks of text", () => {
   it("writes what the general way writes", () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(chunk, passedThrough), { maxLength: 6 }), fc.boolean(), fc.boolean(), (chunks, strict, usage) => {
+      fc.property(fc.array(fc.tuple(chunk, passedThrough), { maxLength: 8 }), fc.boolean(), fc.boolean(), (chunks, strict, usage) => {
         const wish = { strict, usage }
         const render = chunkRenderer(wish)
         for (const [one, more] of chunks) {

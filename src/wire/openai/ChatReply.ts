@@ -125,6 +125,7 @@ export const ChatCompletion = Schema.Struct({
   model: Schema.String,
   choices: Schema.Array(Choice),
   usage: Usage,
+  system_fingerprint: opt(Schema.String),
   provider: opt(Schema.String)
 })
 export type ChatCompletion = typeof ChatCompletion.Type
@@ -175,6 +176,7 @@ export const ChatChunk = Schema.Struct({
   model: Schema.String,
   choices: Schema.Array(ChunkChoice),
   usage: opt(Schema.NullOr(Usage)),
+  system_fingerprint: opt(Schema.String),
   provider: opt(Schema.String)
 })
 export type ChatChunk = typeof ChatChunk.Type
