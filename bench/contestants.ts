@@ -16,8 +16,8 @@ const peerVersion = "1.15.2"
 
 export type Name = "raw" | "ours" | "peer"
 
-/** Operations besides chat, each with one small request. */
-export type Other = "embeddings"
+/** Calls besides chat with Gemini, each with one small request; streams bring one burst of events. */
+export type Other = "embeddings" | "claude" | "claudeStreams" | "messages" | "messageStreams"
 
 export interface Contestant {
   readonly name: Name
@@ -30,29 +30,44 @@ export interface Contestant {
   readonly stop: () => Promise<void>
 }
 
-export const body = (model: string, stream: boolean): string =>
-  JSON.stringify({
-    model,
-    messages: [
-      { role: "system", content: "You answer in one sentence, in plain words, without a list and without any heading." },
-      { role: "user", content: "Why is there high and low water at the coast twice a day, and why is it later each day than the day before?" }
-    ],
-    max_tokens: 200,
-    temperature: 0.5,
-    ...(stream ? { stream: true } : {})
-  })
+const system = "You answer in one sentence, in plain words, without a list and without any heading."
+const question = "Why is there high and low water at the coast twice a day, and why is it later each day than the day before?"
+const limits = { max_tokens: 200, temperature: 0.5 }
+const chat = { messages: [{ role: "system", content: system }, { role: "user", content: question }], ...limits }
+const streaming = { stream: true }
 
-const others: Readonly<Record<Other, { readonly path: string; readonly model: string; readonly rest: object }>> = {
-  embeddings: {
-    path: "/v1/embeddings",
-    model: "gemini-embedding-001",
-    rest: { input: ["The tide follows the moon.", "A cat sat on the mat.", "Prices fell sharply today.", "It will rain in the evening."], encoding_format: "float" }
-  }
+export const body = (model: string, stream: boolean): string => JSON.stringify({ model, ...chat, ...(stream ? streaming : {}) })
+
+const json = "/v1/chat/completions"
+
+interface OtherCall {
+  readonly path: string
+  readonly slug: string
+  readonly model: string
+  /** The same id as the gateway writes it. */
+  readonly prefix?: string
+  readonly rest: object
 }
 
-const otherTarget = (port: number, what: Other, headers: Target["headers"], slug: string): Target => {
-  const { model, path, rest } = others[what]
-  return { port, path, headers, body: JSON.stringify({ model: slug + model, ...rest }) }
+const claude = { slug: "vertex-ai", model: "claude-sonnet-4-5@20250929", prefix: "anthropic." }
+const message = { system, messages: [{ role: "user", content: question }], ...limits }
+
+const others: Readonly<Record<Other, OtherCall>> = {
+  embeddings: {
+    path: "/v1/embeddings",
+    slug: "google",
+    model: "gemini-embedding-001",
+    rest: { input: ["The tide follows the moon.", "A cat sat on the mat.", "Prices fell sharply today.", "It will rain in the evening."], encoding_format: "float" }
+  },
+  claude: { path: json, ...claude, rest: chat },
+  claudeStreams: { path: json, ...claude, rest: { ...chat, ...streaming } },
+  messages: { path: "/v1/messages", ...claude, rest: message },
+  messageStreams: { path: "/v1/messages", ...claude, rest: { ...message, ...streaming } }
+}
+
+const otherTarget = (port: number, what: Other, headers: Target["headers"], bare: boolean): Target => {
+  const { model, path, prefix = "", rest, slug } = others[what]
+  return { port, path, headers, body: JSON.stringify({ model: bare ? model : `@${slug}/${prefix}${model}`, ...rest }) }
 }
 
 /** `taskset` where there is one; without it the figures mix contestants with the load. */
@@ -131,8 +146,6 @@ export const start = async (
   return { pid: child.pid ?? 0, startMillis: performance.now() - started, stop: () => stop(child) }
 }
 
-const json = "/v1/chat/completions"
-
 export const startRaw = async (upstream: string): Promise<Contestant> => {
   const port = await freePort()
   const process = await start(0, [join(here, "raw.ts"), String(port), upstream], `http://127.0.0.1:${port}/`)
@@ -140,7 +153,7 @@ export const startRaw = async (upstream: string): Promise<Contestant> => {
     name: "raw",
     ...process,
     target: (model, stream) => ({ port, path: json, headers: {}, body: body(model, stream) }),
-    other: (what) => otherTarget(port, what, {}, "")
+    other: (what) => otherTarget(port, what, {}, true)
   }
 }
 
@@ -150,7 +163,17 @@ export const startOurs = async (upstream: string): Promise<Contestant> => {
   const config = join(folder, "gateway.json")
   const key = "mgk_bench000000000000000000000000"
   writeFileSync(config, JSON.stringify({
-    providers: [{ slug: "google", provider: "google", api_key: "bench-key", base_url: upstream }],
+    providers: [
+      { slug: "google", provider: "google", api_key: "bench-key", base_url: upstream },
+      {
+        slug: "vertex-ai",
+        provider: "vertex-ai",
+        project_id: "bench-project",
+        region: "us-central1",
+        credentials: { type: "access_token", token: "bench-token" },
+        base_url: upstream
+      }
+    ],
     keys: [{ name: "bench", key }]
   }))
   try {
@@ -160,7 +183,7 @@ export const startOurs = async (upstream: string): Promise<Contestant> => {
       name: "ours",
       ...process,
       target: (model, stream) => ({ port, path: json, headers: { "x-gateway-api-key": key }, body: body(`@google/${model}`, stream) }),
-      other: (what) => otherTarget(port, what, { "x-gateway-api-key": key }, "@google/")
+      other: (what) => otherTarget(port, what, { "x-gateway-api-key": key }, false)
     }
   } finally {
     rmSync(folder, { recursive: true })

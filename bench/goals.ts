@@ -20,13 +20,23 @@ export interface Figures {
   startMillis: Array<number>
   embeddingsPerSecond: Array<number>
   embeddingsCpuMicros: Array<number>
+  claudePerSecond: Array<number>
+  claudeCpuMicros: Array<number>
+  claudeStreamsPerSecond: Array<number>
+  claudeStreamsCpuMicros: Array<number>
+  messagesPerSecond: Array<number>
+  messagesCpuMicros: Array<number>
+  messageStreamsPerSecond: Array<number>
+  messageStreamsCpuMicros: Array<number>
 }
 export type All = Partial<Record<Name, Figures>>
 
 export const noFigures = (): Figures => ({
   unaryPerSecond: [], unaryCpuMicros: [], addedMillis: [], eventsPerSecond: [], eventCpuMicros: [], firstChunkMillis: [],
   chunkDelayMillis: [], slowEventCpuMicros: [], idleMib: [], loadMib: [], openStreamKib: [], stoppedGrowthPercent: [],
-  leaveMillis: [], startMillis: [], embeddingsPerSecond: [], embeddingsCpuMicros: []
+  leaveMillis: [], startMillis: [], embeddingsPerSecond: [], embeddingsCpuMicros: [],
+  claudePerSecond: [], claudeCpuMicros: [], claudeStreamsPerSecond: [], claudeStreamsCpuMicros: [],
+  messagesPerSecond: [], messagesCpuMicros: [], messageStreamsPerSecond: [], messageStreamsCpuMicros: []
 })
 
 export const median = (values: ReadonlyArray<number>): number => {
@@ -81,7 +91,14 @@ export const goals: ReadonlyArray<Goal> = [
   { id: "G12", figure: "start to ready", must: 1000, aim: 300, up: false, unit: "ms", steady: false, of: (all) => own(all, "startMillis") },
   { id: "G13", figure: "memory when idle", must: 160, aim: 110, up: false, unit: "MiB", steady: false, of: (all) => own(all, "idleMib") },
   { id: "G14", figure: "embeddings: CPU per request / raw", must: 1.6, aim: 1.35, up: false, unit: "", steady: true, of: (all) => pairs(all, "raw", "embeddingsCpuMicros", over) },
-  { id: "G14", figure: "embeddings: throughput / raw", must: 0.65, aim: 0.75, up: true, unit: "", steady: true, of: (all) => pairs(all, "raw", "embeddingsPerSecond", over) }
+  { id: "G14", figure: "embeddings: throughput / raw", must: 0.65, aim: 0.75, up: true, unit: "", steady: true, of: (all) => pairs(all, "raw", "embeddingsPerSecond", over) },
+  { id: "G15", figure: "Claude chat: CPU per request / raw", must: 1.6, aim: 1.35, up: false, unit: "", steady: true, of: (all) => pairs(all, "raw", "claudeCpuMicros", over) },
+  { id: "G15", figure: "Claude chat: throughput / raw", must: 0.65, aim: 0.75, up: true, unit: "", steady: true, of: (all) => pairs(all, "raw", "claudePerSecond", over) },
+  { id: "G15", figure: "Claude chat: burst streams/s / raw", must: 0.6, aim: 0.85, up: true, unit: "", steady: true, of: (all) => pairs(all, "raw", "claudeStreamsPerSecond", over) },
+  { id: "G16", figure: "messages passed: CPU per request / raw", must: 1.6, aim: 1.35, up: false, unit: "", steady: true, of: (all) => pairs(all, "raw", "messagesCpuMicros", over) },
+  { id: "G16", figure: "messages passed: throughput / raw", must: 0.65, aim: 0.75, up: true, unit: "", steady: true, of: (all) => pairs(all, "raw", "messagesPerSecond", over) },
+  // Raw does not look at the events it passes.
+  { id: "G16", figure: "messages streamed: streams/s / raw", must: 0.25, aim: 0.5, up: true, unit: "", steady: true, of: (all) => pairs(all, "raw", "messageStreamsPerSecond", over) }
 ]
 
 export interface Verdict {

@@ -1,6 +1,6 @@
 // `npm run bench`: raw, this gateway and the closest peer, in one run and in turn, against one simulated provider.
 // Prints a table and one JSON line; exit 1 when a must fails. Everything stays on loopback.
-// Flags: --quick (a look, about four minutes), --no-peer, --streams=N, --only=unary,burst (names as they are printed).
+// Flags: --quick (a look, about five minutes), --no-peer, --streams=N, --warm=SECONDS, --only=unary,burst (names as they are printed).
 import { dirname, join } from "node:path"
 import { arch, cpus, release, totalmem } from "node:os"
 import { setTimeout as pause } from "node:timers/promises"
@@ -12,14 +12,18 @@ import { requireSameAnswers, requireSameOthers } from "./sameAnswer.ts"
 
 const flags = new Set(process.argv.slice(2))
 const quick = flags.has("--quick")
-const streamsFlag = [...flags].find((flag) => flag.startsWith("--streams="))
+const numberOf = (name: string): number | undefined => {
+  const flag = [...flags].find((one) => one.startsWith(`--${name}=`))
+  return flag === undefined ? undefined : Number(flag.slice(name.length + 3))
+}
 /** Each open stream costs about 200 KiB over all processes. */
 const affordable = Math.min(5_000, Math.max(500, Math.floor(totalmem() / 2 ** 20)))
-const openStreams = streamsFlag === undefined ? quick ? 500 : affordable : Number(streamsFlag.slice("--streams=".length))
+const openStreams = numberOf("streams") ?? (quick ? 500 : affordable)
+const warmMillis = (numberOf("warm") ?? (quick ? 6 : 8)) * 1_000
 
 const plan: measure.Plan = quick
-  ? { rounds: 3, warmMillis: 6_000, roundMillis: 1_500, latencyCount: 300, openStreams, slowStreams: 200, stoppedMillis: 4_000 }
-  : { rounds: 5, warmMillis: 8_000, roundMillis: 5_000, latencyCount: 2_000, openStreams, slowStreams: 500, stoppedMillis: 10_000 }
+  ? { rounds: 3, warmMillis, roundMillis: 1_500, latencyCount: 300, openStreams, slowStreams: 200, stoppedMillis: 4_000 }
+  : { rounds: 5, warmMillis, roundMillis: 5_000, latencyCount: 2_000, openStreams, slowStreams: 500, stoppedMillis: 10_000 }
 
 const say = (line: string): void => console.error(line)
 
@@ -108,6 +112,14 @@ const rows: ReadonlyArray<readonly [key: keyof Figures, name: string]> = [
   ["chunkDelayMillis", "100 paced streams: chunk delay ms, p50"],
   ["embeddingsPerSecond", "embeddings, 32 connections: requests/s"],
   ["embeddingsCpuMicros", "embeddings: CPU us per request"],
+  ["claudePerSecond", "Claude chat, 32 connections: requests/s"],
+  ["claudeCpuMicros", "Claude chat: CPU us per request"],
+  ["claudeStreamsPerSecond", "Claude chat, burst: streams/s"],
+  ["claudeStreamsCpuMicros", "Claude chat, burst: CPU us per stream"],
+  ["messagesPerSecond", "messages passed, 32 connections: requests/s"],
+  ["messagesCpuMicros", "messages passed: CPU us per request"],
+  ["messageStreamsPerSecond", "messages streamed: streams/s"],
+  ["messageStreamsCpuMicros", "messages streamed: CPU us per stream"],
   ["idleMib", "memory idle: MiB"],
   ["loadMib", "memory under load: MiB"],
   ["openStreamKib", `memory per open stream (${plan.openStreams}): KiB`],
@@ -155,7 +167,7 @@ const direct = await upstreamBound()
 await inTurn("unary", measure.unary, plan.rounds)
 await inTurn("latency", measure.latency, plan.rounds)
 await inTurn("burst", measure.burst, plan.rounds)
-await inTurn("embeddings", measure.other("embeddings"), plan.rounds)
+for (const what of ["embeddings", "claude", "claudeStreams", "messages", "messageStreams"] as const) await inTurn(what, measure.other(what), plan.rounds)
 await inFresh("paced", warmed(measure.paced), plan.rounds)
 await inFresh("slow", warmed(measure.slow), plan.rounds)
 await inFresh("start", startAndIdle, plan.rounds)

@@ -2,13 +2,15 @@
 // It must not know the gateway. No keys, limits, schemas, metrics: what is left is what any gateway on Node must pay.
 import { randomUUID } from "node:crypto"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
-import { type Dispatcher, Pool } from "undici"
+import type { Dispatcher } from "undici"
+import { claudeChat, messages } from "./rawClaude.ts"
+import { framesOf, rawHttp } from "./rawHttp.ts"
 
 interface Message {
   readonly role: string
   readonly content: string
 }
-interface ChatBody {
+export interface ChatBody {
   readonly model: string
   readonly messages: ReadonlyArray<Message>
   readonly stream?: boolean
@@ -33,7 +35,7 @@ interface Reply {
 
 const [port, upstream] = process.argv.slice(2)
 if (port === undefined || upstream === undefined) throw new Error("usage: raw.ts <port> <upstream origin>")
-const pool = new Pool(upstream, { connections: null, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 })
+const http = rawHttp(upstream)
 const finishes: Readonly<Record<string, string>> = { STOP: "stop", MAX_TOKENS: "length" }
 
 const toGemini = (body: ChatBody): string => {
@@ -72,14 +74,6 @@ const toCompletion = (reply: Reply, model: string): string => {
   })
 }
 
-const fail = (response: ServerResponse): void => {
-  if (response.headersSent) response.destroy()
-  else {
-    response.statusCode = 502
-    response.end()
-  }
-}
-
 const google = { method: "POST", headers: { "content-type": "application/json", "x-goog-api-key": "bench" } } as const
 
 const request = (body: ChatBody): Dispatcher.DispatchOptions => ({
@@ -88,49 +82,26 @@ const request = (body: ChatBody): Dispatcher.DispatchOptions => ({
   body: toGemini(body)
 })
 
-const nothing = (): void => undefined
-
-/** One call, read whole, answered as one buffer. */
-const whole = (options: Dispatcher.DispatchOptions, response: ServerResponse, answer: (reply: unknown) => string): void => {
-  const parts: Array<Buffer> = []
-  pool.dispatch(options, {
-    onRequestStart: nothing,
-    onResponseStart: nothing,
-    onResponseData: (_controller, chunk) => {
-      parts.push(chunk)
-    },
-    onResponseEnd: () => {
-      const out = Buffer.from(answer(JSON.parse(Buffer.concat(parts).toString("utf8"))))
-      response.writeHead(200, { "content-type": "application/json", "content-length": out.length })
-      response.end(out)
-    },
-    onResponseError: () => fail(response)
-  })
-}
-
 const unary = (body: ChatBody, response: ServerResponse): void =>
-  whole(request(body), response, (reply) => toCompletion(reply as Reply, body.model))
+  http.whole(request(body), response, (reply) => toCompletion(JSON.parse(reply.toString("utf8")), body.model))
 
 const embeddings = ({ input, model }: EmbeddingsBody, response: ServerResponse): void => {
   const requests = input.map((text) => ({ model: `models/${model}`, content: { parts: [{ text }] } }))
   const options = { ...google, path: `/v1beta/models/${model}:batchEmbedContents`, body: JSON.stringify({ requests }) }
-  whole(options, response, (reply) =>
-    JSON.stringify({
-      object: "list",
-      model,
-      usage: { prompt_tokens: 0, total_tokens: 0 },
-      data: (reply as Vectors).embeddings.map(({ values }, index) => ({ object: "embedding", index, embedding: values }))
-    }))
+  http.whole(options, response, (reply) => {
+    const { embeddings: made }: Vectors = JSON.parse(reply.toString("utf8"))
+    const data = made.map(({ values }, index) => ({ object: "embedding", index, embedding: values }))
+    return JSON.stringify({ object: "list", model, usage: { prompt_tokens: 0, total_tokens: 0 }, data })
+  })
 }
 
 const streamed = (body: ChatBody, response: ServerResponse): void => {
   const id = `chatcmpl-${randomUUID()}`
   const created = Math.floor(Date.now() / 1000)
-  const decoder = new TextDecoder()
-  let held = ""
+  const frames = framesOf("\r\n\r\n")
   let first = true
-  const chunk = (data: string): string => {
-    const reply: Reply = JSON.parse(data)
+  const chunk = (frame: string): string => {
+    const reply: Reply = JSON.parse(frame.slice("data: ".length))
     const candidate = reply.candidates?.[0]
     const delta = first ? { role: "assistant", content: textOf(candidate) } : { content: textOf(candidate) }
     first = false
@@ -139,26 +110,7 @@ const streamed = (body: ChatBody, response: ServerResponse): void => {
       id, object: "chat.completion.chunk", created, model: body.model, choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }]
     })}\n\n`
   }
-  pool.dispatch(request(body), {
-    onRequestStart: (controller) => {
-      response.on("close", () => controller.abort(new Error("client left")))
-      response.on("drain", () => controller.resume())
-    },
-    onResponseStart: () => {
-      response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache, no-transform" })
-    },
-    onResponseData: (controller, bytes) => {
-      const frames = (held + decoder.decode(bytes, { stream: true })).split("\r\n\r\n")
-      held = frames.pop() ?? ""
-      let out = ""
-      for (const frame of frames) out += chunk(frame.slice("data: ".length))
-      if (out !== "" && !response.write(out)) controller.pause()
-    },
-    onResponseEnd: () => {
-      response.end("data: [DONE]\n\n")
-    },
-    onResponseError: () => fail(response)
-  })
+  http.streamed(request(body), response, (bytes) => frames(bytes).map(chunk).join(""), "data: [DONE]\n\n")
 }
 
 const answer = (incoming: IncomingMessage, response: ServerResponse): void => {
@@ -171,7 +123,9 @@ const answer = (incoming: IncomingMessage, response: ServerResponse): void => {
     }
     const text = Buffer.concat(parts).toString("utf8")
     if (incoming.url === "/v1/embeddings") return embeddings(JSON.parse(text), response)
+    if (incoming.url === "/v1/messages") return messages(http, text, response)
     const body: ChatBody = JSON.parse(text)
+    if (body.model.startsWith("claude-")) return claudeChat(http, body, response)
     if (body.stream === true) streamed(body, response)
     else unary(body, response)
   })

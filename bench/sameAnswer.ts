@@ -63,7 +63,12 @@ const otherKinds: Readonly<Record<Other, (text: string) => unknown>> = {
   embeddings: (text) => {
     const list: EmbeddingList = JSON.parse(text)
     return (list.data ?? []).map(({ embedding, index }) => [index, embedding])
-  }
+  },
+  claude: whole,
+  claudeStreams: streamed,
+  // What passes as its own bytes is compared as such.
+  messages: (text) => text,
+  messageStreams: (text) => text
 }
 
 const requireSame = (what: string, one: Contestant, answer: string, expected: string): void => {

@@ -42,6 +42,24 @@ const few = Array.from({ length: 9 }, (_, n) => event(`word${n} `)).join("") + e
 const burst = Buffer.from(Array.from({ length: burstEvents - 1 }, (_, n) => event(`word${n} `)).join("") + event("end", "STOP"))
 const endlessBlock = Buffer.from(event("as fast as you can read ").repeat(500))
 
+const claudeUsage = { input_tokens: 21, output_tokens: 18 }
+const claudeMessage = {
+  id: "msg_vrtx_bench", type: "message", role: "assistant", model: "claude-sonnet-4-5-20250929", stop_reason: "end_turn", stop_sequence: null,
+  content: [{ type: "text", text: "The tide follows the moon, and the moon follows its own way around the earth." }], usage: claudeUsage
+}
+const claudeReply = Buffer.from(JSON.stringify(claudeMessage))
+const claudeHeaders = { "content-type": "application/json", "content-length": claudeReply.length }
+const claudeEvent = (value: { readonly type: string; readonly [name: string]: unknown }): string =>
+  `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`
+const claudeBurst = Buffer.from([
+  claudeEvent({ type: "message_start", message: { ...claudeMessage, content: [], stop_reason: null } }),
+  claudeEvent({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }),
+  ...Array.from({ length: burstEvents - 5 }, (_, n) => claudeEvent({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: `word${n} ` } })),
+  claudeEvent({ type: "content_block_stop", index: 0 }),
+  claudeEvent({ type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: claudeUsage }),
+  claudeEvent({ type: "message_stop" })
+].join(""))
+
 let openStreams = 0
 let lastCloseMicros = 0
 const nowMicros = (): number => Number(process.hrtime.bigint() / 1000n)
@@ -102,9 +120,18 @@ const answer = (request: IncomingMessage, response: ServerResponse): void => {
   request.resume()
   request.on("end", () => {
     if (url.includes(":streamGenerateContent")) return stream(url, response)
-    const embeds = url.includes(":batchEmbedContents")
-    response.writeHead(200, embeds ? vectorHeaders : unaryHeaders)
-    response.end(embeds ? vectors : reply)
+    if (url.endsWith(":streamRawPredict")) {
+      response.writeHead(200, streamHeaders)
+      response.end(claudeBurst)
+      return
+    }
+    const [headers, body] = url.endsWith(":rawPredict")
+      ? [claudeHeaders, claudeReply] as const
+      : url.endsWith(":batchEmbedContents")
+      ? [vectorHeaders, vectors] as const
+      : [unaryHeaders, reply] as const
+    response.writeHead(200, headers)
+    response.end(body)
   })
 }
 
