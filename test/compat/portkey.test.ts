@@ -84,6 +84,28 @@ describe.each(["google", "vertex-ai"])("the peer's client on %s", (slug) => {
   })
 })
 
+describe("other families through the peer's client", () => {
+  it.each([
+    ["@vertex-ai/anthropic.claude-haiku-4-5@20251001", "Claude"],
+    ["@vertex-ai/meta.llama-3.3-70b-instruct-maas", "Llama"],
+    ["@vertex-ai/endpoints.demo-llama", "Llama"]
+  ])("%s, whole and streamed", async (model, family) => {
+    const words = `Hello! I am a simulated ${family} model, so nothing you write leaves this machine. What would you like to try?`
+    const whole = await client().chat.completions.create({ model, messages: hello, max_tokens: 250 })
+    expect([whole.choices[0]?.message?.content, whole.getHeaders()?.["provider"]]).toEqual([words, "vertex-ai"])
+    let streamed = ""
+    for await (const chunk of await client().chat.completions.create({ model, messages: hello, max_tokens: 250, stream: true })) {
+      streamed += chunk.choices[0]?.delta?.content ?? ""
+    }
+    expect(streamed).toBe(words)
+  })
+  it("flags for Claude in its own header", async () => {
+    const model = "@vertex-ai/anthropic.claude-haiku-4-5@20251001"
+    await client({ anthropicBeta: "interleaved-thinking-2025-05-14" }).chat.completions.create({ model, messages: hello, max_tokens: 250 })
+    expect(gateway.simulator.calls.at(-1)?.headers["anthropic-beta"]).toBe("interleaved-thinking-2025-05-14")
+  })
+})
+
 describe("credentials that come with the request", () => {
   it("an API key for the Gemini API", async () => {
     const answer = await client({ provider: "google", Authorization: geminiKey }).chat.completions.create({ model: "gemini-2.5-flash", messages: hello })

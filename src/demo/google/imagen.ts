@@ -5,9 +5,8 @@ import { invalidArgument } from "./errors.ts"
 import type { GoogleError } from "./errors.ts"
 import { drawJpeg, drawPng } from "./pictures.ts"
 import type { Predict } from "./predict.ts"
-import { bool, closedRecord, integer, list, number, record, text, word } from "./shapes/open.ts"
+import { bool, closedRecord, faultMessage, integer, list, number, record, text, word } from "./shapes/open.ts"
 import type { Check } from "./shapes/open.ts"
-import { predictFault } from "./textEmbeddings.ts"
 
 interface Parameters {
   readonly sampleCount?: number
@@ -98,7 +97,7 @@ const pictureEntry = (prompt: string, asked: Parameters, index: number, now: num
 
 export const drawImages: Predict = (request, { route, now }) => {
   const fault = instances(request.instances, "instances") ?? parameters(request.parameters ?? {}, "parameters")
-  if (fault !== undefined) return { error: predictFault(fault) }
+  if (fault !== undefined) return { error: invalidArgument(faultMessage(fault)) }
   const [{ prompt }] = request.instances as readonly [{ readonly prompt: string }]
   const asked = (request.parameters ?? {}) as Parameters
   const error = refusal(route.target.id, prompt, asked, route.service === "google")

@@ -4,9 +4,8 @@
 import { invalidArgument } from "./errors.ts"
 import { embeddingFacts } from "./models.ts"
 import type { Predict } from "./predict.ts"
-import { closedRecord, integer, list, nullable, text, withoutNulls } from "./shapes/open.ts"
+import { closedRecord, faultMessage, integer, list, nullable, text, withoutNulls } from "./shapes/open.ts"
 import type { Check, Fault } from "./shapes/open.ts"
-import { predictFault } from "./textEmbeddings.ts"
 import { textTokens } from "./usage.ts"
 import { embed } from "./vectors.ts"
 
@@ -71,7 +70,7 @@ const videoEmbeddings = (video: NonNullable<Instance["video"]>, size: number) =>
 export const embedMedia: Predict = (request, { route }) => {
   const facts = embeddingFacts(route.target.id)
   const fault = instances(request.instances, "instances") ?? parameters(request.parameters ?? {}, "parameters")
-  if (fault !== undefined) return { error: predictFault(fault) }
+  if (fault !== undefined) return { error: invalidArgument(faultMessage(fault)) }
   const asked = withoutNulls(request.instances) as ReadonlyArray<Instance>
   const [instance] = asked
   if (instance === undefined || asked.length > facts.mostInstances) {
@@ -79,7 +78,7 @@ export const embedMedia: Predict = (request, { route }) => {
   }
   const { text: words, image, video } = instance
   const source = sourceFault(image, "instances[0].image") ?? sourceFault(video, "instances[0].video")
-  if (source !== undefined) return { error: predictFault(source) }
+  if (source !== undefined) return { error: invalidArgument(faultMessage(source)) }
   if (!words && image === undefined && video === undefined) return { error: invalidArgument("At least one of text, image or video must be given.") }
   if (textTokens(words ?? "") > facts.mostTokens) return { error: invalidArgument(`The text is longer than ${facts.mostTokens} tokens.`) }
   const wanted = (withoutNulls(request.parameters) as { readonly dimension?: number } | undefined)?.dimension ?? facts.size

@@ -21,7 +21,7 @@ import { replyTo } from "./replies.ts"
 import { lastUserText } from "./request.ts"
 import type { GenerateRequest } from "./request.ts"
 import { chatRequest } from "./shapes/openai.ts"
-import { isRecord, withoutNulls } from "./shapes/open.ts"
+import { faultMessage, isRecord, withoutNulls } from "./shapes/open.ts"
 import { promptTokens, totalOf } from "./usage.ts"
 
 const publishers = new Set(["meta", "deepseek-ai", "qwen", "openai", "google", "minimaxai", "moonshotai", "zai-org", "xai"])
@@ -115,8 +115,7 @@ const answer = (call: Call): Answer => {
   if (refused !== undefined) return errorAnswer(refused, true)
   const fault = chatRequest(body, "")
   if (fault !== undefined) {
-    const message = `Invalid value at '${fault.path}': expected ${fault.expected}.`
-    return containerRefusal(badRequest(message, { param: fault.path }), endpoint?.errors)
+    return containerRefusal(badRequest(faultMessage(fault), { param: fault.path }), endpoint?.errors)
   }
   const chat = withoutNulls(body) as ChatRequest
   const request = asGenerateRequest(chat)

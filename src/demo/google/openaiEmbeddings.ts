@@ -7,7 +7,7 @@ import { applyFault, unaryWire } from "./faults.ts"
 import { containerRefusal } from "./openaiErrors.ts"
 import type { Call, Operation } from "./operations.ts"
 import { embeddingsRequest } from "./shapes/openai.ts"
-import { withoutNulls } from "./shapes/open.ts"
+import { faultMessage, withoutNulls } from "./shapes/open.ts"
 import { textTokens } from "./usage.ts"
 import { embed, shorten } from "./vectors.ts"
 
@@ -34,8 +34,7 @@ const answer = (call: Call): Answer => {
   const { body, endpoint, route } = call
   const fault = embeddingsRequest(body, "")
   if (fault !== undefined) {
-    const message = `Invalid value at '${fault.path}': expected ${fault.expected}.`
-    return containerRefusal({ status: 400, message, param: fault.path }, endpoint?.errors)
+    return containerRefusal({ status: 400, message: faultMessage(fault), param: fault.path }, endpoint?.errors)
   }
   const request = withoutNulls(body) as EmbeddingsRequest
   const { model, dimensions } = request

@@ -3,11 +3,11 @@
 
 import { answerText } from "./answerText.ts"
 import type { SimulatedEndpoint } from "./endpoints.ts"
+import { invalidArgument } from "./errors.ts"
 import type { Call } from "./operations.ts"
 import type { Predict } from "./predict.ts"
-import { either, integer, isRecord, list, nullable, number, record, text, withoutNulls } from "./shapes/open.ts"
+import { either, faultMessage, integer, isRecord, list, nullable, number, record, text, withoutNulls } from "./shapes/open.ts"
 import type { Check } from "./shapes/open.ts"
-import { predictFault } from "./textEmbeddings.ts"
 import { limited } from "./replies.ts"
 import type { GenerateRequest } from "./request.ts"
 import { embed } from "./vectors.ts"
@@ -70,14 +70,14 @@ export const answerInstances: Predict = (request, call) => {
 
 const embedContents: Predict = (request, call) => {
   const fault = texts(request.instances, "instances")
-  if (fault !== undefined) return { error: predictFault(fault) }
+  if (fault !== undefined) return { error: invalidArgument(faultMessage(fault)) }
   const asked = request.instances as ReadonlyArray<{ readonly content: string }>
   return { body: { predictions: asked.map(({ content }) => embed(content, vectorSize)), ...deployed(call) } }
 }
 
 const answerPrompts: Predict = (request, call) => {
   const fault = instances(request.instances, "instances") ?? parameters(request.parameters ?? {}, "parameters")
-  if (fault !== undefined) return { error: predictFault(fault) }
+  if (fault !== undefined) return { error: invalidArgument(faultMessage(fault)) }
   const shared = withoutNulls(request.parameters ?? {}) as Sampling
   const prompts = withoutNulls(request.instances) as ReadonlyArray<Sampling & { readonly prompt: string }>
   return {

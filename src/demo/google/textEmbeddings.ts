@@ -6,8 +6,8 @@ import type { GoogleError } from "./errors.ts"
 import { embeddingFacts } from "./models.ts"
 import type { EmbeddingFacts } from "./models.ts"
 import type { Predict } from "./predict.ts"
-import { bool, closedRecord, integer, list, nullable, text, withoutNulls } from "./shapes/open.ts"
-import type { Check, Fault } from "./shapes/open.ts"
+import { bool, closedRecord, faultMessage, integer, list, nullable, text, withoutNulls } from "./shapes/open.ts"
+import type { Check } from "./shapes/open.ts"
 import { taskTypes } from "./shapes/common.ts"
 import { textTokens } from "./usage.ts"
 import { embed, shorten } from "./vectors.ts"
@@ -31,9 +31,6 @@ const tasks = new Set(taskTypes.split(" "))
 const instances: Check = list(closedRecord({ "content!": text, task_type: nullable(text), title: nullable(text) }))
 const parametersOf = ({ size }: EmbeddingFacts): Check =>
   closedRecord({ autoTruncate: nullable(bool), outputDimensionality: nullable(integer(1, size)) })
-
-/** A fault in the free part of a predict body. */
-export const predictFault = ({ path, expected }: Fault): GoogleError => invalidArgument(`Invalid value at '${path}': expected ${expected}.`)
 
 /** Characters other than white space, as recorded answers bill them. */
 const billable = (content: string): number => content.replace(/\s/g, "").length
@@ -72,7 +69,7 @@ const prediction = (instance: Instance, parameters: Parameters, facts: Embedding
 export const embedTexts: Predict = (request, { route }) => {
   const facts = embeddingFacts(route.target.id)
   const fault = instances(request.instances, "instances") ?? parametersOf(facts)(request.parameters ?? {}, "parameters")
-  if (fault !== undefined) return { error: predictFault(fault) }
+  if (fault !== undefined) return { error: invalidArgument(faultMessage(fault)) }
   const asked = withoutNulls(request.instances) as ReadonlyArray<Instance>
   const parameters = withoutNulls(request.parameters ?? {}) as Parameters
   const error = refusal(asked, parameters, facts)

@@ -8,6 +8,9 @@ export interface Fault {
   readonly expected: string
 }
 
+/** The words a fault is told in. */
+export const faultMessage = ({ path, expected }: Fault): string => `Invalid value at '${path}': expected ${expected}.`
+
 export type Check = (value: unknown, path: string) => Fault | undefined
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
