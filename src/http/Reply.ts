@@ -2,6 +2,7 @@
 // It must not know how an answer came about.
 import type * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
+import * as Channel from "effect/Channel"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -144,7 +145,9 @@ const eventStream = <A>(
     if (bytes.length > 0) pulse.beat()
     return bytes
   }
-  return Effect.flatMap(Stream.toPull(stream), (pull) =>
+  // Not Stream.toPull: it takes a lock and provides a context for each pull, and this pull has one reader.
+  const pulled = Effect.flatMap(Effect.scope, (scope) => Channel.toPullScoped(Stream.toChannel(stream), scope))
+  return Effect.flatMap(pulled, (pull) =>
     Effect.onExit(writeStream(node, closing(headers, arrival), { pull, render: beating, ending, errorFrame }), (exit) =>
       Exit.isFailure(exit) ? Effect.sync(() => pulse.lastWord(errorFrame(exit.cause))) : Effect.void))
 }
