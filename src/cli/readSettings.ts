@@ -9,6 +9,7 @@ import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import { defaultServer, type KeySetting, type Settings, type SettingsFile, settingsFile } from "../domain/Settings.ts"
 import { hint } from "./nearest.ts"
 import { type FileText, readAccounts } from "./readAccounts.ts"
+import { readPrompts } from "./readPrompts.ts"
 import { faultAt, faultsOfIssue, renderPath, type SettingsFault, type SettingsPath, shown } from "./settingsFaults.ts"
 import { type Environment, substitute } from "./substitute.ts"
 
@@ -138,6 +139,8 @@ const pruned = (value: JsonObject, faults: ReadonlyArray<SettingsFault>): JsonOb
 const checked = (file: SettingsFile, input: SettingsInput): { readonly settings: Settings; readonly faults: ReadonlyArray<SettingsFault> } => {
   const server = { ...defaultServer, ...file.server }
   const { accounts, faults } = readAccounts(file, input.env, input.fileText)
+  const limits = { ...defaultLimits, ...file.limits }
+  const prompts = readPrompts(file, accounts, limits)
   const ambient = environmentKey(input.env)
   const credentialsFile = input.env["GOOGLE_APPLICATION_CREDENTIALS"]
   return {
@@ -145,13 +148,15 @@ const checked = (file: SettingsFile, input: SettingsInput): { readonly settings:
       server,
       accounts,
       keys: [...(file.keys ?? []).map(keySetting), ...ambient.keys],
-      limits: { ...defaultLimits, ...file.limits },
+      limits,
+      ...(prompts.prompts.length === 0 ? {} : { prompts: prompts.prompts }),
       ...(credentialsFile === undefined || credentialsFile === "" ? {} : { applicationCredentialsFile: credentialsFile })
     },
     faults: [
       ...(hostGrammar.test(server.host) ? [] : [faultAt(["server", "host"], `${shown(server.host)} is not an address to listen on`)]),
       ...faults,
       ...keyFaults(file, accounts),
+      ...prompts.faults,
       ...ambient.faults
     ]
   }

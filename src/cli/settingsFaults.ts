@@ -30,6 +30,7 @@ type Ast = Schema.Top["ast"]
 const nouns: Readonly<Record<string, string>> = {
   String: "text",
   Number: "a number",
+  Boolean: "true or false",
   Arrays: "a list",
   Objects: "a mapping of keys",
   Declaration: "a mapping of keys"
@@ -51,11 +52,18 @@ const literalsOf = (ast: Ast): ReadonlyArray<string> => {
   return []
 }
 
+/** What a type is called; where null is taken too, it means that the key is left out. */
+const nounOf = (ast: Ast): string => {
+  const types = ast._tag === "Union" ? ast.types.filter((one) => one._tag !== "Null") : [ast]
+  return types.map((one) => nouns[one._tag] ?? "another kind of value").join(" or ")
+}
+
 const isObjects = (ast: Ast): boolean => ast._tag === "Union" ? ast.types.some(isObjects) : ast._tag === "Objects"
 
 /** A value outside a closed set: of words, or of mappings told apart by `type`. */
 const choiceFault = (ast: Ast, value: unknown, path: SettingsPath): SettingsFault => {
   const known = literalsOf(ast)
+  if (known.length === 0) return faultAt(path, `expected ${nounOf(ast)}`)
   if (!isObjects(ast)) return wordFault(known, value, path)
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return faultAt(path, `expected a mapping with type: ${known.join(", ")}`)
@@ -93,7 +101,7 @@ export const faultsOfIssue = (issue: Issue, value: unknown, path: SettingsPath =
     case "Filter":
       return [faultAt(path, filterMessage(issue))]
     case "InvalidType":
-      return [faultAt(path, `expected ${nouns[issue.ast._tag] ?? "another kind of value"}`)]
+      return [faultAt(path, `expected ${nounOf(issue.ast)}`)]
     default:
       return [faultAt(path, "is not valid")]
   }

@@ -7,6 +7,7 @@ export interface LimitValues {
   readonly bodyBytes: number
   readonly embeddingsBodyBytes: number
   readonly imagesBodyBytes: number
+  readonly promptsBodyBytes: number
   readonly bodiesInFlightBytes: number
   readonly jsonDepth: number
   readonly jsonValues: number
@@ -17,6 +18,8 @@ export interface LimitValues {
   readonly tools: number
   readonly stopSequences: number
   readonly schemaDepth: number
+  readonly promptDepth: number
+  readonly promptPartials: number
   readonly eventBytes: number
   readonly replyBytes: number
   readonly errorBytes: number
@@ -47,6 +50,7 @@ export const defaultLimits: LimitValues = {
   bodyBytes: 32 * MiB,
   embeddingsBodyBytes: 8 * MiB,
   imagesBodyBytes: 1 * MiB,
+  promptsBodyBytes: 8 * MiB,
   bodiesInFlightBytes: 128 * MiB,
   jsonDepth: 128,
   jsonValues: 500_000,
@@ -57,6 +61,8 @@ export const defaultLimits: LimitValues = {
   tools: 128,
   stopSequences: 16,
   schemaDepth: 64,
+  promptDepth: 8,
+  promptPartials: 1_000,
   eventBytes: 24 * MiB,
   replyBytes: 64 * MiB,
   errorBytes: 256 * 1024,

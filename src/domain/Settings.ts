@@ -3,6 +3,7 @@
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type { LimitValues } from "./Limits.ts"
+import type { Prompt } from "./Prompt.ts"
 import type { ProviderAccount } from "./ProviderAccount.ts"
 
 const text = Schema.NonEmptyString
@@ -62,6 +63,17 @@ const key = Schema.Struct({
   models: Schema.optionalKey(texts.annotate({ description: "Model ids this key may use; all unless set." }))
 })
 
+const prompt = Schema.Struct({
+  id: text.annotate({ description: "Name of the prompt or partial; entries of one id are its versions." }),
+  name: Schema.optionalKey(text.annotate({ description: "Title for people." })),
+  version: Schema.optionalKey(whole(1, 999_999_999).annotate({ description: "One more than the version before, unless set." })),
+  model: Schema.optionalKey(text.annotate({ description: "Model of the chat; may carry @slug/." })),
+  messages: Schema.optionalKey(Schema.Array(Schema.JsonObject).annotate({ description: "Messages of the chat, with {{variables}} and {{>partials}} in their texts." })),
+  parameters: Schema.optionalKey(Schema.JsonObject.annotate({ description: "Any other parameter of the chat, with variables as well." })),
+  text: Schema.optionalKey(Schema.String.annotate({ description: "In place of model and messages: a partial that prompts put in by {{>id}}." })),
+  labels: Schema.optionalKey(Schema.Record(Schema.String, whole(1, 999_999_999)).annotate({ description: "Versions by name; the one named production is served where none is asked for." }))
+})
+
 const duration = Schema.optionalKey(whole(1, most).annotate({ description: "Milliseconds." }))
 const pause = Schema.optionalKey(whole(0, most).annotate({ description: "Milliseconds; 0 for none." }))
 const size = Schema.optionalKey(whole(1, most).annotate({ description: "Bytes." }))
@@ -71,6 +83,7 @@ const limits = Schema.Struct({
   bodyBytes: size,
   embeddingsBodyBytes: size,
   imagesBodyBytes: size,
+  promptsBodyBytes: size,
   bodiesInFlightBytes: size,
   jsonDepth: count,
   jsonValues: count,
@@ -81,6 +94,8 @@ const limits = Schema.Struct({
   tools: count,
   stopSequences: count,
   schemaDepth: count,
+  promptDepth: count,
+  promptPartials: count,
   eventBytes: size,
   replyBytes: size,
   errorBytes: size,
@@ -110,10 +125,12 @@ export const settingsFile = Schema.Struct({
   server: Schema.optionalKey(server),
   providers: Schema.optionalKey(Schema.Array(provider)),
   keys: Schema.optionalKey(Schema.Array(key)),
+  prompts: Schema.optionalKey(Schema.Array(prompt)),
   limits: Schema.optionalKey(limits)
 })
 export type SettingsFile = typeof settingsFile.Type
 export type ProviderEntry = typeof provider.Type
+export type PromptEntry = typeof prompt.Type
 
 /** A gateway key as configured; its text lives here until it is hashed. */
 export interface KeySetting {
@@ -132,6 +149,8 @@ export interface Settings {
   readonly accounts: ReadonlyArray<ProviderAccount>
   readonly keys: ReadonlyArray<KeySetting>
   readonly limits: LimitValues
+  /** Prompts and partials; their templates are sound. */
+  readonly prompts?: ReadonlyArray<Prompt>
   /** File behind credentials of type `application_default`; without it they are the machine's own. */
   readonly applicationCredentialsFile?: string
 }

@@ -3,6 +3,7 @@
 import * as Layer from "effect/Layer"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type { Catalog } from "../catalog/Catalog.ts"
+import type { Prompts } from "../catalog/Prompts.ts"
 import type { GatewayKeys } from "../keys/GatewayKeys.ts"
 import type { ProviderRouter } from "../router/ProviderRouter.ts"
 import { ServerEdge } from "./Boundary.ts"
@@ -13,10 +14,11 @@ import { HealthHandlers } from "./HealthHandlers.ts"
 import { ImagesHandlers } from "./ImagesHandlers.ts"
 import { MessagesHandlers } from "./MessagesHandlers.ts"
 import { ModelsHandlers } from "./ModelsHandlers.ts"
+import { PromptsHandlers } from "./PromptsHandlers.ts"
 import { Traffic } from "./Traffic.ts"
 
 /** What the routes need from the rest of the gateway. */
-export type HttpApiServices = ProviderRouter | GatewayKeys | Catalog
+export type HttpApiServices = ProviderRouter | GatewayKeys | Catalog | Prompts
 
 const known: Layer.Layer<never, never, HttpApiServices | Traffic | HttpRouter.HttpRouter> = Layer.mergeAll(
   ChatHandlers,
@@ -25,6 +27,7 @@ const known: Layer.Layer<never, never, HttpApiServices | Traffic | HttpRouter.Ht
   ImagesHandlers,
   MessagesHandlers,
   ModelsHandlers,
+  PromptsHandlers,
   HealthHandlers
 )
 

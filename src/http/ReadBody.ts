@@ -7,7 +7,7 @@ import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type * as SchemaIssue from "effect/SchemaIssue"
+import * as SchemaIssue from "effect/SchemaIssue"
 import type { HeaderRecord } from "../api/Headers.ts"
 import { BodyInvalid, BodyTooLarge, Busy, ContentTypeUnsupported } from "../domain/GatewayError.ts"
 import { type JsonObject, parseBody, pathText } from "../domain/json.ts"
@@ -26,19 +26,25 @@ export type ReadBody<A> = (
 export type Check<A> = (value: A, limits: LimitValues) => Result.Result<A, BodyInvalid>
 
 /** The limit of a route's bodies; none is above `bodyBytes`. */
-export type BodyLimit = "bodyBytes" | "embeddingsBodyBytes" | "imagesBodyBytes"
+export type BodyLimit = "bodyBytes" | "embeddingsBodyBytes" | "imagesBodyBytes" | "promptsBodyBytes"
 
-/** A reader of bodies of one schema, compiled once; it stops at the first fault. */
+/** A decoder of one schema, compiled once; it stops at the first fault. */
+export const bodyDecoder = <A>(schema: Schema.Codec<A, unknown>, check: Check<A>) => {
+  const decode = Schema.decodeUnknownResult(schema)
+  return (body: JsonObject, limits: LimitValues): Result.Result<A, BodyInvalid> => {
+    const decoded = decode(body)
+    return Result.isFailure(decoded) ? Result.fail(issueFault(decoded.failure.issue, [])) : check(decoded.success, limits)
+  }
+}
+
+/** A reader of bodies of one schema. */
 export const bodyReader = <A>(
   schema: Schema.Codec<A, unknown>,
   check: Check<A>,
   most: BodyLimit = "bodyBytes"
 ): Effect.Effect<ReadBody<A>, never, Traffic> => {
-  const decode = Schema.decodeUnknownResult(schema)
-  return textReader((body, _bytes, limits) => {
-    const decoded = decode(body)
-    return Result.isFailure(decoded) ? Result.fail(issueFault(decoded.failure.issue, [])) : check(decoded.success, limits)
-  }, most)
+  const decode = bodyDecoder(schema, check)
+  return textReader((body, _bytes, limits) => decode(body, limits), most)
 }
 
 /** A reader that sees the bytes beside the value, for bodies whose text goes on as it came. */
@@ -173,8 +179,10 @@ const issueFault = (issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey>):
   }
 }
 
+const format = SchemaIssue.makeFormatterDefault()
+
 /** `expected boolean`: the schema's own words, without the value and without our null. */
 const expected = (issue: SchemaIssue.Issue): string => {
-  const words = issue.toString().split("\n")[0]?.slice(0, 128) ?? ""
+  const words = format(issue).split("\n")[0]?.slice(0, 128) ?? ""
   return words.replace(" | null", "").replace(/^E/, "e")
 }

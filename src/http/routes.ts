@@ -20,8 +20,12 @@ const methods: ReadonlyArray<readonly [path: string, allow: ReadonlyArray<string
 /** A model id may hold slashes. */
 const modelPath = /^\/v1\/models\/[^/](.*[^/])?$/
 
+/** The id is one segment. */
+const promptPath = /^\/v1\/prompts\/[^/]+\/(completions|render)$/
+
 /** Methods a path takes; none when there is no such path. */
 export const allowedMethods = (path: string): ReadonlyArray<string> => {
   if (modelPath.test(path) && !path.includes("//")) return ["GET"]
+  if (promptPath.test(path)) return ["POST"]
   return methods.find(([known]) => known === path)?.[1] ?? []
 }

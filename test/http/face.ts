@@ -4,6 +4,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { Catalog } from "../../src/catalog/Catalog.ts"
+import { Prompts } from "../../src/catalog/Prompts.ts"
 import type { GatewayError } from "../../src/domain/GatewayError.ts"
 import { defaultLimits, Limits, type LimitValues } from "../../src/domain/Limits.ts"
 import type { ProviderAccount } from "../../src/domain/ProviderAccount.ts"
@@ -129,6 +130,7 @@ export const services = (script: Script, limits: Partial<LimitValues> = {}): Lay
       { name: "test", key: Redacted.make(key) },
       { name: "narrow", key: Redacted.make(narrowKey), providers: ["google"], models: ["gemini-2.5-flash*"] }
     ]),
+    Prompts.layerMemory([]),
     Layer.succeed(Limits, { ...defaultLimits, readyDelayMillis: 0, ...limits })
   )
 

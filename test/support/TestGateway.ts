@@ -10,6 +10,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import { makeSimulator, type Simulator, type SimulatorOptions } from "../../src/demo/google/Simulator.ts"
 import { defaultLimits, type LimitValues } from "../../src/domain/Limits.ts"
 import { endpointFacts } from "../../src/demo/seed.ts"
+import type { Prompt } from "../../src/domain/Prompt.ts"
 import type { ProviderAccount } from "../../src/domain/ProviderAccount.ts"
 import type { Settings } from "../../src/domain/Settings.ts"
 import { Gateway } from "../../src/Gateway.ts"
@@ -41,7 +42,11 @@ export interface TestGateway {
 /** Settings with both providers pointing at one base URL. */
 export const settingsFor = (
   baseUrl: string,
-  more: { readonly limits?: Partial<LimitValues>; readonly accounts?: ReadonlyArray<ProviderAccount> } = {}
+  more: {
+    readonly limits?: Partial<LimitValues>
+    readonly accounts?: ReadonlyArray<ProviderAccount>
+    readonly prompts?: ReadonlyArray<Prompt>
+  } = {}
 ): Settings => ({
   server: { host: "127.0.0.1", port: 0 },
   accounts: more.accounts ?? [
@@ -63,6 +68,7 @@ export const settingsFor = (
     }
   ],
   keys: [{ name: "test", key: Redacted.make(gatewayKey), providers: undefined, models: undefined }],
+  ...(more.prompts === undefined ? {} : { prompts: more.prompts }),
   limits: { ...defaultLimits, readyDelayMillis: 0, ...more.limits }
 })
 
@@ -80,11 +86,15 @@ export const startGateway = async (settings: Settings): Promise<{ url: string; c
 
 /** A gateway in front of a fresh simulator. */
 export const startTestGateway = async (
-  more: { readonly limits?: Partial<LimitValues>; readonly simulator?: Partial<SimulatorOptions> } = {}
+  { simulator: options, ...more }: {
+    readonly limits?: Partial<LimitValues>
+    readonly prompts?: ReadonlyArray<Prompt>
+    readonly simulator?: Partial<SimulatorOptions>
+  } = {}
 ): Promise<TestGateway> => {
-  const simulator = makeSimulator({ geminiApiKeys: [geminiKey], serviceAccounts: [serviceAccount], ...more.simulator })
+  const simulator = makeSimulator({ geminiApiKeys: [geminiKey], serviceAccounts: [serviceAccount], ...options })
   const upstream = await simulator.listen()
-  const gateway = await startGateway(settingsFor(upstream.url, more.limits === undefined ? {} : { limits: more.limits }))
+  const gateway = await startGateway(settingsFor(upstream.url, more))
   return {
     url: gateway.url,
     simulator,

@@ -34,7 +34,10 @@ const own: Record<Exclude<GatewayError["_tag"], "ProviderError">, Samples<Gatewa
   CredentialsInvalid: [["The Authorization header cannot be a provider credential", new CredentialsInvalid(text)]],
   ProviderMissing: [["No provider was named and there is more than one", new ProviderMissing({ known: [] })]],
   SlugUnknown: [["The slug is not in the catalog", new SlugUnknown({ slug: "", param: "model", known: [] })]],
-  RecordUnknown: [["The model is not on offer", new RecordUnknown({ kind: "model", id: "" })]],
+  RecordUnknown: [
+    ["The model is not on offer", new RecordUnknown({ kind: "model", id: "" })],
+    ["There is no such prompt, or no such version of it", new RecordUnknown({ kind: "prompt", id: "" })]
+  ],
   ContentTypeUnsupported: [
     ["The body is not `application/json`", new ContentTypeUnsupported({ ...text, code: "unsupported_content_type" })],
     ["The body is not UTF-8 by its header", new ContentTypeUnsupported({ ...text, code: "unsupported_charset" })],
@@ -43,6 +46,7 @@ const own: Record<Exclude<GatewayError["_tag"], "ProviderError">, Samples<Gatewa
   BodyTooLarge: [["The body is over the limit", new BodyTooLarge({ limitBytes: 0, param: null })]],
   BodyInvalid: [
     ["The body is no JSON", new BodyInvalid({ ...text, code: "invalid_json", param: null })],
+    ["A prompt lacks a variable, or one is no string", new BodyInvalid({ ...text, code: "missing_variable", param: "(`variables.` and its name)" })],
     ["A value in the body is wrong; `param` says which", new BodyInvalid({ ...text, code: "invalid_value", param: "(path)" })]
   ],
   UnsupportedParameter: [

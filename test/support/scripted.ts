@@ -2,6 +2,7 @@
 // It must not know what is asked or answered.
 import * as Layer from "effect/Layer"
 import type { ProviderAccount } from "../../src/domain/ProviderAccount.ts"
+import type { Prompt } from "../../src/domain/Prompt.ts"
 import { Limits, type LimitValues } from "../../src/domain/Limits.ts"
 import { Gateway } from "../../src/Gateway.ts"
 import { HttpApi } from "../../src/http/HttpApi.ts"
@@ -27,7 +28,11 @@ export interface ScriptedGateway {
 
 export const gatewayOver = (
   script: TransportScript,
-  more: { readonly accounts?: ReadonlyArray<ProviderAccount>; readonly limits?: Partial<LimitValues> } = {}
+  more: {
+    readonly accounts?: ReadonlyArray<ProviderAccount>
+    readonly limits?: Partial<LimitValues>
+    readonly prompts?: ReadonlyArray<Prompt>
+  } = {}
 ): ScriptedGateway => {
   const seen: Array<SeenCall> = []
   const settings = settingsFor("http://unused.invalid", { accounts: [googleAccount, vertexAccount], ...more })

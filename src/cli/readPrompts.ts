@@ -1,0 +1,116 @@
+// From the prompts section of a configuration to prompts and partials, or to every fault in it.
+// It must not know how a prompt is asked for.
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { type PromptFault, readyPrompts } from "../catalog/Prompts.ts"
+import type { TemplateLimits } from "../catalog/renderTemplate.ts"
+import { parseModelRef } from "../domain/ModelRef.ts"
+import { isPromptId, isPromptLabel, type Prompt, type PromptContent } from "../domain/Prompt.ts"
+import type { ProviderAccount } from "../domain/ProviderAccount.ts"
+import type { PromptEntry, SettingsFile } from "../domain/Settings.ts"
+import { ChatParameters } from "../wire/openai/Chat.ts"
+import { hint } from "./nearest.ts"
+import { faultAt, faultsOfIssue, type SettingsFault, type SettingsPath, shown } from "./settingsFaults.ts"
+
+/** A prompt while its entries are read, and where each of its versions stands in the file. */
+interface Draft {
+  readonly id: string
+  name: string | undefined
+  readonly versions: Map<number, PromptContent>
+  readonly labels: Map<string, number>
+  readonly places: Map<number, SettingsPath>
+}
+
+/** Parameters stand under a key of their own in the file, and beside the messages in a chat body. */
+const placed = (at: SettingsPath, [first = "", ...rest]: SettingsPath): SettingsPath =>
+  [...at, ...(first === "messages" || first === "model" || first === "text" ? [] : ["parameters"]), first, ...rest]
+
+const decodeChat = Schema.decodeUnknownResult(ChatParameters, { errors: "all", onExcessProperty: "ignore" })
+
+/** A version is judged as the chat body it becomes; a variable stands only where text does. */
+const chatFaults = ({ messages = [], model = "", parameters = {} }: PromptEntry, at: SettingsPath): ReadonlyArray<SettingsFault> => {
+  const body = { ...parameters, model, messages }
+  const decoded = decodeChat(body)
+  return [
+    ...["model", "messages", "variables"].filter((name) => Object.hasOwn(parameters, name))
+      .map((name) => faultAt([...at, "parameters", name], "is no parameter")),
+    ...(Result.isFailure(decoded) ? faultsOfIssue(decoded.failure.issue, body, []).map((fault) => faultAt(placed(at, fault.at ?? []), fault.message)) : [])
+  ]
+}
+
+const modelFaults = (model: string, at: SettingsPath, known: ReadonlyArray<string>): ReadonlyArray<SettingsFault> => {
+  const ref = parseModelRef(model)
+  if (Result.isFailure(ref)) return [faultAt([...at, "model"], ref.failure.message)]
+  const { slug } = ref.success
+  return slug === undefined || known.includes(slug)
+    ? []
+    : [faultAt([...at, "model"], `${shown(slug)} is no provider of this configuration${hint(slug, known)}`)]
+}
+
+/** What one entry says, and what is wrong with it by itself. */
+const contentOf = (
+  entry: PromptEntry,
+  at: SettingsPath,
+  known: ReadonlyArray<string>
+): { readonly content: PromptContent; readonly faults: ReadonlyArray<SettingsFault> } => {
+  const { messages, model, parameters, text } = entry
+  if (text !== undefined) {
+    const more = (["model", "messages", "parameters"] as const).filter((name) => entry[name] !== undefined)
+    return {
+      content: { _tag: "Partial", text },
+      faults: more.map((name) => faultAt([...at, name], "has no meaning beside text, which makes a partial"))
+    }
+  }
+  const missing = [
+    ...(model === undefined ? [faultAt([...at, "model"], "is missing")] : modelFaults(model, at, known)),
+    ...(messages === undefined || messages.length === 0 ? [faultAt([...at, "messages"], "is missing; a partial has text instead")] : [])
+  ]
+  return {
+    content: { _tag: "Chat", model: model ?? "", messages: messages ?? [], parameters: parameters ?? {} },
+    faults: [...missing, ...chatFaults(entry, at)]
+  }
+}
+
+/** Labels hold for all versions of a prompt, whichever entry gives them. */
+const labelFaults = (entry: PromptEntry, at: SettingsPath, draft: Draft): ReadonlyArray<SettingsFault> =>
+  Object.entries(entry.labels ?? {}).flatMap(([label, version]) => {
+    const place = [...at, "labels", label]
+    const earlier = draft.labels.get(label)
+    draft.labels.set(label, earlier ?? version)
+    return [
+      ...(isPromptLabel(label) ? [] : [faultAt(place, "is not a label: a letter, then letters, digits, \"_\", \".\" and \"-\", at most 64")]),
+      ...(draft.versions.has(version) ? [] : [faultAt(place, `${shown(entry.id)} has no version ${version}`)]),
+      ...(earlier === undefined || earlier === version ? [] : [faultAt(place, `is the label of version ${earlier} as well`)])
+    ]
+  })
+
+/** Prompts in the order of the file. Entries of one id are its versions, numbered in their order unless they say otherwise. */
+export const readPrompts = (
+  file: SettingsFile,
+  accounts: ReadonlyArray<ProviderAccount>,
+  limits: TemplateLimits
+): { readonly prompts: ReadonlyArray<Prompt>; readonly faults: ReadonlyArray<SettingsFault> } => {
+  const known = accounts.map((account) => account.slug)
+  const drafts = new Map<string, Draft>()
+  const faults: Array<SettingsFault> = []
+  const entries = (file.prompts ?? []).map((entry, index) => {
+    const at: SettingsPath = ["prompts", index]
+    const { id } = entry
+    const draft = drafts.get(id) ?? { id, name: undefined, versions: new Map(), labels: new Map(), places: new Map() }
+    drafts.set(id, draft)
+    if (!isPromptId(id)) faults.push(faultAt([...at, "id"], `${shown(id)} is not an id: letters, digits, "_", "." and "-", at most 64`))
+    const version = entry.version ?? Math.max(0, ...draft.versions.keys()) + 1
+    if (draft.versions.has(version)) faults.push(faultAt([...at, "version"], `version ${version} of ${shown(id)} is declared twice`))
+    const { content, faults: own } = contentOf(entry, at, known)
+    faults.push(...own)
+    draft.name = entry.name ?? draft.name
+    draft.versions.set(version, content)
+    draft.places.set(version, at)
+    return { entry, at, draft }
+  })
+  for (const { at, draft, entry } of entries) faults.push(...labelFaults(entry, at, draft))
+  const prompts = [...drafts.values()].map(({ id, labels, name, versions }): Prompt => ({ id, name, versions, labels }))
+  const place = ({ at, id, version }: PromptFault) => placed(drafts.get(id)?.places.get(version) ?? ["prompts"], at)
+  for (const fault of readyPrompts(prompts, limits).faults) faults.push(faultAt(place(fault), fault.message))
+  return { prompts, faults }
+}

@@ -1,0 +1,34 @@
+// A chat body answered as the caller wants it: completion, stream or dry run.
+// It must not know providers, or where the body came from.
+import * as Effect from "effect/Effect"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as Scope from "effect/Scope"
+import type { GatewayError } from "../domain/GatewayError.ts"
+import { Limits } from "../domain/Limits.ts"
+import type { RequestContext } from "../domain/RequestContext.ts"
+import { ProviderRouter } from "../router/ProviderRouter.ts"
+import type { ChatRequest } from "../wire/openai/Chat.ts"
+import { pulse } from "./Pulse.ts"
+import { completion, events, json } from "./Reply.ts"
+import type { Arrival } from "./RequestContexts.ts"
+
+export type ChatAnswer = (
+  body: ChatRequest,
+  context: RequestContext,
+  arrival: Arrival
+) => Effect.Effect<HttpServerResponse.HttpServerResponse, GatewayError, Scope.Scope>
+
+/** The answer path of every route that ends in a chat; built once per route. */
+export const chatAnswer: Effect.Effect<ChatAnswer, never, ProviderRouter> = Effect.gen(function*() {
+  const router = yield* ProviderRouter
+  const limits = yield* Limits
+  return (body, context, arrival) => {
+    if (context.dryRun) return Effect.map(router.explain("chat", body, context), (explained) => json(explained, arrival))
+    if (body.stream !== true) {
+      return Effect.map(router.run("chat", body, context), ({ served, value }) => completion(value, served, context.strict, arrival))
+    }
+    const wish = { strict: context.strict, usage: body.stream_options?.["include_usage"] === true }
+    return Effect.flatMap(router.open("chat", body, context), ({ chunks, served }) =>
+      Effect.flatMap(pulse(arrival.node, limits.pingMillis), (beat) => events(chunks, served, wish, arrival, beat)))
+  }
+})

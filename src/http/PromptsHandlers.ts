@@ -1,0 +1,57 @@
+// POST /v1/prompts/{id}/completions and /render: variables in; the chat's answer, or the chat body itself, out.
+// It must not know templates, providers, or how a chat is answered.
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import { Prompts } from "../catalog/Prompts.ts"
+import { RecordUnknown } from "../domain/GatewayError.ts"
+import type { JsonObject } from "../domain/json.ts"
+import { Limits } from "../domain/Limits.ts"
+import { ChatRequest } from "../wire/openai/Chat.ts"
+import { chatAnswer } from "./ChatAnswer.ts"
+import { checkChat } from "./chatChecks.ts"
+import { type Call, keyedRoute } from "./GatewayAuth.ts"
+import { promptBody } from "./promptBody.ts"
+import { bodyDecoder, textReader } from "./ReadBody.ts"
+import { json } from "./Reply.ts"
+import { requestContext } from "./RequestContexts.ts"
+
+/** The id of a path, percent-decoded; what cannot be decoded is no route. */
+const referenceOf = (path: string): string => decodeURIComponent(path.split("/")[3] ?? "")
+
+/** The chat body of a request: as a value, and decoded; what a chat could not be fails here. */
+const chatOf = Effect.gen(function*() {
+  const prompts = yield* Prompts
+  const limits = yield* Limits
+  const decode = bodyDecoder(ChatRequest, checkChat)
+  const readBody = yield* textReader((body) => Result.succeed(body), "promptsBodyBytes")
+  return Effect.fnUntraced(function*({ arrival, request }: Call) {
+    const reference = referenceOf(arrival.path)
+    const prompt = prompts.find(reference)
+    if (prompt === undefined) return yield* new RecordUnknown({ kind: "prompt", id: reference.slice(0, 256) })
+    const sent = yield* readBody(request, arrival.headers)
+    const body: JsonObject = yield* Effect.fromResult(promptBody(prompt, sent, limits))
+    return { body, chat: yield* Effect.fromResult(decode(body, limits)) }
+  })
+})
+
+const completions = keyedRoute("POST", "/v1/prompts/:id/completions", Effect.gen(function*() {
+  const answer = yield* chatAnswer
+  const read = yield* chatOf
+  return Effect.fnUntraced(function*(call) {
+    const context = yield* Effect.fromResult(requestContext(call.arrival, call.key))
+    const { chat } = yield* read(call)
+    return yield* answer(chat, context, call.arrival)
+  })
+}))
+
+const render = keyedRoute("POST", "/v1/prompts/:id/render", Effect.gen(function*() {
+  const read = yield* chatOf
+  return Effect.fnUntraced(function*(call) {
+    yield* Effect.fromResult(requestContext(call.arrival, call.key))
+    const { body } = yield* read(call)
+    return json({ success: true, data: body }, call.arrival)
+  })
+}))
+
+export const PromptsHandlers = Layer.merge(completions, render)

@@ -1,0 +1,12 @@
+// Prompts as the configuration declares them.
+// It must not know what they say.
+import * as Result from "effect/Result"
+import { readSettings } from "../../src/cli/readSettings.ts"
+import type { JsonObject } from "../../src/domain/json.ts"
+import type { Prompt } from "../../src/domain/Prompt.ts"
+
+/** The prompts of a `prompts:` section; a fault in it fails the test. */
+export const promptsOf = (entries: ReadonlyArray<JsonObject>): ReadonlyArray<Prompt> => {
+  const read = readSettings({ file: { prompts: entries }, env: {}, flags: {}, fileText: () => Result.fail("there are no files") })
+  return Result.getOrThrowWith(read, (faults) => new Error(JSON.stringify(faults))).prompts ?? []
+}
