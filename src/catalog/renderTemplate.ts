@@ -25,16 +25,16 @@ export interface Template {
   readonly uses: ReadonlyMap<string, number>
   /** Length of all texts around the variables. */
   readonly length: number
-  readonly fill: (variables: Variables) => JsonObject
+  readonly filledBy: (variables: Variables) => JsonObject
 }
 
 /** Text that stands, or a variable to put in. */
 type Piece = string | { readonly variable: string }
 
 /** The same value for every request, or one that is made for each. */
-type Part<A extends Json> = { readonly value: A } | { readonly fill: (variables: Variables) => A }
+type Part<A extends Json> = { readonly value: A } | { readonly filledBy: (variables: Variables) => A }
 
-const filled = <A extends Json>(part: Part<A>, variables: Variables): A => "value" in part ? part.value : part.fill(variables)
+const filled = <A extends Json>(part: Part<A>, variables: Variables): A => "value" in part ? part.value : part.filledBy(variables)
 
 const variableTag = /^[A-Za-z_][\w.-]{0,63}$/
 const partialTag = /^>\s*([A-Za-z0-9][\w.-]*(?:@[A-Za-z0-9][\w.-]*)?)$/
@@ -106,19 +106,19 @@ export const compileTemplate = (
       if (typeof piece === "string") length += piece.length
       else uses.set(piece.variable, (uses.get(piece.variable) ?? 0) + 1)
     }
-    return pieces.every((piece) => typeof piece === "string") ? { value: pieces.join("") } : { fill: (variables) => joined(pieces, variables) }
+    return pieces.every((piece) => typeof piece === "string") ? { value: pieces.join("") } : { filledBy: (variables) => joined(pieces, variables) }
   }
   const list = (items: ReadonlyArray<Json>, at: TemplateFault["at"]): Part<ReadonlyArray<Json>> => {
     const parts = items.map((item, index) => any(item, [...at, index]))
     return parts.every((part) => "value" in part)
       ? { value: parts.map((part) => part.value) }
-      : { fill: (variables) => parts.map((part) => filled(part, variables)) }
+      : { filledBy: (variables) => parts.map((part) => filled(part, variables)) }
   }
   const object = (members: JsonObject, at: TemplateFault["at"]): Part<JsonObject> => {
     const parts = Object.entries(members).map(([key, member]) => [key, any(member ?? null, [...at, key])] as const)
     // Made of entries, a member named `__proto__` is one like others.
     const fill = (variables: Variables) => Object.fromEntries(parts.map(([key, part]) => [key, filled(part, variables)]))
-    return parts.every(([, part]) => "value" in part) ? { value: fill({}) } : { fill }
+    return parts.every(([, part]) => "value" in part) ? { value: fill({}) } : { filledBy: fill }
   }
   const any = (one: Json, at: TemplateFault["at"]): Part<Json> => {
     if (typeof one === "string") return text(one, at)
@@ -126,7 +126,7 @@ export const compileTemplate = (
     return isJsonObject(one) ? object(one, at) : { value: one }
   }
   const whole = object(value, [])
-  return { template: { uses, length, fill: (variables) => filled(whole, variables) }, faults }
+  return { template: { uses, length, filledBy: (variables) => filled(whole, variables) }, faults }
 }
 
 /** Values are text and stay it: what looks like a tag in them is read by nobody. */
@@ -153,7 +153,7 @@ export const readVariables = (value: Json | undefined): Result.Result<Variables,
 
 /** The object with every variable in its place, or all that are missing; bounded before any text is made. */
 export const renderTemplate = (
-  { fill, length, uses }: Template,
+  { filledBy, length, uses }: Template,
   variables: Variables,
   mostBytes: number
 ): Result.Result<JsonObject, BodyInvalid | BodyTooLarge> => {
@@ -170,5 +170,5 @@ export const renderTemplate = (
   }
   return size > mostBytes
     ? Result.fail(new BodyTooLarge({ limitBytes: mostBytes, param: "variables" }))
-    : Result.succeed(fill(variables))
+    : Result.succeed(filledBy(variables))
 }

@@ -92,7 +92,7 @@ describe("faults", () => {
 describe("sound prompts", () => {
   const declared = promptsOf([
     { id: "tone", text: "kindly" },
-    { id: "a", name: "A greeting", ...{ model: "m", messages }, labels: { production: 1 } },
+    { id: "a", name: "A greeting", model: "m", messages, labels: { production: 1 } },
     { id: "a", model: "m", messages: [{ role: "user", content: "{{>a@1}}, {{>tone}}" }] },
     { id: "b", model: "m", messages },
     { id: "b", version: 4, model: "m", messages }
@@ -108,7 +108,7 @@ describe("sound prompts", () => {
 
   it("put one another into themselves, version by version", async () => {
     const { find } = Context.get(await Effect.runPromise(Effect.scoped(Layer.build(Prompts.layerMemory(declared)))), Prompts)
-    expect(find("a@2")?.template.fill({})).toStrictEqual({ messages: [{ role: "user", content: "Hi, kindly" }] })
+    expect(find("a@2")?.template.filledBy({})).toStrictEqual({ messages: [{ role: "user", content: "Hi, kindly" }] })
     expect([find("tone"), find("a@3"), find("")]).toStrictEqual([undefined, undefined, undefined])
   })
 
