@@ -10,6 +10,7 @@ import OpenAI from "openai"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { readSettings } from "../src/cli/readSettings.ts"
 import { parseSettingsText } from "../src/cli/SettingsText.ts"
+import { demoPrompts } from "../src/demo/seed.ts"
 import * as Package from "../src/index.ts"
 import { serviceAccount, startTestGateway, type TestGateway, gatewayKey } from "./support/TestGateway.ts"
 import { generatedPages } from "./support/generateDocs.ts"
@@ -66,7 +67,7 @@ describe("from requirement to test", () => {
 describe("the README", () => {
   let gateway: TestGateway
   beforeAll(async () => {
-    gateway = await startTestGateway()
+    gateway = await startTestGateway({ prompts: demoPrompts })
   })
   afterAll(() => gateway.close())
 
@@ -134,6 +135,20 @@ describe("the README", () => {
     expect(settings.keys.map(({ models, name, providers }) => ({ models, name, providers }))).toEqual([
       { name: "ci", providers: ["google"], models: ["gemini-*"] }
     ])
+  })
+
+  it("shows the prompt the demo has, and a curl that it answers", async () => {
+    const declared = Result.getOrThrow(parseSettingsText("gateway.yaml", blocks(readme, "yaml")[1] ?? "")).value
+    const settings = Result.getOrThrow(readSettings({ file: declared, env: {}, flags: {}, fileText: () => Result.fail("") }))
+    expect(settings.prompts).toStrictEqual(demoPrompts)
+    const shown = blocks(readme, "sh")[2] ?? ""
+    const response = await fetch(gateway.url + (/\/v1\S+/.exec(shown)?.[0] ?? ""), {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey },
+      body: /-d '(.+)'/.exec(shown)?.[1] ?? ""
+    })
+    expect([response.status, JSON.parse(await response.text()).choices[0].message.content])
+      .toEqual([200, "Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?"])
   })
 
   it("imports what the package exports", () => {

@@ -10,7 +10,7 @@ import { defaultLimits } from "../domain/Limits.ts"
 import type { ProviderAccount, ServiceAccountKey } from "../domain/ProviderAccount.ts"
 import type { Settings } from "../domain/Settings.ts"
 import { makeSimulator } from "./google/Simulator.ts"
-import { demoProject, demoRegion, endpointFacts } from "./seed.ts"
+import { demoProject, demoPrompts, demoRegion, endpointFacts } from "./seed.ts"
 
 /** The simulator could not start on loopback. */
 export class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { message: Schema.String }) {}
@@ -101,6 +101,7 @@ const settings = (options: DemoOptions): Effect.Effect<Settings, DemoFailed, Sco
       server: { host: options.host, port: options.port },
       accounts: accounts(origin, key),
       keys: [{ name: "demo", key: Redacted.make(options.key), providers: undefined, models: undefined }],
+      prompts: demoPrompts,
       // Nobody balances load over a demo: it leaves at once.
       limits: { ...defaultLimits, readyDelayMillis: 0, drainMillis: 500 }
     }

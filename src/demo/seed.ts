@@ -1,6 +1,7 @@
 // What the demo says: its banner, its requests to copy, its snippets for client libraries; and the endpoints its catalog knows.
 // It must not know processes or sockets; everything is a function of origin and key.
 import type { EndpointFacts } from "../domain/ProviderAccount.ts"
+import type { Prompt, PromptContent } from "../domain/Prompt.ts"
 import { demoEndpoints } from "./google/endpoints.ts"
 
 export const demoProject = "demo-project"
@@ -34,6 +35,19 @@ export const demoOpen = ["@vertex-ai/meta.llama-3.3-70b-instruct-maas", "@vertex
 
 /** Models that misbehave on purpose. */
 export const demoFaults = ["@google/demo-slow", "@google/demo-flaky-429", "@google/demo-dies-midstream", "@google/demo-503", "@google/demo-hangs"] as const
+
+const onlyVersion = (id: string, content: PromptContent): Prompt => ({ id, name: undefined, versions: new Map([[1, content]]), labels: new Map() })
+
+/** A prompt template and the partial in it, as a configuration would declare them. */
+export const demoPrompts: ReadonlyArray<Prompt> = [
+  onlyVersion("greeting", {
+    _tag: "Chat",
+    model: demoModels[0],
+    messages: [{ role: "system", content: "{{>tone}} You talk to {{name}}." }, { role: "user", content: "{{message}}" }],
+    parameters: { temperature: 0.5 }
+  }),
+  onlyVersion("tone", { _tag: "Partial", text: "You are friendly and brief." })
+]
 
 const chatBody = (model: string, stream: boolean): string =>
   JSON.stringify({ model, ...(stream ? { stream } : {}), messages: [{ role: "user", content: "Hello" }] })
@@ -87,11 +101,23 @@ const gateway = createOpenAICompatible({ name: "model-gateway", baseURL: "${orig
 const { textStream } = streamText({ model: gateway("${demoModels[1]}"), prompt: "Hello" })
 for await (const text of textStream) process.stdout.write(text)`
 
+const promptSnippet = ({ key, origin }: DemoFacts): string => `// npm install portkey-ai
+import { Portkey } from "portkey-ai"
+
+const client = new Portkey({ baseURL: "${origin}/v1", apiKey: "${key}" })
+const stream = await client.prompts.completions.create({
+  promptID: "greeting",
+  variables: { name: "Ann", message: "Hello" },
+  stream: true
+})
+for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta?.content ?? "")`
+
 /** One request through each client the demo speaks to; what `demo --snippets` prints. */
 export const snippets = (facts: DemoFacts): ReadonlyArray<{ readonly title: string; readonly code: string }> => [
   { title: "curl", code: curl(facts, demoModels[0], false) },
   { title: "curl, streamed", code: curl(facts, demoModels[0], true) },
   { title: "OpenAI SDK", code: openaiSnippet(facts) },
   { title: "AI SDK", code: aiSdkSnippet(facts) },
-  { title: "Anthropic SDK", code: anthropicSnippet(facts) }
+  { title: "Anthropic SDK", code: anthropicSnippet(facts) },
+  { title: "Prompt template", code: promptSnippet(facts) }
 ]

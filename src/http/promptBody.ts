@@ -13,8 +13,8 @@ export const promptBody = (
   body: JsonObject,
   { bodyBytes }: LimitValues
 ): Result.Result<JsonObject, BodyInvalid | BodyTooLarge> => {
-  // The peer's client leaves the id it wrote into the path in some bodies.
-  const { promptID: _id, variables: sent, ...overrides } = body
+  // The peer's client leaves the id it wrote into the path in the body as well, respelt.
+  const { prompt_id: _id, variables: sent, ...overrides } = body
   const variables = readVariables(sent)
   if (Result.isFailure(variables)) return Result.fail(variables.failure)
   return Result.map(renderTemplate(template, variables.success, bodyBytes), (rendered) => ({ model, ...rendered, ...overrides }))

@@ -99,6 +99,14 @@ describe.concurrent("model-gateway", () => {
       ].join("\n")
     })
   })
+  it("check finds the line of a template that cannot be used", async () => {
+    const text = "prompts:\n  - id: greeting\n    model: \"@google/gemini-2.5-flash\"\n    messages:\n      - role: user\n        content: Hello {{>gone}}\n"
+    expect(await run(["check"], { files: { "gateway.yaml": text } })).toEqual({
+      code: 2,
+      out: "",
+      err: "gateway.yaml:6:9  prompts[0].messages[0].content  there is no prompt or partial \"gone\"\n"
+    })
+  })
   it("check says what a sound configuration holds, without its secrets", async () => {
     const files = { "gateway.json": JSON.stringify({ keys: [{ name: "ci", key: "${CI_KEY}" }] }) }
     expect(await run(["check"], { files, env: { CI_KEY: "mgk_sekret", GEMINI_API_KEY: "sekret", PORT: "99" } })).toEqual({
@@ -170,7 +178,7 @@ describe.concurrent("model-gateway", () => {
   it("demo --snippets prints one for each client", async () => {
     const { code, err, out } = await run(["demo", "--snippets", "--port", "9"])
     expect([code, err, out.match(/^--- .*/gm), out.match(/http:\/\/127\.0\.0\.1:9\/v1/g)?.length]).toEqual(
-      [0, "", ["--- curl", "--- curl, streamed", "--- OpenAI SDK", "--- AI SDK", "--- Anthropic SDK"], 4]
+      [0, "", ["--- curl", "--- curl, streamed", "--- OpenAI SDK", "--- AI SDK", "--- Anthropic SDK", "--- Prompt template"], 5]
     )
   })
 

@@ -64,7 +64,7 @@ describe("demo", () => {
       expect([stream.status, frames.at(-1), contents(frames.slice(0, -1))]).toEqual([200, "data: [DONE]", content])
     })))
 
-  it.live.each([["OpenAI SDK", "Gemini"], ["AI SDK", "Gemini"], ["Anthropic SDK", "Claude"]])("the snippet for the %s runs as it is printed", ([title = "", family = ""]) =>
+  it.live.each([["OpenAI SDK", "Gemini"], ["AI SDK", "Gemini"], ["Anthropic SDK", "Claude"], ["Prompt template", "Gemini"]])("the snippet for the %s runs as it is printed", ([title = "", family = ""]) =>
     Effect.scoped(Effect.gen(function*() {
       const facts = { origin: yield* started, key, version: "1" }
       const code = snippets(facts).find((one) => one.title === title)?.code ?? ""
@@ -120,6 +120,6 @@ Faults   @google/demo-slow   @google/demo-flaky-429   @google/demo-dies-midstrea
 Next     model-gateway demo --snippets      with your own credentials: GEMINI_API_KEY=... model-gateway serve`)
   })
   it("the snippets hold origin and key", () => {
-    expect(snippets(facts).map(({ code }) => [code.includes(facts.origin), code.includes(key)])).toEqual(Array.from({ length: 5 }, () => [true, true]))
+    expect(snippets(facts).map(({ code }) => [code.includes(facts.origin), code.includes(key)])).toEqual(Array.from({ length: 6 }, () => [true, true]))
   })
 })

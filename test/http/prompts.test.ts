@@ -106,7 +106,7 @@ describe("completions", () => {
 
 describe("render", () => {
   it("answers the chat body itself, overrides included, and asks nobody", async () => {
-    const { answer, body, sent } = await post("/v1/prompts/haiku/render", { promptID: "haiku", variables, max_tokens: 9, temperature: 1 })
+    const { answer, body, sent } = await post("/v1/prompts/haiku/render", { prompt_id: "haiku", variables, max_tokens: 9, temperature: 1 })
     expect([answer.status, body, sent]).toStrictEqual([200, { success: true, data: { ...chat, temperature: 1, max_tokens: 9 } }, []])
     expect([...answer.headers.keys()].sort()).toStrictEqual(["cache-control", "content-length", "content-type", "request-id", "x-gateway-trace-id", "x-request-id"])
   })
