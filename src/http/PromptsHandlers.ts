@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { Prompts } from "../catalog/Prompts.ts"
-import { RecordUnknown } from "../domain/GatewayError.ts"
+import { RecordUnknown, RouteUnknown } from "../domain/GatewayError.ts"
 import type { JsonObject } from "../domain/json.ts"
 import { Limits } from "../domain/Limits.ts"
 import { ChatRequest } from "../wire/openai/Chat.ts"
@@ -27,6 +27,8 @@ const chatOf = Effect.gen(function*() {
   const readBody = yield* textReader((body) => Result.succeed(body), "promptsBodyBytes")
   return Effect.fnUntraced(function*({ arrival, request }: Call) {
     const reference = referenceOf(arrival.path)
+    // Effect's parameter takes an empty segment as well.
+    if (reference === "") return yield* new RouteUnknown({ method: "POST", path: arrival.path.slice(0, 256) })
     const prompt = prompts.find(reference)
     if (prompt === undefined) return yield* new RecordUnknown({ kind: "prompt", id: reference.slice(0, 256) })
     const sent = yield* readBody(request, arrival.headers)

@@ -1,4 +1,5 @@
 // The prompts section of a configuration: every fault in its exact words and place, and what is made of sound ones.
+import * as fc from "fast-check"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -67,6 +68,15 @@ describe("faults", () => {
     expect(faults(chain, { limits: { promptDepth: 1 } })).toStrictEqual(["prompts[0].text  the partials b > c are nested deeper than 1"])
     expect(faults(chain, { limits: { promptPartials: 2 } })).toStrictEqual(["prompts[0].text  more than 2 partials in one prompt"])
     expect(faults(chain)).toStrictEqual([])
+  })
+
+  it("is total: any JSON gives prompts or faults", () => {
+    const field = fc.oneof(fc.jsonValue(), fc.constantFrom("a", "{{x}}", "{{>a}}", "{{", 1, { live: 1 }))
+    const entry = fc.record({ id: field, version: field, model: field, messages: field, parameters: field, text: field, labels: field }, { requiredKeys: [] })
+    fc.assert(fc.property(fc.array(entry), (entries) => {
+      const file: Json = JSON.parse(JSON.stringify({ prompts: entries }))
+      expect(Result.isResult(read(file))).toBe(true)
+    }))
   })
 
   it("have their line in the file", () => {

@@ -141,7 +141,7 @@ describe("routes", () => {
   const unknown = { message: "There is no such URL here; the API lives under /v1.", type: NF, param: null, code: "unknown_url" }
   it.each([
     "/", "/v1", "/v1/", "/v1/chat/completions/", "//v1/chat/completions", "/v1//chat/completions", "/v1%2Fchat/completions",
-    "/v1/chat%2Fcompletions", "/v1/%zz", "/V1/chat/completions", "/v1/v1/nothing", "/v1/models/", "/v1/models//x", "/v1/models/%zz"
+    "/v1/chat%2Fcompletions", "/v1/%zz", "/V1/chat/completions", "/v1/v1/nothing", "/v1/models/", "/v1/models//x", "/v1/models/%zz", "/v1/prompts", "/v1/prompts/a", "/v1/prompts/a/", "/v1/prompts//render", "/v1/prompts/a/b/render"
   ])("B4, B6 %s", async (path) => {
     const answer = await gateway.send(path, { headers: { "x-gateway-api-key": key } })
     expect([answer.status, await answer.json()]).toEqual([404, { error: unknown }])
@@ -152,6 +152,8 @@ describe("routes", () => {
     ["PUT", "/v1/v1/chat/completions", "POST"],
     ["DELETE", "/v1/models", "GET"],
     ["POST", "/v1/models/@gemini/x", "GET"],
+    ["GET", "/v1/prompts/a@3/completions", "POST"],
+    ["PUT", "/v1/v1/prompts/a%20b/render", "POST"],
     ["OPTIONS", "/health", "GET"],
     ["PROPFIND", "/v1/models", "GET"]
   ])("B5 %s %s", async (method, path, allow) => {
@@ -171,7 +173,7 @@ describe("routes", () => {
   })
 
   it("TH2 every route but health needs a key", async () => {
-    for (const [method, path] of [["POST", "/v1/chat/completions"], ["GET", "/v1/models"], ["GET", "/v1/models/@a/b"]] as const) {
+    for (const [method, path] of [["POST", "/v1/chat/completions"], ["POST", "/v1/prompts/a/completions"], ["POST", "/v1/prompts/a/render"], ["GET", "/v1/models"], ["GET", "/v1/models/@a/b"]] as const) {
       expect((await gateway.send(path, { method })).status).toBe(401)
     }
     for (const path of ["/health/live", "/livez", "/healthz"]) {

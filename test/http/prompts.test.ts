@@ -137,8 +137,12 @@ describe.each(["completions", "render"])("what %s refuses", (verb) => {
   }
   const error = (type: string, code: string, param: string | null, message: string) => ({ error: { message, type, param, code } })
 
-  it.each(["gone", "tone", "many@4", "many@nobody", "many@0", "many@", "@1", "haiku@1@1", "__proto__", "constructor"])("B101 %s is no prompt", async (id) => {
+  it.each(["gone", "tone", "many@4", "many@nobody", "many@0", "many@", "@1", "haiku@1@1", "__proto__", "constructor", "a%2Fb", "%20"])("B101 %s is no prompt", async (id) => {
     expect(await refused(id, {})).toStrictEqual([404, error("not_found_error", "prompt_not_found", "id", "There is no such prompt.")])
+  })
+
+  it.each(["", "%ZZ", "a/b"])("B4 %j is no path of one", async (id) => {
+    expect(await refused(id, {})).toStrictEqual([404, error("not_found_error", "unknown_url", null, "There is no such URL here; the API lives under /v1.")])
   })
 
   it.each<readonly [string, object, number, ReturnType<typeof error>]>([
