@@ -28,9 +28,11 @@ export const geminiHost = "generativelanguage.googleapis.com"
 export const fixedHeaders = (account: ProviderAccount): Readonly<Record<string, string>> =>
   account.quotaProject === undefined ? {} : { "x-goog-user-project": account.quotaProject }
 
+const plainSegment = /^[A-Za-z0-9@:._-]+$/
+
 /** One path segment; what a model id may hold besides alphanumerics stays readable. */
 export const segment = (text: string): string =>
-  encodeURIComponent(text).replaceAll("%40", "@").replaceAll("%3A", ":")
+  plainSegment.test(text) ? text : encodeURIComponent(text).replaceAll("%40", "@").replaceAll("%3A", ":")
 
 /** Host and path kept apart by a character that neither can hold. */
 const part = "\n"
