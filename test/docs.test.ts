@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import Anthropic from "@anthropic-ai/sdk"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { streamText } from "ai"
 import * as Result from "effect/Result"
@@ -110,6 +111,18 @@ describe("the README", () => {
     expect(text).toBe("Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?")
   })
 
+  it("greets Claude through Anthropic's SDK as shown", async () => {
+    const message = await new Anthropic({ baseURL: gateway.url, apiKey: gatewayKey }).messages.create({
+      model: "@vertex-ai/anthropic.claude-sonnet-4-6",
+      max_tokens: 256,
+      messages: [{ role: "user", content: "Hello" }]
+    })
+    expect(message.content).toEqual([{
+      type: "text",
+      text: "Hello! I am a simulated Claude model, so nothing you write leaves this machine. What would you like to try?"
+    }])
+  })
+
   it("shows a configuration the program accepts", () => {
     const yaml = blocks(readme, "yaml")[0] ?? ""
     expect(yaml.trimEnd().split("\n")).toHaveLength(12)
@@ -152,7 +165,7 @@ describe("the README", () => {
   })
 
   it("imports what the package exports", () => {
-    const block = blocks(readme, "ts")[2] ?? ""
+    const block = blocks(readme, "ts").find((shown) => shown.includes("model-gateway\"")) ?? ""
     const names = /import \{ ([^}]+) \} from "model-gateway"/.exec(block)?.[1]?.split(", ").filter((name) => !name.startsWith("type ")) ?? []
     expect(names).toEqual(["defaultLimits", "Gateway"])
     expect(names.filter((name) => !(name in Package))).toEqual([])
