@@ -165,7 +165,7 @@ describe("the README", () => {
   })
 
   it("imports what the package exports", () => {
-    const block = blocks(readme, "ts").find((shown) => shown.includes("model-gateway\"")) ?? ""
+    const block = blocks(readme, "ts").find((shown) => shown.includes("from \"model-gateway\"")) ?? ""
     const names = /import \{ ([^}]+) \} from "model-gateway"/.exec(block)?.[1]?.split(", ").filter((name) => !name.startsWith("type ")) ?? []
     expect(names).toEqual(["defaultLimits", "Gateway"])
     expect(names.filter((name) => !(name in Package))).toEqual([])
