@@ -9,7 +9,7 @@ import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { version } from "../http/version.ts"
+import { version } from "../domain/version.ts"
 import { Failure } from "./Failure.ts"
 
 const config = Flag.String("config").pipe(

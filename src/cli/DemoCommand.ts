@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import { Demo } from "../demo/Demo.ts"
 import { banner, demoKey, snippets } from "../demo/seed.ts"
 import { defaultServer } from "../domain/Settings.ts"
-import { version } from "../http/version.ts"
+import { version } from "../domain/version.ts"
 import { failed, type Failure } from "./Failure.ts"
 import { makeKey, originOf, runGateway } from "./Serve.ts"
 

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { Traffic } from "./Traffic.ts"
-import { version } from "./version.ts"
+import { version } from "../domain/version.ts"
 
 const answer = (status: number, body: unknown, headers: Record<string, string> = {}): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(JSON.stringify(body), {

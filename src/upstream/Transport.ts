@@ -9,6 +9,7 @@ import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import { Agent } from "undici"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
+import { version } from "../domain/version.ts"
 import { type Call, CollectCall, StreamCall, toBytes, type Wire } from "./HttpCall.ts"
 import { type FaultKind, TransportFault } from "./TransportFault.ts"
 
@@ -163,8 +164,10 @@ const makeWire = (limits: LimitValues): Wire & { readonly destroy: () => Promise
   return wire
 }
 
+const userAgent = `model-gateway/${version}`
+
 const sentHeaders = ({ headers, auth }: TransportRequest): Record<string, string> => {
-  const sent: Record<string, string> = { "user-agent": "model-gateway/0.1.0", "accept-encoding": "identity", ...headers }
+  const sent: Record<string, string> = { "user-agent": userAgent, "accept-encoding": "identity", ...headers }
   for (const name in auth) {
     const value = auth[name]
     if (value !== undefined) sent[name] = Redacted.value(value)

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import * as Effect from "effect/Effect"
 import { afterAll, describe, expect, it, vi } from "vitest"
 import { loadSettings } from "../../src/cli/LoadSettings.ts"
-import { version } from "../../src/http/version.ts"
+import { version } from "../../src/domain/version.ts"
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname
 const home = mkdtempSync(join(tmpdir(), "gateway-cli-"))
