@@ -11,7 +11,7 @@ import { type Failure, usage } from "./Failure.ts"
 import type { FileText } from "./readAccounts.ts"
 import { type Flags, readSettings } from "./readSettings.ts"
 import type { Position } from "./locate.ts"
-import type { SettingsFault } from "./settingsFaults.ts"
+import type { Fault } from "../domain/faults.ts"
 import { parseSettingsText, type SettingsText } from "./SettingsText.ts"
 import type { Environment } from "./substitute.ts"
 
@@ -53,7 +53,7 @@ const readText = (path: string, what: string): Result.Result<string, string> => 
 }
 
 /** One line per fault: those of the file in its order, then those of variables and flags. */
-const faultLines = (file: string | undefined, text: SettingsText | undefined, faults: ReadonlyArray<SettingsFault>): string => {
+const faultLines = (file: string | undefined, text: SettingsText | undefined, faults: ReadonlyArray<Fault>): string => {
   const placed = faults.map((fault) => ({ fault, position: fault.at === undefined ? undefined : text?.locate(fault.at) }))
   const order = (position: Position | undefined): number => position === undefined ? Number.MAX_SAFE_INTEGER : position.line * 1e4 + position.column
   return placed

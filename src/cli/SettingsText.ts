@@ -4,11 +4,11 @@ import * as Yaml from "effect/encoding/Yaml"
 import * as Result from "effect/Result"
 import { isJsonObject, type Json, parseJsonText } from "../domain/json.ts"
 import { locate, type Position } from "./locate.ts"
-import type { SettingsPath } from "./settingsFaults.ts"
+import type { FaultPath } from "../domain/faults.ts"
 
 export interface SettingsText {
   readonly value: Json
-  readonly locate: (path: SettingsPath) => Position | undefined
+  readonly locate: (path: FaultPath) => Position | undefined
 }
 
 /** A text that is no YAML or JSON; the line when the parser named it. */

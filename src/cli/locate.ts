@@ -1,6 +1,6 @@
 // Finds the line and column of a key in YAML or JSON text whose parser gives none.
 // It must not know the schema; for text it cannot follow it answers with the nearest place above.
-import type { SettingsPath } from "./settingsFaults.ts"
+import type { FaultPath } from "../domain/faults.ts"
 
 /** Both from 1. */
 export interface Position {
@@ -47,7 +47,7 @@ const valueEnd = (text: string, from: number): number => {
 const skipBlank = (text: string, from: number): number => from + (/^(\s|,|#[^\n]*\n)*/.exec(text.slice(from))?.[0].length ?? 0)
 
 /** Follows the path inside the flow collection at `from`; the offset of the last part it found. */
-const locateFlow = (text: string, from: number, path: SettingsPath): number | undefined => {
+const locateFlow = (text: string, from: number, path: FaultPath): number | undefined => {
   const [part, ...rest] = path
   let at = skipBlank(text, from + 1)
   for (let index = 0; at < text.length && !"}]".includes(text[at] ?? ""); index++) {
@@ -76,7 +76,7 @@ const blanked = (row: string, part: string | number): string => {
 }
 
 /** Line and column of the deepest part of the path that stands in the text. */
-export const locate = (text: string, path: SettingsPath): Position | undefined => {
+export const locate = (text: string, path: FaultPath): Position | undefined => {
   const rows = text.split("\n")
   let [from, to] = [0, rows.length]
   let found: Position | undefined

@@ -9,7 +9,7 @@ import type { Credentials, EndpointFacts, ProviderAccount, ProviderKind } from "
 import type { ProviderEntry, SettingsFile } from "../domain/Settings.ts"
 import { isProject } from "../provider/hosts.ts"
 import { regionFault } from "./regions.ts"
-import { faultAt, type SettingsFault, shown } from "./settingsFaults.ts"
+import { faultAt, type Fault, shown } from "../domain/faults.ts"
 import type { Environment } from "./substitute.ts"
 
 /** Text of a credential file: its path as written, and whose words it stands in. The failure is one sentence. */
@@ -20,7 +20,7 @@ type Field = keyof ProviderEntry
 /** One provider to be: its fields, and for each where it was written. */
 interface Source {
   readonly entry: ProviderEntry
-  readonly where: (field: Field) => (message: string) => SettingsFault
+  readonly where: (field: Field) => (message: string) => Fault
   readonly fromEnvironment: ReadonlySet<Field>
 }
 
@@ -96,8 +96,8 @@ const hostGrammar = /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/
 const cloudOnly: ReadonlyArray<Field> = ["project_id", "region", "endpoints", "token_url"]
 
 /** Faults of the fields that end up in URLs and headers. */
-const fieldFaults = ({ entry, where }: Source): ReadonlyArray<SettingsFault> => {
-  const faults: Array<SettingsFault> = []
+const fieldFaults = ({ entry, where }: Source): ReadonlyArray<Fault> => {
+  const faults: Array<Fault> = []
   const check = <F extends Field>(field: F, fault: (value: NonNullable<ProviderEntry[F]>) => string | undefined) => {
     const value = entry[field]
     const message = value === undefined || value === null ? undefined : fault(value)
@@ -162,7 +162,7 @@ const storedCredentials = (
 /** What `gcloud auth application-default login` writes: no key of its own, but what GOOGLE_APPLICATION_CREDENTIALS may name. */
 const isUserCredential = (value: Json): boolean => isJsonObject(value) && value["type"] === "authorized_user"
 
-const credentialsOf = (source: Source, fileText: FileText): Result.Result<Credentials | undefined, SettingsFault> => {
+const credentialsOf = (source: Source, fileText: FileText): Result.Result<Credentials | undefined, Fault> => {
   const { entry, fromEnvironment, where } = source
   if (entry.api_key !== undefined) {
     return entry.credentials === undefined
@@ -201,9 +201,9 @@ export const readAccounts = (
   file: SettingsFile,
   env: Environment,
   fileText: FileText
-): { readonly accounts: ReadonlyArray<ProviderAccount>; readonly faults: ReadonlyArray<SettingsFault> } => {
+): { readonly accounts: ReadonlyArray<ProviderAccount>; readonly faults: ReadonlyArray<Fault> } => {
   const accounts: Array<ProviderAccount> = []
-  const faults: Array<SettingsFault> = []
+  const faults: Array<Fault> = []
   for (const source of sources(file.providers ?? [], env)) {
     const { slug } = source.entry
     if (accounts.some((one) => one.slug === slug)) faults.push(source.where("slug")(`${shown(slug)} is declared twice`))

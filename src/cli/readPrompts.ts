@@ -9,8 +9,8 @@ import { isPromptId, isPromptLabel, type Prompt, type PromptContent } from "../d
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import type { PromptEntry, SettingsFile } from "../domain/Settings.ts"
 import { ChatParameters } from "../wire/openai/Chat.ts"
-import { hint } from "./nearest.ts"
-import { faultAt, faultsOfIssue, type SettingsFault, type SettingsPath, shown } from "./settingsFaults.ts"
+import { hint } from "../domain/nearest.ts"
+import { faultAt, faultsOfIssue, type Fault, type FaultPath, shown } from "../domain/faults.ts"
 
 /** A prompt while its entries are read, and where each of its versions stands in the file. */
 interface Draft {
@@ -18,17 +18,17 @@ interface Draft {
   name: string | undefined
   readonly versions: Map<number, PromptContent>
   readonly labels: Map<string, number>
-  readonly places: Map<number, SettingsPath>
+  readonly places: Map<number, FaultPath>
 }
 
 /** Parameters stand under a key of their own in the file, and beside the messages in a chat body. */
-const placed = (at: SettingsPath, [first = "", ...rest]: SettingsPath): SettingsPath =>
+const placed = (at: FaultPath, [first = "", ...rest]: FaultPath): FaultPath =>
   [...at, ...(first === "messages" || first === "model" || first === "text" ? [] : ["parameters"]), first, ...rest]
 
 const decodeChat = Schema.decodeUnknownResult(ChatParameters, { errors: "all", onExcessProperty: "ignore" })
 
 /** A version is judged as the chat body it becomes; a variable stands only where text does. */
-const chatFaults = ({ messages = [], model = "", parameters = {} }: PromptEntry, at: SettingsPath): ReadonlyArray<SettingsFault> => {
+const chatFaults = ({ messages = [], model = "", parameters = {} }: PromptEntry, at: FaultPath): ReadonlyArray<Fault> => {
   const body = { ...parameters, model, messages }
   const decoded = decodeChat(body)
   return [
@@ -38,7 +38,7 @@ const chatFaults = ({ messages = [], model = "", parameters = {} }: PromptEntry,
   ]
 }
 
-const modelFaults = (model: string, at: SettingsPath, known: ReadonlyArray<string>): ReadonlyArray<SettingsFault> => {
+const modelFaults = (model: string, at: FaultPath, known: ReadonlyArray<string>): ReadonlyArray<Fault> => {
   const ref = parseModelRef(model)
   if (Result.isFailure(ref)) return [faultAt([...at, "model"], ref.failure.message)]
   const { slug } = ref.success
@@ -50,9 +50,9 @@ const modelFaults = (model: string, at: SettingsPath, known: ReadonlyArray<strin
 /** What one entry says, and what is wrong with it by itself. */
 const contentOf = (
   entry: PromptEntry,
-  at: SettingsPath,
+  at: FaultPath,
   known: ReadonlyArray<string>
-): { readonly content: PromptContent; readonly faults: ReadonlyArray<SettingsFault> } => {
+): { readonly content: PromptContent; readonly faults: ReadonlyArray<Fault> } => {
   const { messages, model, parameters, text } = entry
   if (text !== undefined) {
     const more = (["model", "messages", "parameters"] as const).filter((name) => entry[name] !== undefined)
@@ -72,7 +72,7 @@ const contentOf = (
 }
 
 /** Labels hold for all versions of a prompt, whichever entry gives them. */
-const labelFaults = (entry: PromptEntry, at: SettingsPath, draft: Draft): ReadonlyArray<SettingsFault> =>
+const labelFaults = (entry: PromptEntry, at: FaultPath, draft: Draft): ReadonlyArray<Fault> =>
   Object.entries(entry.labels ?? {}).flatMap(([label, version]) => {
     const place = [...at, "labels", label]
     const earlier = draft.labels.get(label)
@@ -89,12 +89,12 @@ export const readPrompts = (
   file: SettingsFile,
   accounts: ReadonlyArray<ProviderAccount>,
   limits: TemplateLimits
-): { readonly prompts: ReadonlyArray<Prompt>; readonly faults: ReadonlyArray<SettingsFault> } => {
+): { readonly prompts: ReadonlyArray<Prompt>; readonly faults: ReadonlyArray<Fault> } => {
   const known = accounts.map((account) => account.slug)
   const drafts = new Map<string, Draft>()
-  const faults: Array<SettingsFault> = []
+  const faults: Array<Fault> = []
   const entries = (file.prompts ?? []).map((entry, index) => {
-    const at: SettingsPath = ["prompts", index]
+    const at: FaultPath = ["prompts", index]
     const { id } = entry
     const draft = drafts.get(id) ?? { id, name: undefined, versions: new Map(), labels: new Map(), places: new Map() }
     drafts.set(id, draft)

@@ -7,10 +7,10 @@ import { isJsonObject, type Json, type JsonObject } from "../domain/json.ts"
 import { defaultLimits } from "../domain/Limits.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import { defaultServer, type KeySetting, type Settings, type SettingsFile, settingsFile } from "../domain/Settings.ts"
-import { hint } from "./nearest.ts"
+import { hint } from "../domain/nearest.ts"
 import { type FileText, readAccounts } from "./readAccounts.ts"
 import { readPrompts } from "./readPrompts.ts"
-import { faultAt, faultsOfIssue, renderPath, type SettingsFault, type SettingsPath, shown } from "./settingsFaults.ts"
+import { faultAt, faultsOfIssue, renderPath, type Fault, type FaultPath, shown } from "../domain/faults.ts"
 import { type Environment, substitute } from "./substitute.ts"
 
 /** What the command line says about the configuration. */
@@ -81,11 +81,11 @@ const hostGrammar = /^[A-Za-z0-9_.:-]{1,253}$/
 const keyGrammar = /^[\x21-\x7e]{8,256}$/
 const keyFault = "must be 8 to 256 printable characters without spaces"
 
-const keyFaults = (file: SettingsFile, accounts: ReadonlyArray<ProviderAccount>): ReadonlyArray<SettingsFault> => {
+const keyFaults = (file: SettingsFile, accounts: ReadonlyArray<ProviderAccount>): ReadonlyArray<Fault> => {
   const keys = file.keys ?? []
   const slugs = accounts.map((account) => account.slug)
   return keys.flatMap((one, index) => {
-    const at: SettingsPath = ["keys", index]
+    const at: FaultPath = ["keys", index]
     const earlier = keys.slice(0, index)
     return [
       ...(earlier.some((other) => other.name === one.name) ? [faultAt([...at, "name"], `${shown(one.name)} is declared twice`)] : []),
@@ -99,7 +99,7 @@ const keyFaults = (file: SettingsFile, accounts: ReadonlyArray<ProviderAccount>)
   })
 }
 
-const environmentKey = (env: Environment): { readonly keys: ReadonlyArray<KeySetting>; readonly faults: ReadonlyArray<SettingsFault> } => {
+const environmentKey = (env: Environment): { readonly keys: ReadonlyArray<KeySetting>; readonly faults: ReadonlyArray<Fault> } => {
   const key = env["GATEWAY_API_KEY"]
   if (key === undefined || key === "") return { keys: [], faults: [] }
   return keyGrammar.test(key)
@@ -108,22 +108,22 @@ const environmentKey = (env: Environment): { readonly keys: ReadonlyArray<KeySet
 }
 
 /** One fault per place: the first says what to mend, those after it follow from it. */
-const firstPerPlace = (faults: ReadonlyArray<SettingsFault>): ReadonlyArray<SettingsFault> =>
+const firstPerPlace = (faults: ReadonlyArray<Fault>): ReadonlyArray<Fault> =>
   faults.filter((fault, index) => faults.findIndex((other) => other.path === fault.path) === index)
 
 const originOf = (path: string, over: ReadonlyArray<Override>): string | undefined =>
   over.findLast((one) => renderPath([one.section, one.name]) === path)?.origin
 
 /** A fault of a value that came from a variable or flag names that one. */
-const named = (fault: SettingsFault, over: ReadonlyArray<Override>): SettingsFault => {
+const named = (fault: Fault, over: ReadonlyArray<Override>): Fault => {
   const origin = originOf(fault.path, over)
   return origin === undefined ? fault : { path: origin, message: fault.message, at: undefined }
 }
 
 /** The value without the fields that hold faults, so that the rest can be checked as well. */
-const pruned = (value: JsonObject, faults: ReadonlyArray<SettingsFault>): JsonObject => {
+const pruned = (value: JsonObject, faults: ReadonlyArray<Fault>): JsonObject => {
   const drop = new Set(faults.map(({ at = [] }) => renderPath(at.slice(0, typeof at[1] === "number" ? 3 : 2))))
-  const without = (object: JsonObject, path: SettingsPath): JsonObject =>
+  const without = (object: JsonObject, path: FaultPath): JsonObject =>
     Object.fromEntries(Object.entries(object).filter(([key]) => !drop.has(renderPath([...path, key]))).map(([key, member]) => [
       key,
       isJsonObject(member) && path.length < 2
@@ -136,7 +136,7 @@ const pruned = (value: JsonObject, faults: ReadonlyArray<SettingsFault>): JsonOb
 }
 
 /** What the schema cannot say: grammars, credentials, names that must exist or be unique. */
-const checked = (file: SettingsFile, input: SettingsInput): { readonly settings: Settings; readonly faults: ReadonlyArray<SettingsFault> } => {
+const checked = (file: SettingsFile, input: SettingsInput): { readonly settings: Settings; readonly faults: ReadonlyArray<Fault> } => {
   const server = { ...defaultServer, ...file.server }
   const { accounts, faults } = readAccounts(file, input.env, input.fileText)
   const limits = { ...defaultLimits, ...file.limits }
@@ -166,7 +166,7 @@ const checked = (file: SettingsFile, input: SettingsInput): { readonly settings:
  * The configuration, or all its faults. Flags win over variables, these over the file, the file over defaults;
  * variables without the prefix `GATEWAY_` only fill what the file leaves open on the two built-in slugs.
  */
-export const readSettings = (input: SettingsInput): Result.Result<Settings, ReadonlyArray<SettingsFault>> => {
+export const readSettings = (input: SettingsInput): Result.Result<Settings, ReadonlyArray<Fault>> => {
   const file = input.file ?? {}
   if (!isJsonObject(file)) return Result.fail([faultAt([], "the configuration must be a mapping of keys")])
   const over = overrides(input.env, input.flags)

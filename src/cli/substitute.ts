@@ -1,7 +1,7 @@
 // Replaces ${NAME} and ${NAME:-default} in the texts of a configuration.
 // It must not know the configuration's schema; a variable's value never enters a fault.
 import { isJsonObject, type Json } from "../domain/json.ts"
-import { faultAt, type SettingsFault, type SettingsPath } from "./settingsFaults.ts"
+import { faultAt, type Fault, type FaultPath } from "../domain/faults.ts"
 
 /** Environment variables by name; an empty one counts as unset. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -9,7 +9,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 const reference = /\$\{([^}:]*)(?::-([^}]*))?\}/g
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-const substituteText = (text: string, env: Environment, path: SettingsPath, faults: Array<SettingsFault>): string =>
+const substituteText = (text: string, env: Environment, path: FaultPath, faults: Array<Fault>): string =>
   text.replace(reference, (_, name: string, fallback: string | undefined) => {
     const found = Object.hasOwn(env, name) ? env[name] : undefined
     if (found !== undefined && found !== "") return found
@@ -20,7 +20,7 @@ const substituteText = (text: string, env: Environment, path: SettingsPath, faul
     return ""
   })
 
-const walk = (value: Json, env: Environment, path: SettingsPath, faults: Array<SettingsFault>): Json => {
+const walk = (value: Json, env: Environment, path: FaultPath, faults: Array<Fault>): Json => {
   if (typeof value === "string") return substituteText(value, env, path, faults)
   if (Array.isArray(value)) return value.map((item: Json, index) => walk(item, env, [...path, index], faults))
   if (!isJsonObject(value)) return value
@@ -35,7 +35,7 @@ const walk = (value: Json, env: Environment, path: SettingsPath, faults: Array<S
 export const substitute = (
   value: Json,
   env: Environment
-): { readonly value: Json; readonly faults: ReadonlyArray<SettingsFault> } => {
-  const faults: Array<SettingsFault> = []
+): { readonly value: Json; readonly faults: ReadonlyArray<Fault> } => {
+  const faults: Array<Fault> = []
   return { value: walk(value, env, [], faults), faults }
 }

@@ -1,10 +1,10 @@
 // Line and column of a key in YAML and JSON text.
 import { describe, expect, it } from "vitest"
 import { locate } from "../../src/cli/locate.ts"
-import { editDistance, hint, nearest } from "../../src/cli/nearest.ts"
+import { editDistance, hint, nearest } from "../../src/domain/nearest.ts"
 import { nodeVersionFault } from "../../src/cli/nodeVersion.ts"
 import { regionFault } from "../../src/cli/regions.ts"
-import type { SettingsPath } from "../../src/cli/settingsFaults.ts"
+import type { FaultPath } from "../../src/domain/faults.ts"
 import { parseSettingsText } from "../../src/cli/SettingsText.ts"
 import * as Result from "effect/Result"
 
@@ -42,7 +42,7 @@ const json = `{
 }`
 
 describe("locate", () => {
-  const table: ReadonlyArray<readonly [text: string, path: SettingsPath, place: string | undefined]> = [
+  const table: ReadonlyArray<readonly [text: string, path: FaultPath, place: string | undefined]> = [
     [yaml, ["server"], "3:1"],
     [yaml, ["server", "port"], "3:27"],
     [yaml, ["providers", 0, "slug"], "5:5"],

@@ -1,25 +1,25 @@
-// What is wrong with a configuration, and where: from schema issues to sentences.
-// It must not know files or credentials; a value is repeated only where it can be no secret.
+// What is wrong with a value an operator or a caller configured, and where: from schema issues to sentences.
+// It must not know files, headers or credentials; a value is repeated only where it can be no secret.
 import type * as Schema from "effect/Schema"
 import { hint } from "./nearest.ts"
 
 /** Keys and indices from the top of the file. */
-export type SettingsPath = ReadonlyArray<string | number>
+export type FaultPath = ReadonlyArray<string | number>
 
-export interface SettingsFault {
+export interface Fault {
   /** `providers[0].region`, or the name of a variable or flag. */
   readonly path: string
   readonly message: string
   /** The place in the file; undefined when the value came from elsewhere. */
-  readonly at: SettingsPath | undefined
+  readonly at: FaultPath | undefined
 }
 
 /** `providers[0].region` of its keys and indices. */
-export const renderPath = (at: SettingsPath): string =>
+export const renderPath = (at: FaultPath): string =>
   at.map((part, index) => (typeof part === "number" ? `[${part}]` : index === 0 ? part : `.${part}`)).join("")
 
 /** A fault at a place in the file. */
-export const faultAt = (at: SettingsPath, message: string): SettingsFault => ({ path: renderPath(at), message, at })
+export const faultAt = (at: FaultPath, message: string): Fault => ({ path: renderPath(at), message, at })
 
 /** Text of the configuration made fit for one line of a message. */
 export const shown = (value: string): string => `"${value.slice(0, 80).replace(/[^\x20-\x7e]/g, "?")}"`
@@ -61,7 +61,7 @@ const nounOf = (ast: Ast): string => {
 const isObjects = (ast: Ast): boolean => ast._tag === "Union" ? ast.types.some(isObjects) : ast._tag === "Objects"
 
 /** A value outside a closed set: of words, or of mappings told apart by `type`. */
-const choiceFault = (ast: Ast, value: unknown, path: SettingsPath): SettingsFault => {
+const choiceFault = (ast: Ast, value: unknown, path: FaultPath): Fault => {
   const known = literalsOf(ast)
   if (known.length === 0) return faultAt(path, `expected ${nounOf(ast)}`)
   if (!isObjects(ast)) return wordFault(known, value, path)
@@ -74,13 +74,13 @@ const choiceFault = (ast: Ast, value: unknown, path: SettingsPath): SettingsFaul
     : wordFault(known, type, [...path, "type"])
 }
 
-const wordFault = (known: ReadonlyArray<string>, value: unknown, path: SettingsPath): SettingsFault =>
+const wordFault = (known: ReadonlyArray<string>, value: unknown, path: FaultPath): Fault =>
   typeof value === "string"
     ? faultAt(path, `${shown(value)} is not known here${hint(value, known)}`)
     : faultAt(path, `expected one of ${known.join(", ")}`)
 
 /** Every fault of a schema issue, in the order of the schema; `value` is what stands at `path`. */
-export const faultsOfIssue = (issue: Issue, value: unknown, path: SettingsPath = []): ReadonlyArray<SettingsFault> => {
+export const faultsOfIssue = (issue: Issue, value: unknown, path: FaultPath = []): ReadonlyArray<Fault> => {
   switch (issue._tag) {
     case "Pointer": {
       const keys = issue.path.map((key) => (typeof key === "number" ? key : String(key)))
