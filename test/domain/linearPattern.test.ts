@@ -1,0 +1,68 @@
+// Patterns of conditions: the same verdicts as JavaScript's own, in bounded time, and words for what is not taken.
+import * as fc from "fast-check"
+import * as Result from "effect/Result"
+import { describe, expect, it } from "vitest"
+import { parsePattern } from "../../src/domain/linearPattern.ts"
+
+const matches = (source: string, text: string): boolean =>
+  Result.getOrThrowWith(parsePattern(source), (fault) => new Error(`${source} ${fault}`))(text)
+
+/** Sources JavaScript reads as well, so that its verdict is the oracle. */
+const source: fc.Arbitrary<string> = fc.letrec<{ readonly atom: string; readonly piece: string; readonly source: string }>((tie) => ({
+  atom: fc.oneof(
+    { depthSize: "small" },
+    fc.constantFrom("a", "b", "-", "_", "0", " ", ".", "\\d", "\\D", "\\w", "\\W", "\\s", "\\S", "\\.", "\\x61", "\\u0062", "\\n", "]", "}"),
+    fc.constantFrom("[ab]", "[^a]", "[a-c0]", "[\\d-]", "[\\w-b]", "[-a]", "[]", "[^]", "[\\b]", "[.]", "{", "{a}"),
+    tie("source").map((inner) => `(${inner})`),
+    tie("source").map((inner) => `(?:${inner})`)
+  ),
+  piece: fc.oneof(
+    fc.constantFrom("^", "$", "\\b", "\\B"),
+    fc.tuple(tie("atom"), fc.constantFrom("", "", "*", "+", "?", "*?", "{2}", "{1,}", "{0,2}", "{1,2}?")).map((both) => both.join(""))
+  ),
+  source: fc.array(fc.array(tie("piece"), { maxLength: 4 }).map((pieces) => pieces.join("")), { minLength: 1, maxLength: 2 })
+    .map((ways) => ways.join("|"))
+})).source
+
+describe("a pattern", () => {
+  it("matches what JavaScript's own expression matches", () => {
+    const text = fc.string({ unit: fc.constantFrom("a", "b", "c", "0", "-", "_", " ", "\n", ".", "}", "{", "é"), maxLength: 8 })
+    fc.assert(fc.property(source, text, (pattern, subject) => {
+      fc.pre(Result.isSuccess(parsePattern(pattern)))
+      expect(matches(pattern, subject)).toBe(new RegExp(pattern).test(subject))
+    }), { numRuns: 2_000, seed: 7 })
+  })
+
+  it("TH33 does not run away where backtracking would", () => {
+    const text = `${"a".repeat(4_000)}!`
+    for (const pattern of ["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "a*a*a*a*a*a*b", "^(([a-z])+.)+[A-Z]$", "^(a*)*$", "(?:a?){20}a{20}b"]) {
+      expect(matches(pattern, text)).toBe(false)
+    }
+  })
+
+  it("matches no text beyond its bound", () => {
+    expect([matches("a", "a".repeat(4_096)), matches("a", "a".repeat(4_097))]).toEqual([true, false])
+  })
+
+  it.each([
+    ["(?=a)", "may not look ahead or behind, nor name groups"],
+    ["(?<n>a)", "may not look ahead or behind, nor name groups"],
+    ["(a)\\1", "may not hold \"\\1\""],
+    ["\\p", "may not hold \"\\p\""],
+    ["\\u00g0", "may not hold \"\\u\""],
+    ["a\\", "may not hold \"\\\""],
+    ["(a", "has a \"(\" without its \")\""],
+    ["a)", "has a \")\" without its \"(\""],
+    ["[a", "has a \"[\" without its \"]\""],
+    ["[b-a]", "has a range of characters that ends before it begins"],
+    ["*a", "repeats nothing"],
+    ["a|+", "repeats nothing"],
+    ["^*", "repeats an anchor"],
+    ["a{2,1}", "has a range of repeats that ends before it begins"],
+    ["a{201}", "repeats more than 200 times"],
+    ["((a{20}){20}){20}", "repeats too much"],
+    ["a".repeat(257), "is longer than 256 characters"]
+  ])("%s is refused", (pattern, fault) => {
+    expect(parsePattern(pattern)).toEqual(Result.fail(fault))
+  })
+})
