@@ -5,6 +5,7 @@ import type * as HttpServer from "effect/http/HttpServer"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import { TokenProvider } from "./auth/TokenProvider.ts"
 import { Catalog } from "./catalog/Catalog.ts"
+import { Configs } from "./catalog/Configs.ts"
 import { Prompts } from "./catalog/Prompts.ts"
 import { Limits } from "./domain/Limits.ts"
 import type { Settings } from "./domain/Settings.ts"
@@ -19,7 +20,7 @@ import { Transport } from "./upstream/Transport.ts"
 import { Upstream } from "./upstream/Upstream.ts"
 
 /** What the HTTP face needs, and what another Effect application mounts under a router of its own. */
-export type GatewayServices = ProviderRouter | Catalog | Prompts | GatewayKeys
+export type GatewayServices = ProviderRouter | Catalog | Configs | Prompts | GatewayKeys
 
 /** Every service but the network: give it a Transport, a real one or a scripted one. */
 const layerNoDeps = (settings: Settings): Layer.Layer<GatewayServices, never, Transport> => {
@@ -33,7 +34,8 @@ const layerNoDeps = (settings: Settings): Layer.Layer<GatewayServices, never, Tr
     Layer.provide([providers, Upstream.layer, SignatureMemory.layerMemory, catalog])
   )
   const prompts = Prompts.layerMemory(settings.prompts ?? [])
-  return Layer.mergeAll(router, catalog, prompts, GatewayKeys.layerStatic(settings.keys)).pipe(Layer.provide(limits))
+  const configs = Configs.layerMemory(settings.configs ?? {})
+  return Layer.mergeAll(router, catalog, configs, prompts, GatewayKeys.layerStatic(settings.keys)).pipe(Layer.provide(limits))
 }
 
 /** The services over the real network, without HTTP of our own. */

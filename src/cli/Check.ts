@@ -13,6 +13,8 @@ export const check = Effect.fn("Cli.check")(function*(options: { readonly config
   yield* Console.log(`    listens on ${settings.server.host}:${settings.server.port}`)
   for (const account of settings.accounts) yield* Console.log(`    ${describeAccount(account)}`)
   for (const prompt of settings.prompts ?? []) yield* Console.log(`    ${describePrompt(prompt)}`)
+  const configs = Object.keys(settings.configs ?? {})
+  if (configs.length > 0) yield* Console.log(`    configs: ${configs.join(", ")}`)
   yield* Console.log(settings.keys.length === 0
     ? "    no gateway key: serve makes one for its run; set GATEWAY_API_KEY or keys in the file to keep one"
     : `    gateway keys: ${settings.keys.map((key) => key.name).join(", ")}`)

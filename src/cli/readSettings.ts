@@ -3,14 +3,15 @@
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { type Fault, faultAt, type FaultPath, faultsOfIssue, renderPath, shown } from "../domain/faults.ts"
 import { isJsonObject, type Json, type JsonObject } from "../domain/json.ts"
 import { defaultLimits } from "../domain/Limits.ts"
+import { hint } from "../domain/nearest.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import { defaultServer, type KeySetting, type Settings, type SettingsFile, settingsFile } from "../domain/Settings.ts"
-import { hint } from "../domain/nearest.ts"
 import { type FileText, readAccounts } from "./readAccounts.ts"
+import { readConfigs } from "./readConfigs.ts"
 import { readPrompts } from "./readPrompts.ts"
-import { faultAt, faultsOfIssue, renderPath, type Fault, type FaultPath, shown } from "../domain/faults.ts"
 import { type Environment, substitute } from "./substitute.ts"
 
 /** What the command line says about the configuration. */
@@ -84,6 +85,7 @@ const keyFault = "must be 8 to 256 printable characters without spaces"
 const keyFaults = (file: SettingsFile, accounts: ReadonlyArray<ProviderAccount>): ReadonlyArray<Fault> => {
   const keys = file.keys ?? []
   const slugs = accounts.map((account) => account.slug)
+  const configs = Object.keys(file.configs ?? {})
   return keys.flatMap((one, index) => {
     const at: FaultPath = ["keys", index]
     const earlier = keys.slice(0, index)
@@ -94,7 +96,10 @@ const keyFaults = (file: SettingsFile, accounts: ReadonlyArray<ProviderAccount>)
       ...(one.providers ?? []).flatMap((slug, place) =>
         slug.endsWith("*") || slugs.includes(slug)
           ? []
-          : [faultAt([...at, "providers", place], `${shown(slug)} is no provider of this configuration${hint(slug, slugs)}`)])
+          : [faultAt([...at, "providers", place], `${shown(slug)} is no provider of this configuration${hint(slug, slugs)}`)]),
+      ...(one.config === undefined || configs.includes(one.config)
+        ? []
+        : [faultAt([...at, "config"], `${shown(one.config)} is no config of this configuration${hint(one.config, configs)}`)])
     ]
   })
 }
@@ -141,6 +146,7 @@ const checked = (file: SettingsFile, input: SettingsInput): { readonly settings:
   const { accounts, faults } = readAccounts(file, input.env, input.fileText)
   const limits = { ...defaultLimits, ...file.limits }
   const prompts = readPrompts(file, accounts, limits)
+  const configs = readConfigs(file, accounts, limits)
   const ambient = environmentKey(input.env)
   const credentialsFile = input.env["GOOGLE_APPLICATION_CREDENTIALS"]
   return {
@@ -150,6 +156,7 @@ const checked = (file: SettingsFile, input: SettingsInput): { readonly settings:
       keys: [...(file.keys ?? []).map(keySetting), ...ambient.keys],
       limits,
       ...(prompts.prompts.length === 0 ? {} : { prompts: prompts.prompts }),
+      configs: configs.configs,
       ...(credentialsFile === undefined || credentialsFile === "" ? {} : { applicationCredentialsFile: credentialsFile })
     },
     faults: [
@@ -157,6 +164,7 @@ const checked = (file: SettingsFile, input: SettingsInput): { readonly settings:
       ...faults,
       ...keyFaults(file, accounts),
       ...prompts.faults,
+      ...configs.faults,
       ...ambient.faults
     ]
   }
@@ -184,5 +192,6 @@ const keySetting = (one: NonNullable<SettingsFile["keys"]>[number]): KeySetting 
   name: one.name,
   key: Redacted.make(one.key),
   providers: one.providers,
-  models: one.models
+  models: one.models,
+  ...(one.config === undefined ? {} : { config: one.config })
 })

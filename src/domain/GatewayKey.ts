@@ -8,6 +8,8 @@ export interface GatewayKey {
   readonly providers: ReadonlyArray<string> | undefined
   /** Model ids this key may use, `*` at the end stands for any rest; undefined: all. */
   readonly models: ReadonlyArray<string> | undefined
+  /** Id of the config of requests that name none. */
+  readonly config?: string | undefined
 }
 
 /** True when the list is open or one of its patterns fits. */

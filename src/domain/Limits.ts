@@ -42,6 +42,14 @@ export interface LimitValues {
   readonly requestTimeoutMillis: number
   readonly keepAliveMillis: number
   readonly pingMillis: number
+  readonly configDepth: number
+  readonly configTargets: number
+  readonly configEntries: number
+  readonly retries: number
+  readonly retryBaseMillis: number
+  readonly retryCapMillis: number
+  readonly retryAfterMillis: number
+  readonly retryWaitMillis: number
 }
 
 const MiB = 1024 * 1024
@@ -84,7 +92,15 @@ export const defaultLimits: LimitValues = {
   headersTimeoutMillis: 10_000,
   requestTimeoutMillis: 120_000,
   keepAliveMillis: 65_000,
-  pingMillis: 15_000
+  pingMillis: 15_000,
+  configDepth: 8,
+  configTargets: 64,
+  configEntries: 256,
+  retries: 2,
+  retryBaseMillis: 500,
+  retryCapMillis: 8_000,
+  retryAfterMillis: 2_000,
+  retryWaitMillis: 60_000
 }
 
 export const Limits: Context.Reference<LimitValues> = Context.Reference<LimitValues>("gateway/domain/Limits", {

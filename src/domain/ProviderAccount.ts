@@ -5,6 +5,13 @@ import type * as Redacted from "effect/Redacted"
 /** `vertex-ai` is Google Vertex AI, `google` the Gemini Developer API. */
 export type ProviderKind = "vertex-ai" | "google"
 
+/** Texts that may name a region or a project, and so may enter a URL. */
+const regionGrammar = /^[a-z]{2,20}(-[a-z]{2,20}){0,3}\d{0,2}$/
+const projectGrammar = /^([a-z][a-z0-9-]{4,28}[a-z0-9]|[a-z0-9][a-z0-9.-]{0,100}:[a-z][a-z0-9-]{4,28}[a-z0-9]|\d{4,20})$/
+
+export const isRegion = (text: string): boolean => regionGrammar.test(text)
+export const isProject = (text: string): boolean => projectGrammar.test(text)
+
 /** A service-account key; the private key is PKCS#8 PEM. */
 export interface ServiceAccountKey {
   readonly clientEmail: string

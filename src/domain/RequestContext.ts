@@ -1,5 +1,6 @@
 // The facts of one client request, fixed once at the rim and never changed.
 // It must not know the body or any upstream.
+import type { GatewayConfig } from "./GatewayConfig.ts"
 import type { CarriedCredentials } from "./ProviderAccount.ts"
 import type { GatewayKey } from "./GatewayKey.ts"
 
@@ -11,12 +12,15 @@ export interface RequestContext {
   /** Wall-clock moment after which no work is done for this request; undefined without a client deadline. */
   readonly deadlineMillis: number | undefined
   readonly key: GatewayKey
+  /** The one the request names, else its key's. */
+  readonly config: GatewayConfig | undefined
   /** Value of `x-gateway-provider` without `@`. */
   readonly providerHeader: string | undefined
   readonly carried: CarriedCredentials
   readonly strict: boolean
   readonly dryRun: boolean
   readonly unsupported: "ignore" | "reject"
+  /** The request's own, over those of its config. */
   readonly metadata: Readonly<Record<string, string>>
   readonly betas: ReadonlyArray<string>
   /** Seed of the deterministic ids of this request. */

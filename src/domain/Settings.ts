@@ -2,22 +2,11 @@
 // It must not know files, environment variables or flags, nor how a credential is used.
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { millis, mostMillis, text, texts, whole } from "./configured.ts"
+import { type GatewayConfig, WrittenConfig } from "./GatewayConfig.ts"
 import type { LimitValues } from "./Limits.ts"
 import type { Prompt } from "./Prompt.ts"
 import type { ProviderAccount } from "./ProviderAccount.ts"
-
-const text = Schema.NonEmptyString
-const texts = Schema.Array(text)
-
-const whole = (least: number, most: number) =>
-  Schema.Number.check(Schema.makeFilter((value: number) =>
-    Number.isInteger(value) && value >= least && value <= most
-      ? undefined
-      : `expected a whole number from ${least} to ${most}`
-  ))
-
-/** A longer timer would fire at once: Node counts milliseconds in 31 bits. */
-const most = 2 ** 31 - 1
 
 const server = Schema.Struct({
   host: Schema.optionalKey(text.annotate({ description: "Address to listen on; 127.0.0.1 unless set." })),
@@ -60,7 +49,8 @@ const key = Schema.Struct({
   name: text,
   key: text.annotate({ description: "The gateway key's text; write ${NAME} and keep it out of the file." }),
   providers: Schema.optionalKey(texts.annotate({ description: "Slugs this key may use; all unless set." })),
-  models: Schema.optionalKey(texts.annotate({ description: "Model ids this key may use; all unless set." }))
+  models: Schema.optionalKey(texts.annotate({ description: "Model ids this key may use; all unless set." })),
+  config: Schema.optionalKey(text.annotate({ description: "Config of requests that name none." }))
 })
 
 const prompt = Schema.Struct({
@@ -74,10 +64,10 @@ const prompt = Schema.Struct({
   labels: Schema.optionalKey(Schema.Record(Schema.String, whole(1, 999_999_999)).annotate({ description: "Versions by name; the one named production is served where none is asked for." }))
 })
 
-const duration = Schema.optionalKey(whole(1, most).annotate({ description: "Milliseconds." }))
-const pause = Schema.optionalKey(whole(0, most).annotate({ description: "Milliseconds; 0 for none." }))
-const size = Schema.optionalKey(whole(1, most).annotate({ description: "Bytes." }))
-const count = Schema.optionalKey(whole(1, most))
+const duration = Schema.optionalKey(millis.annotate({ description: "Milliseconds." }))
+const pause = Schema.optionalKey(whole(0, mostMillis).annotate({ description: "Milliseconds; 0 for none." }))
+const size = Schema.optionalKey(whole(1, mostMillis).annotate({ description: "Bytes." }))
+const count = Schema.optionalKey(whole(1, mostMillis))
 
 const limits = Schema.Struct({
   bodyBytes: size,
@@ -117,7 +107,15 @@ const limits = Schema.Struct({
   headersTimeoutMillis: duration,
   requestTimeoutMillis: duration,
   keepAliveMillis: duration,
-  pingMillis: duration
+  pingMillis: duration,
+  configDepth: count,
+  configTargets: count,
+  configEntries: count,
+  retries: Schema.optionalKey(whole(0, 10)),
+  retryBaseMillis: pause,
+  retryCapMillis: pause,
+  retryAfterMillis: pause,
+  retryWaitMillis: pause
 } satisfies Record<keyof LimitValues, unknown>)
 
 /** The configuration file after `${NAME}` was replaced. An unknown key is a fault, so decode with `onExcessProperty: "error"`. */
@@ -126,6 +124,7 @@ export const settingsFile = Schema.Struct({
   providers: Schema.optionalKey(Schema.Array(provider)),
   keys: Schema.optionalKey(Schema.Array(key)),
   prompts: Schema.optionalKey(Schema.Array(prompt)),
+  configs: Schema.optionalKey(Schema.Record(Schema.String, WrittenConfig)),
   limits: Schema.optionalKey(limits)
 })
 export type SettingsFile = typeof settingsFile.Type
@@ -140,6 +139,8 @@ export interface KeySetting {
   readonly providers: ReadonlyArray<string> | undefined
   /** Model ids this key may use; undefined: all. */
   readonly models: ReadonlyArray<string> | undefined
+  /** Id of the config of requests that name none. */
+  readonly config?: string
 }
 
 /** Everything the service is started with: complete, checked, defaults filled in. */
@@ -151,6 +152,8 @@ export interface Settings {
   readonly limits: LimitValues
   /** Prompts and partials; their templates are sound. */
   readonly prompts?: ReadonlyArray<Prompt>
+  /** Gateway configs by their ids. */
+  readonly configs?: Readonly<Record<string, GatewayConfig>>
   /** File behind credentials of type `application_default`; without it they are the machine's own. */
   readonly applicationCredentialsFile?: string
 }

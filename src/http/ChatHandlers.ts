@@ -11,9 +11,9 @@ import { requestContext } from "./RequestContexts.ts"
 export const ChatHandlers = keyedRoute("POST", "/v1/chat/completions", Effect.gen(function*() {
   const answer = yield* chatAnswer
   const readChat = yield* bodyReader(ChatRequest, checkChat)
-  return Effect.fnUntraced(function*({ request, arrival, key }) {
-    const context = yield* Effect.fromResult(requestContext(arrival, key))
-    const body = yield* readChat(request, arrival.headers)
+  return Effect.fnUntraced(function*({ request, arrival, key, configs }) {
+    const context = yield* Effect.fromResult(requestContext(arrival, key, configs))
+    const body = yield* readChat(request, arrival.headers, context.config?.model)
     return yield* answer(body, context, arrival)
   })
 }))

@@ -7,6 +7,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { presentedKey } from "../api/Headers.ts"
+import { Configs } from "../catalog/Configs.ts"
 import { type GatewayError, KeyMissing } from "../domain/GatewayError.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
 import { GatewayKeys } from "../keys/GatewayKeys.ts"
@@ -19,6 +20,8 @@ export interface Call {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly arrival: Arrival
   readonly key: GatewayKey
+  /** The configs it may name. */
+  readonly configs: Configs["Service"]
 }
 
 export type KeyedHandler = (call: Call) => Effect.Effect<HttpServerResponse.HttpServerResponse, GatewayError, Scope.Scope>
@@ -28,14 +31,15 @@ export const keyedRoute = <R>(
   method: "GET" | "POST",
   path: `/v1/${string}`,
   make: Effect.Effect<KeyedHandler, never, R>
-): Layer.Layer<never, never, R | GatewayKeys | Traffic | HttpRouter.HttpRouter> =>
+): Layer.Layer<never, never, R | GatewayKeys | Configs | Traffic | HttpRouter.HttpRouter> =>
   boundedRoute(method, path, Effect.gen(function*() {
     const keys = yield* GatewayKeys
+    const configs = yield* Configs
     const handler = yield* make
     return (request, arrival) => {
       const presented = presentedKey(arrival.headers)
       return presented === undefined
         ? Effect.fail(new KeyMissing())
-        : Effect.flatMap(keys.find(presented), (key) => handler({ request, arrival, key }))
+        : Effect.flatMap(keys.find(presented), (key) => handler({ request, arrival, key, configs }))
     }
   }))

@@ -3,6 +3,7 @@
 import * as Layer from "effect/Layer"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type { Catalog } from "../catalog/Catalog.ts"
+import type { Configs } from "../catalog/Configs.ts"
 import type { Prompts } from "../catalog/Prompts.ts"
 import type { GatewayKeys } from "../keys/GatewayKeys.ts"
 import type { ProviderRouter } from "../router/ProviderRouter.ts"
@@ -18,7 +19,7 @@ import { PromptsHandlers } from "./PromptsHandlers.ts"
 import { Traffic } from "./Traffic.ts"
 
 /** What the routes need from the rest of the gateway. */
-export type HttpApiServices = ProviderRouter | GatewayKeys | Catalog | Prompts
+export type HttpApiServices = ProviderRouter | GatewayKeys | Catalog | Configs | Prompts
 
 const known: Layer.Layer<never, never, HttpApiServices | Traffic | HttpRouter.HttpRouter> = Layer.mergeAll(
   ChatHandlers,

@@ -24,9 +24,9 @@ const answers = keyedRoute("POST", "/v1/messages", Effect.gen(function*() {
   const router = yield* ProviderRouter
   const limits = yield* Limits
   const readBody = yield* reader(readMessages)
-  return Effect.fnUntraced(function*({ request, arrival, key }) {
-    const context = yield* Effect.fromResult(requestContext(arrival, key))
-    const body = yield* readBody(request, arrival.headers)
+  return Effect.fnUntraced(function*({ request, arrival, key, configs }) {
+    const context = yield* Effect.fromResult(requestContext(arrival, key, configs))
+    const body = yield* readBody(request, arrival.headers, context.config?.model)
     if (context.dryRun) return json(yield* router.explain("messages", body, context), arrival)
     if (!body.stream) {
       const { served, value } = yield* router.run("messages", body, context)
@@ -40,9 +40,9 @@ const answers = keyedRoute("POST", "/v1/messages", Effect.gen(function*() {
 const counts = keyedRoute("POST", "/v1/messages/count_tokens", Effect.gen(function*() {
   const router = yield* ProviderRouter
   const readBody = yield* reader(readCounted)
-  return Effect.fnUntraced(function*({ request, arrival, key }) {
-    const context = yield* Effect.fromResult(requestContext(arrival, key))
-    const body = yield* readBody(request, arrival.headers)
+  return Effect.fnUntraced(function*({ request, arrival, key, configs }) {
+    const context = yield* Effect.fromResult(requestContext(arrival, key, configs))
+    const body = yield* readBody(request, arrival.headers, context.config?.model)
     if (context.dryRun) return json(yield* router.explain("messagesCountTokens", body, context), arrival)
     const { served, value } = yield* router.run("messagesCountTokens", body, context)
     return passed(value, served, arrival)

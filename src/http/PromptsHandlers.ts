@@ -7,6 +7,7 @@ import { Prompts } from "../catalog/Prompts.ts"
 import { RecordUnknown, RouteUnknown } from "../domain/GatewayError.ts"
 import type { JsonObject } from "../domain/json.ts"
 import { Limits } from "../domain/Limits.ts"
+import type { RequestContext } from "../domain/RequestContext.ts"
 import { ChatRequest } from "../wire/openai/Chat.ts"
 import { chatAnswer } from "./ChatAnswer.ts"
 import { checkChat } from "./chatChecks.ts"
@@ -25,7 +26,7 @@ const chatOf = Effect.gen(function*() {
   const limits = yield* Limits
   const decode = bodyDecoder(ChatRequest, checkChat)
   const readBody = yield* textReader((body) => Result.succeed(body), "promptsBodyBytes")
-  return Effect.fnUntraced(function*({ arrival, request }: Call) {
+  return Effect.fnUntraced(function*({ arrival, request }: Call, { config }: RequestContext) {
     const reference = referenceOf(arrival.path)
     // Effect's parameter takes an empty segment as well.
     if (reference === "") return yield* new RouteUnknown({ method: "POST", path: arrival.path.slice(0, 256) })
@@ -33,7 +34,8 @@ const chatOf = Effect.gen(function*() {
     if (prompt === undefined) return yield* new RecordUnknown({ kind: "prompt", id: reference.slice(0, 256) })
     const sent = yield* readBody(request, arrival.headers)
     const body: JsonObject = yield* Effect.fromResult(promptBody(prompt, sent, limits))
-    return { body, chat: yield* Effect.fromResult(decode(body, limits)) }
+    const chat = config?.model === undefined || body["model"] !== undefined ? body : { ...body, model: config.model }
+    return { body, chat: yield* Effect.fromResult(decode(chat, limits)) }
   })
 })
 
@@ -41,8 +43,8 @@ const completions = keyedRoute("POST", "/v1/prompts/:id/completions", Effect.gen
   const answer = yield* chatAnswer
   const read = yield* chatOf
   return Effect.fnUntraced(function*(call) {
-    const context = yield* Effect.fromResult(requestContext(call.arrival, call.key))
-    const { chat } = yield* read(call)
+    const context = yield* Effect.fromResult(requestContext(call.arrival, call.key, call.configs))
+    const { chat } = yield* read(call, context)
     return yield* answer(chat, context, call.arrival)
   })
 }))
@@ -50,8 +52,8 @@ const completions = keyedRoute("POST", "/v1/prompts/:id/completions", Effect.gen
 const render = keyedRoute("POST", "/v1/prompts/:id/render", Effect.gen(function*() {
   const read = yield* chatOf
   return Effect.fnUntraced(function*(call) {
-    yield* Effect.fromResult(requestContext(call.arrival, call.key))
-    const { body } = yield* read(call)
+    const context = yield* Effect.fromResult(requestContext(call.arrival, call.key, call.configs))
+    const { body } = yield* read(call, context)
     return json({ success: true, data: body }, call.arrival)
   })
 }))

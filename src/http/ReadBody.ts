@@ -16,10 +16,11 @@ import { Traffic } from "./Traffic.ts"
 
 type ReadFault = BodyTooLarge | Busy | BodyInvalid
 
-/** Reads the body of a request. */
+/** Reads the body of a request; `model` stands in for a missing one. */
 export type ReadBody<A> = (
   request: HttpServerRequest.HttpServerRequest,
-  headers: HeaderRecord
+  headers: HeaderRecord,
+  model?: string
 ) => Effect.Effect<A, ContentTypeUnsupported | ReadFault>
 
 /** What a route checks beyond the schema of its body. */
@@ -56,12 +57,14 @@ export const textReader = <A>(
     const all = yield* Limits
     const limits = { ...all, bodyBytes: Math.min(all.bodyBytes, all[most]) }
     const traffic = yield* Traffic
-    return (request, headers) => {
+    return (request, headers, model) => {
       const fault = contentFault(headers)
       return fault === undefined
         ? Effect.flatMap(readBytes(request, headers, limits, traffic), (bytes) => {
           const parsed = parseBody(bytes, limits)
-          return Effect.fromResult(Result.isFailure(parsed) ? Result.fail(parsed.failure) : read(parsed.success, bytes, limits))
+          if (Result.isFailure(parsed)) return Effect.fail(parsed.failure)
+          const body = parsed.success
+          return Effect.fromResult(read(model !== undefined && body["model"] === undefined ? { ...body, model } : body, bytes, limits))
         })
         : Effect.fail(fault)
     }

@@ -18,7 +18,9 @@ import {
   strictHeader,
   withoutBearer
 } from "../api/Headers.ts"
+import type { Configs } from "../catalog/Configs.ts"
 import { BodyInvalid, CredentialsInvalid, type GatewayError, RecordUnknown } from "../domain/GatewayError.ts"
+import type { GatewayConfig } from "../domain/GatewayConfig.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
 import { isJsonObject, parseJsonText } from "../domain/json.ts"
 import { isSlug } from "../domain/ModelRef.ts"
@@ -92,10 +94,12 @@ export const arrive = (
 }
 
 /** The context of a request whose key is known; fails on the first header that is not what it should be. */
-export const requestContext = (arrival: Arrival, key: GatewayKey): Result.Result<RequestContext, GatewayError> => {
+export const requestContext = (arrival: Arrival, key: GatewayKey, configs: Configs["Service"]): Result.Result<RequestContext, GatewayError> => {
   const { headers } = arrival
-  const refused = traceFault(headers) ?? configFault(headers)
+  const refused = traceFault(headers)
   if (refused !== undefined) return refused
+  const config = configOf(headers, key, configs)
+  if (Result.isFailure(config)) return Result.fail(config.failure)
   const millis = timeout(headers)
   if (Result.isFailure(millis)) return Result.fail(millis.failure)
   const providerHeader = provider(headers)
@@ -110,7 +114,7 @@ export const requestContext = (arrival: Arrival, key: GatewayKey): Result.Result
   if (Result.isFailure(dryRun)) return Result.fail(dryRun.failure)
   const unsupportedParams = unsupported(headers)
   if (Result.isFailure(unsupportedParams)) return Result.fail(unsupportedParams.failure)
-  const labels = metadata(headers)
+  const labels = metadata(headers, config.success?.metadata)
   if (Result.isFailure(labels)) return Result.fail(labels.failure)
   const flags = betas(headers)
   if (Result.isFailure(flags)) return Result.fail(flags.failure)
@@ -121,6 +125,7 @@ export const requestContext = (arrival: Arrival, key: GatewayKey): Result.Result
     startedMillis: arrival.startedMillis,
     deadlineMillis: millis.success === undefined ? undefined : arrival.startedMillis + millis.success,
     key,
+    config: config.success,
     providerHeader: providerHeader.success,
     carried: credentials.success,
     strict: strict.success,
@@ -148,7 +153,7 @@ const flag = (name: string, value: string): Flag => {
 }
 
 /** The refusal of a header; undefined when nothing is wrong with it. */
-type Refused = Result.Result<never, BodyInvalid | RecordUnknown> | undefined
+type Refused = Result.Result<never, BodyInvalid> | undefined
 
 const traceFault = (headers: HeaderRecord): Refused => {
   const trace = gatewayHeader(headers, known.traceId)
@@ -157,17 +162,22 @@ const traceFault = (headers: HeaderRecord): Refused => {
     : invalid("x-gateway-trace-id", "is 1 to 128 printable ASCII characters.")
 }
 
-/** No configs are stored here: naming one must not be passed over in silence. */
-const configFault = (headers: HeaderRecord): Refused => {
-  const config = gatewayHeader(headers, known.config)?.trim()
-  if (config === undefined || config === "") return undefined
-  return config.startsWith("{")
-    ? Result.fail(new BodyInvalid({
-      code: "invalid_config",
-      param: "x-gateway-config",
-      message: "x-gateway-config: inline configs are not taken by this gateway."
-    }))
-    : Result.fail(new RecordUnknown({ kind: "config", id: config.slice(0, 64) }))
+const noConfig: Result.Result<undefined> = Result.succeed(undefined)
+
+/** The header's, by its id or as JSON; else the one of the key. */
+const configOf = (
+  headers: HeaderRecord,
+  key: GatewayKey,
+  configs: Configs["Service"]
+): Result.Result<GatewayConfig | undefined, BodyInvalid | RecordUnknown> => {
+  const text = gatewayHeader(headers, known.config)?.trim() || key.config
+  if (text === undefined) return noConfig
+  if (text.startsWith("{")) {
+    return Result.mapError(configs.read(text), ({ message, path }) =>
+      new BodyInvalid({ code: "invalid_config", param: known.config.name, message: `${known.config.name}: ${path === "" ? "the config" : path} ${message}.` }))
+  }
+  const config = configs.find(text)
+  return config === undefined ? Result.fail(new RecordUnknown({ kind: "config", id: text.slice(0, 64) })) : Result.succeed(config)
 }
 
 const timeout = (headers: HeaderRecord): Result.Result<number | undefined, BodyInvalid> => {
@@ -193,13 +203,14 @@ const unsupported = (headers: HeaderRecord): Result.Result<"ignore" | "reject", 
 }
 
 const longestMetadata = 8 * 1024
-const noMetadata: Result.Result<Readonly<Record<string, string>>, BodyInvalid> = Result.succeed({})
+type Metadata = Readonly<Record<string, string>>
+const noMetadata: Result.Result<Metadata, BodyInvalid> = Result.succeed({})
 const refusedKeys = new Set(["__proto__", "constructor", "prototype"])
 
-const metadata = (headers: HeaderRecord): Result.Result<Readonly<Record<string, string>>, BodyInvalid> => {
+const metadata = (headers: HeaderRecord, ofConfig: Metadata | undefined): Result.Result<Metadata, BodyInvalid> => {
   const name = "x-gateway-metadata"
   const text = gatewayHeader(headers, known.metadata)
-  if (text === undefined) return noMetadata
+  if (text === undefined) return ofConfig === undefined ? noMetadata : Result.succeed(ofConfig)
   const wrong = invalid(name, "is a JSON object of strings, at most 8 KiB.")
   if (text.length > longestMetadata) return wrong
   const parsed = Result.getOrElse(parseJsonText(text), () => null)
@@ -212,7 +223,7 @@ const metadata = (headers: HeaderRecord): Result.Result<Readonly<Record<string, 
     }
     entries.push([key, value])
   }
-  return Result.succeed(Object.fromEntries(entries))
+  return Result.succeed({ ...ofConfig, ...Object.fromEntries(entries) })
 }
 
 const noBetas: Result.Result<ReadonlyArray<string>, BodyInvalid> = Result.succeed([])

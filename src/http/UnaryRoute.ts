@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpRouter from "effect/http/HttpRouter"
 import type * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
+import type { Configs } from "../catalog/Configs.ts"
 import type { GatewayKeys } from "../keys/GatewayKeys.ts"
 import type { Operations } from "../provider/Provider.ts"
 import { ProviderRouter } from "../router/ProviderRouter.ts"
@@ -25,13 +26,13 @@ export interface UnaryRoute<Op extends keyof Operations> {
 
 export const unaryRoute = <Op extends keyof Operations>(
   route: UnaryRoute<Op>
-): Layer.Layer<never, never, ProviderRouter | GatewayKeys | Traffic | HttpRouter.HttpRouter> =>
+): Layer.Layer<never, never, ProviderRouter | GatewayKeys | Configs | Traffic | HttpRouter.HttpRouter> =>
   keyedRoute("POST", route.path, Effect.gen(function*() {
     const router = yield* ProviderRouter
     const readBody = yield* bodyReader(route.body, route.check, route.most)
-    return Effect.fnUntraced(function*({ request, arrival, key }) {
-      const context = yield* Effect.fromResult(requestContext(arrival, key))
-      const body = yield* readBody(request, arrival.headers)
+    return Effect.fnUntraced(function*({ request, arrival, key, configs }) {
+      const context = yield* Effect.fromResult(requestContext(arrival, key, configs))
+      const body = yield* readBody(request, arrival.headers, context.config?.model)
       if (context.dryRun) return json(yield* router.explain(route.operation, body, context), arrival)
       const { served, value } = yield* router.run(route.operation, body, context)
       return answer(context.strict ? route.strictly(value) : value, served, arrival)

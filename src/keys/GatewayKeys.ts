@@ -14,6 +14,7 @@ export interface KeyEntry {
   readonly key: Redacted.Redacted<string>
   readonly providers?: ReadonlyArray<string> | undefined
   readonly models?: ReadonlyArray<string> | undefined
+  readonly config?: string | undefined
 }
 
 /** Longer texts are no keys and are not worth a digest. */
@@ -33,7 +34,8 @@ export class GatewayKeys extends Context.Service<GatewayKeys, {
       const digestOf = (text: string): Buffer => hash("sha256", pepper + text, "buffer")
       const records = new Map(entries.map((entry) => {
         const digest = digestOf(Redacted.value(entry.key))
-        const key: GatewayKey = { id: entry.name, name: entry.name, providers: entry.providers, models: entry.models }
+        const { config, models, name, providers } = entry
+        const key: GatewayKey = { id: name, name, providers, models, config }
         return [digest.toString("base64"), { digest, key: Effect.succeed(key) }] as const
       }))
       const refused = Effect.fail(new KeyInvalid())

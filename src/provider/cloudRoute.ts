@@ -2,8 +2,8 @@
 // It must not know bodies, tokens or configs.
 import * as Result from "effect/Result"
 import { BodyInvalid, UnsupportedOperation } from "../domain/GatewayError.ts"
-import type { ProviderAccount } from "../domain/ProviderAccount.ts"
-import { fixedHeaders, isProject, isRegion, segment, upstreamUrl, vertexHost } from "./hosts.ts"
+import { isProject, isRegion, type ProviderAccount } from "../domain/ProviderAccount.ts"
+import { fixedHeaders, segment, upstreamUrl, vertexHost } from "./hosts.ts"
 import type { RouteOf, TargetModel } from "./Route.ts"
 
 const missing = (param: string, message: string) =>

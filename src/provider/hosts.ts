@@ -5,12 +5,6 @@ import { BodyInvalid } from "../domain/GatewayError.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import { remembered } from "../domain/remembered.ts"
 
-const regionGrammar = /^[a-z]{2,20}(-[a-z]{2,20}){0,3}\d{0,2}$/
-const projectGrammar = /^([a-z][a-z0-9-]{4,28}[a-z0-9]|[a-z0-9][a-z0-9.-]{0,100}:[a-z][a-z0-9-]{4,28}[a-z0-9]|\d{4,20})$/
-
-export const isRegion = (text: string): boolean => regionGrammar.test(text)
-export const isProject = (text: string): boolean => projectGrammar.test(text)
-
 /**
  * Host of a Vertex AI location: `global` and express mode have none of their own, `us` and `eu` are multi-regions
  * with their own name, everything else is a region. Source: Vertex AI locations page.

@@ -4,6 +4,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { Catalog } from "../../src/catalog/Catalog.ts"
+import { Configs } from "../../src/catalog/Configs.ts"
 import { Prompts } from "../../src/catalog/Prompts.ts"
 import type { GatewayError } from "../../src/domain/GatewayError.ts"
 import { defaultLimits, Limits, type LimitValues } from "../../src/domain/Limits.ts"
@@ -131,6 +132,7 @@ export const services = (script: Script, limits: Partial<LimitValues> = {}): Lay
       { name: "narrow", key: Redacted.make(narrowKey), providers: ["google"], models: ["gemini-2.5-flash*"] }
     ]),
     Prompts.layerMemory([]),
+    Configs.layerMemory({}),
     Layer.succeed(Limits, { ...defaultLimits, readyDelayMillis: 0, ...limits })
   )
 

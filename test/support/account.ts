@@ -34,6 +34,7 @@ export const requestContext: RequestContext = {
   startedMillis: 1_700_000_000_000,
   deadlineMillis: undefined,
   key: { id: "key-1", name: "test", providers: undefined, models: undefined },
+  config: undefined,
   providerHeader: undefined,
   carried: {
     authorization: undefined,

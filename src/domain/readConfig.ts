@@ -1,0 +1,286 @@
+// From a config as it is written to one made ready, or to what is wrong with it and where.
+// It must not know headers, files or which accounts exist.
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { parseQuery } from "./conditions.ts"
+import { type DropPath, type Edits, merge, parseDropPath } from "./edits.ts"
+import { type Fault, faultAt, type FaultPath, faultsOfIssue, shown } from "./faults.ts"
+import {
+  type CircuitRule,
+  type ConfigGroup,
+  type ConfigNode,
+  type ConfigTarget,
+  type GatewayConfig,
+  type RetryRule,
+  type TargetTimes,
+  type WrittenCircuit,
+  WrittenConfig
+} from "./GatewayConfig.ts"
+import type { Json, JsonObject } from "./json.ts"
+import type { LimitValues } from "./Limits.ts"
+import { isSlug } from "./ModelRef.ts"
+import { type CarriedCredentials, isProject, isRegion } from "./ProviderAccount.ts"
+import { hint } from "./nearest.ts"
+
+export type ConfigLimits = Pick<LimitValues, "configDepth" | "configTargets">
+
+/** What a node hands down to its targets. */
+type Inherited = Pick<ConfigTarget, "edits" | "labels" | "retry" | "times" | "circuit" | "cache">
+
+const nothing: Inherited = { edits: undefined, labels: undefined, retry: undefined, times: undefined, circuit: undefined, cache: undefined }
+
+/** Names that reach into an object's own nature; they are no labels. */
+const refusedKeys = new Set(["__proto__", "constructor", "prototype"])
+
+/** The route's, or the upstream's dialect's own. */
+const ownedFields = new Set(["stream", "contents", "anthropic_version"])
+
+/** What belongs to the target that is called, and so has no place above others. */
+const targetOnly = ["provider", "virtual_key", "passthrough", "api_key", "vertex_project_id", "vertex_region", "vertex_service_account_json"] as const
+
+const setOf = (codes: ReadonlyArray<number> | undefined): ReadonlySet<number> | undefined => codes === undefined ? undefined : new Set(codes)
+
+const retryOf = ({ retry }: WrittenConfig, above: RetryRule | undefined): RetryRule | undefined =>
+  retry === undefined ? above : {
+    attempts: retry.attempts,
+    codes: setOf(retry.on_status_codes),
+    patient: retry.use_retry_after_header ?? retry.use_retry_after_headers ?? false
+  }
+
+const timesOf = ({ request_timeout: request, timeouts }: WrittenConfig, above: TargetTimes | undefined): TargetTimes | undefined =>
+  request === undefined && timeouts === undefined ? above : {
+    request: request ?? above?.request,
+    connect: timeouts?.connect ?? above?.connect,
+    firstByte: timeouts?.first_byte ?? above?.firstByte,
+    idle: timeouts?.idle ?? above?.idle,
+    total: timeouts?.total ?? above?.total
+  }
+
+const usualMinimum = 10
+const usualCooldown = 30_000
+
+const circuitOf = (written: WrittenCircuit): CircuitRule => ({
+  consecutive: written.failure_threshold,
+  rate: written.failure_threshold_percentage === undefined ? undefined : {
+    threshold: written.failure_threshold_percentage / 100,
+    minimum: written.minimum_requests ?? usualMinimum
+  },
+  cooldownMillis: written.cooldown_interval ?? usualCooldown,
+  codes: setOf(written.failure_status_codes)
+})
+
+/** Walks a config once; faults are gathered, so that all of them can be told. */
+class Compiler {
+  readonly faults: Array<Fault> = []
+  readonly targets: Array<ConfigTarget> = []
+  private readonly limits: ConfigLimits
+  /** Steps of a place that lead to the config. */
+  private readonly above: number
+
+  constructor(limits: ConfigLimits, above: number) {
+    this.limits = limits
+    this.above = above
+  }
+
+  node(written: WrittenConfig, at: FaultPath, depth: number, above: Inherited): ConfigNode {
+    const inherited: Inherited = {
+      edits: this.edits(written, at, above.edits),
+      labels: written.labels === undefined ? above.labels : { ...above.labels, ...this.pairs(written.labels, [...at, "labels"]) },
+      retry: retryOf(written, above.retry),
+      times: timesOf(written, above.times),
+      circuit: this.circuit(written, at) ?? above.circuit,
+      cache: written.cache === undefined ? above.cache : { maxAgeSeconds: written.cache.max_age ?? usualMaxAge }
+    }
+    if (depth > 0 && written.metadata !== undefined) this.fault([...at, "metadata"], "belongs to the config, not to one of its targets")
+    const { mode } = written.strategy ?? {}
+    if (written.targets === undefined && (mode === undefined || mode === "single")) return this.target(written, at, inherited)
+    return this.group(written, at, depth, inherited)
+  }
+
+  private fault(at: FaultPath, message: string): void {
+    this.faults.push(faultAt(at, message))
+  }
+
+  private pairs(pairs: Readonly<Record<string, string>>, at: FaultPath): Readonly<Record<string, string>> {
+    for (const key of Object.keys(pairs)) if (refusedKeys.has(key)) this.fault([...at, key], "is no name for a label")
+    return pairs
+  }
+
+  private circuit({ cb_config: own, strategy }: WrittenConfig, at: FaultPath): CircuitRule | undefined {
+    const written = own ?? strategy?.cb_config
+    if (written === undefined) return undefined
+    if (written.failure_threshold === undefined && written.failure_threshold_percentage === undefined) {
+      this.fault([...at, ...(own === undefined ? ["strategy"] : []), "cb_config"], "says when a circuit opens by failure_threshold or failure_threshold_percentage")
+    }
+    return circuitOf(written)
+  }
+
+  private edits(written: WrittenConfig, at: FaultPath, above: Edits | undefined): Edits | undefined {
+    const { default_params: defaults, override_params: overrides, drop_params: drops } = written
+    if (defaults === undefined && overrides === undefined && drops === undefined) return above
+    return {
+      defaults: merge(above?.defaults ?? {}, this.params(defaults, [...at, "default_params"])),
+      overrides: merge(above?.overrides ?? {}, this.params(overrides, [...at, "override_params"])),
+      drops: [...(above?.drops ?? []), ...this.drops(drops ?? [], [...at, "drop_params"])]
+    }
+  }
+
+  private params(params: JsonObject | undefined, at: FaultPath): JsonObject {
+    for (const key of Object.keys(params ?? {})) {
+      if (ownedFields.has(key)) this.fault([...at, key], "cannot be set by a config")
+    }
+    const model = params?.["model"]
+    if (model !== undefined && typeof model !== "string") this.fault([...at, "model"], "expected text")
+    return params ?? {}
+  }
+
+  private drops(paths: ReadonlyArray<string>, at: FaultPath): ReadonlyArray<DropPath> {
+    return paths.flatMap((path, index) => {
+      const parsed = parseDropPath(path)
+      if (Result.isFailure(parsed)) this.fault([...at, index], `${shown(path)} ${parsed.failure}`)
+      else if (parsed.success.length === 1 && ownedFields.has(String(parsed.success[0]))) this.fault([...at, index], "cannot be dropped by a config")
+      return Result.isFailure(parsed) ? [] : [parsed.success]
+    })
+  }
+
+  private target(written: WrittenConfig, at: FaultPath, inherited: Inherited): ConfigTarget {
+    const index = this.targets.length
+    if (index === this.limits.configTargets) this.fault(at, `is one target too many: a config has at most ${this.limits.configTargets}`)
+    const slug = this.slug(written, at)
+    const model = inherited.edits?.overrides["model"]
+    const defaultModel = inherited.edits?.defaults["model"]
+    const target: ConfigTarget = {
+      kind: "target",
+      index,
+      at: at.slice(this.above),
+      slug,
+      credentials: this.credentials(written, at, slug),
+      model: typeof model === "string" ? model : undefined,
+      defaultModel: typeof defaultModel === "string" ? defaultModel : undefined,
+      ...inherited
+    }
+    this.targets.push(target)
+    return target
+  }
+
+  private slug({ provider, virtual_key: key }: WrittenConfig, at: FaultPath): string | undefined {
+    const field = provider === undefined ? "virtual_key" : "provider"
+    const named = provider ?? key
+    if (provider !== undefined && key !== undefined) this.fault([...at, "virtual_key"], "stands beside provider; one of them is enough")
+    if (named === undefined) return undefined
+    const slug = named.startsWith("@") ? named.slice(1) : named
+    if (!isSlug(slug)) this.fault([...at, field], `${shown(named)} is not a slug: lower-case letters, digits and "-", at most 63`)
+    return slug
+  }
+
+  private credentials(written: WrittenConfig, at: FaultPath, slug: string | undefined): CarriedCredentials | undefined {
+    const { api_key: key, vertex_project_id: project, vertex_region: region, vertex_service_account_json: account } = written
+    if (key === undefined && project === undefined && region === undefined && account === undefined) return undefined
+    if (slug === undefined) this.fault(at, "has credentials or a place of a provider, but names no provider")
+    if (project !== undefined && !isProject(project)) this.fault([...at, "vertex_project_id"], `${shown(project)} is not a Google Cloud project id or number`)
+    if (region !== undefined && !isRegion(region)) this.fault([...at, "vertex_region"], `${shown(region)} is not a region, such as us-central1, global, us or eu`)
+    return {
+      authorization: key === undefined ? undefined : Redacted.make(key),
+      googApiKey: undefined,
+      vertexProjectId: project,
+      vertexRegion: region,
+      vertexServiceAccountJson: account === undefined ? undefined : Redacted.make(JSON.stringify(account))
+    }
+  }
+
+  private group(written: WrittenConfig, at: FaultPath, depth: number, inherited: Inherited): ConfigGroup {
+    for (const field of targetOnly) {
+      if (written[field] !== undefined) this.fault([...at, field], "belongs to a target, not to a group of targets")
+    }
+    const { mode, on_status_codes: codes } = written.strategy ?? {}
+    if (mode === undefined) this.fault([...at, "strategy"], "is missing: its mode says what the targets are to each other")
+    const targets = written.targets ?? []
+    if (targets.length === 0) this.fault([...at, "targets"], "names no target")
+    if (depth === this.limits.configDepth) this.fault([...at, "targets"], `is nested deeper than ${this.limits.configDepth} levels`)
+    const inner = depth < this.limits.configDepth ? targets : []
+    const members = inner.map((target, index) => ({
+      node: this.node(target, [...at, "targets", index], depth + 1, inherited),
+      weight: target.weight ?? 1
+    }))
+    if (mode === "loadbalance" && members.length > 0 && members.every(({ weight }) => weight === 0)) {
+      this.fault([...at, "targets"], "gives all targets the weight 0")
+    }
+    const group: ConfigGroup = { kind: "group", mode: mode ?? "single", codes: setOf(codes), members, conditions: [], otherwise: 0 }
+    return mode === "conditional" ? { ...group, ...this.conditions(written, at) } : group
+  }
+
+  private conditions({ strategy, targets = [] }: WrittenConfig, at: FaultPath): Pick<ConfigGroup, "conditions" | "otherwise"> {
+    const here = [...at, "strategy"]
+    const names = targets.flatMap(({ name }) => name ?? [])
+    const named = (name: string | undefined, place: FaultPath): number => {
+      if (name === undefined) {
+        this.fault(place, "is missing: it names the target for requests that fit no condition")
+        return 0
+      }
+      if (!names.includes(name)) this.fault(place, `${shown(name)} is no name of a target${hint(name, names)}`)
+      return Math.max(0, targets.findIndex((target) => target.name === name))
+    }
+    for (const [index, target] of targets.entries()) {
+      if (targets.some((other, place) => place < index && other.name !== undefined && other.name === target.name)) {
+        this.fault([...at, "targets", index, "name"], `${shown(target.name ?? "")} is the name of another target as well`)
+      }
+    }
+    if (strategy?.conditions === undefined) this.fault([...here, "conditions"], "is missing")
+    return {
+      conditions: (strategy?.conditions ?? []).flatMap(({ query, then }, index) => {
+        const place = [...here, "conditions", index]
+        const parsed = parseQuery(query, [...place, "query"])
+        if (Result.isFailure(parsed)) this.faults.push(parsed.failure)
+        const member = named(then, [...place, "then"])
+        return Result.isFailure(parsed) ? [] : [{ holds: parsed.success, then: member }]
+      }),
+      otherwise: named(strategy?.default, [...here, "default"])
+    }
+  }
+}
+
+const usualMaxAge = 3_600
+
+/** The config of a value of the right shape, and all its faults; `at` is where it stands. */
+export const compileConfig = (
+  written: WrittenConfig,
+  limits: ConfigLimits,
+  at: FaultPath = []
+): { readonly config: GatewayConfig; readonly faults: ReadonlyArray<Fault> } => {
+  const compiler = new Compiler(limits, at.length)
+  const root = compiler.node(written, at, 0, nothing)
+  const { faults, targets } = compiler
+  const models = targets.map(({ model, defaultModel }) => model ?? defaultModel)
+  for (const key of Object.keys(written.metadata ?? {})) {
+    if (refusedKeys.has(key)) faults.push(faultAt([...at, "metadata", key], "is no name for metadata"))
+  }
+  return {
+    config: {
+      root,
+      targets,
+      model: models.every((model) => model !== undefined) ? models[0] : undefined,
+      metadata: written.metadata ?? {}
+    },
+    faults
+  }
+}
+
+const decode = Schema.decodeUnknownResult(WrittenConfig, { errors: "first", onExcessProperty: "error" })
+
+/** Fields of the closest peer's configs that would choose a destination. */
+const hostFields = new Set(["custom_host", "base_url", "api_base", "host"])
+
+/** A config of any JSON value, or the first thing that is wrong with it. */
+export const readConfig = (value: Json, limits: ConfigLimits): Result.Result<GatewayConfig, Fault> => {
+  const decoded = decode(value)
+  if (Result.isFailure(decoded)) {
+    const fault = faultsOfIssue(decoded.failure.issue, value)[0] ?? faultAt([], "is not a config")
+    return Result.fail(hostFields.has(String(fault.at?.at(-1)))
+      ? faultAt(fault.at ?? [], "is not taken: where a provider lives is the operator's to say")
+      : fault)
+  }
+  const { config, faults: [fault] } = compileConfig(decoded.success, limits)
+  return fault === undefined ? Result.succeed(config) : Result.fail(fault)
+}
+
