@@ -72,11 +72,8 @@ export class Busy extends Schema.TaggedError<Busy>()("Busy", {
 /** A defect of ours, met at the outermost boundary only. */
 export class Unexpected extends Schema.TaggedError<Unexpected>()("Unexpected", {}) {}
 
-/** What a pure translator may refuse a request with. */
-export type RequestFault = BodyInvalid | BodyTooLarge | UnsupportedParameter | UnsupportedOperation
-
-/** The whole union a handler can see. */
-export type GatewayError =
+/** An error that is not made of others. */
+export type SingleError =
   | KeyMissing
   | KeyInvalid
   | ModelNotAllowed
@@ -95,3 +92,22 @@ export type GatewayError =
   | Busy
   | Unexpected
   | ProviderError
+
+const isError = (value: unknown): value is SingleError => value instanceof Error
+
+/** No attempt was answered; the last one tells why. */
+export class AllTargetsFailed extends Schema.TaggedError<AllTargetsFailed>()("AllTargetsFailed", {
+  last: Schema.declare(isError),
+  /** How many targets were tried. */
+  targets: Schema.Number,
+  /** The place of the last one in the config. */
+  optionIndex: Schema.Number,
+  /** How often the last one was called again. */
+  retryCount: Schema.Number
+}) {}
+
+/** What a pure translator may refuse a request with. */
+export type RequestFault = BodyInvalid | BodyTooLarge | UnsupportedParameter | UnsupportedOperation
+
+/** The whole union a handler can see. */
+export type GatewayError = SingleError | AllTargetsFailed

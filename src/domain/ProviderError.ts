@@ -68,6 +68,9 @@ export const BadReply = Schema.TaggedStruct("BadReply", {
   kind: Schema.Literals(["unreadable", "empty", "malformed_call", "no_content", "redirect", "too_large", "truncated"])
 })
 
+/** It failed so often of late that it was not called; the delay is ours. */
+export const CircuitOpen = Schema.TaggedStruct("CircuitOpen", retryable)
+
 /** Every reason an upstream call can fail for. */
 export const Reason = Schema.Union([
   InvalidRequest,
@@ -84,7 +87,8 @@ export const Reason = Schema.Union([
   Internal,
   Timeout,
   Transport,
-  BadReply
+  BadReply,
+  CircuitOpen
 ])
 export type Reason = typeof Reason.Type
 
@@ -112,6 +116,7 @@ export const retryOf = (reason: Reason): "same" | "next" | "never" => {
       return reason.kind === "too_large" || reason.kind === "redirect" ? "never" : "next"
     case "ModelNotFound":
     case "QuotaExhausted":
+    case "CircuitOpen":
       return "next"
     case "InvalidRequest":
     case "ToolMixRejected":

@@ -111,7 +111,7 @@ const limits = Schema.Struct({
   configDepth: count,
   configTargets: count,
   configEntries: count,
-  retries: Schema.optionalKey(whole(0, 10)),
+  retries: Schema.optionalKey(whole(0, mostMillis)),
   retryBaseMillis: pause,
   retryCapMillis: pause,
   retryAfterMillis: pause,

@@ -15,39 +15,40 @@ export interface Edits {
   readonly drops: ReadonlyArray<DropPath>
 }
 
+const pathGrammar = /^[^.[\]]+(?:\.[^.[\]]+|\[(?:\d{1,6}|\*)\])*$/
+
 /** `logprobs`, `response_format.json_schema`, `messages[2]`, `tools[*].function.strict`. */
 export const parseDropPath = (path: string): Result.Result<DropPath, string> => {
-  const pieces = path.match(/[^.[\]]+|\[(?:\d{1,6}|\*)\]|\.(?=[^.[\]])/g) ?? []
-  const [first, ...rest] = pieces.filter((piece) => piece !== ".").map((piece): Step =>
+  const pieces = pathGrammar.test(path) ? path.match(/[^.[\]]+|\[[\d*]+\]/g) ?? [] : []
+  const [first, ...rest] = pieces.map((piece): Step =>
     piece === "[*]" ? every : piece.startsWith("[") ? Number(piece.slice(1, -1)) : piece)
-  return typeof first === "string" && pieces.join("") === path
+  return first !== undefined
     ? Result.succeed([first, ...rest])
     : Result.fail("is no path such as logprobs, response_format.json_schema, messages[2] or tools[*].function.strict")
 }
 
 const isAbsent = (value: Json | undefined): value is null | undefined => value === undefined || value === null
 
+const ownOf = (object: JsonObject, key: string): Json | undefined => Object.hasOwn(object, key) ? object[key] : undefined
+
+/** Members of the first, or of the second where both have one. Made of entries, a member named `__proto__` is one like others. */
+const joined = (first: JsonObject, second: ReadonlyArray<readonly [string, Json | undefined]>): JsonObject =>
+  Object.fromEntries([...Object.entries(first), ...second])
+
 /** Deep: objects are joined member by member, everything else of `over` stands in the place of what was there. */
-export const merge = (under: JsonObject, over: JsonObject): JsonObject => {
-  let merged = under
-  for (const [key, value] of Object.entries(over)) {
-    const below = Object.hasOwn(under, key) ? under[key] : undefined
-    // A computed key is a member of its own, whatever its name; an assignment to `__proto__` would not be.
-    merged = { ...merged, [key]: isJsonObject(below) && isJsonObject(value) ? merge(below, value) : value }
-  }
-  return merged
-}
+export const merge = (under: JsonObject, over: JsonObject): JsonObject =>
+  joined(under, Object.entries(over).map(([key, value]) => {
+    const below = ownOf(under, key)
+    return [key, isJsonObject(below) && isJsonObject(value) ? merge(below, value) : value]
+  }))
 
 /** Deep as well, but what the body has stays; null counts as absent. */
-const beneath = (body: JsonObject, defaults: JsonObject): JsonObject => {
-  let whole = body
-  for (const [key, value] of Object.entries(defaults)) {
-    const given = Object.hasOwn(body, key) ? body[key] : undefined
-    if (isAbsent(given)) whole = { ...whole, [key]: value }
-    else if (isJsonObject(given) && isJsonObject(value)) whole = { ...whole, [key]: beneath(given, value) }
-  }
-  return whole
-}
+const beneath = (body: JsonObject, defaults: JsonObject): JsonObject =>
+  joined(body, Object.entries(defaults).flatMap(([key, value]) => {
+    const given = ownOf(body, key)
+    if (isAbsent(given)) return [[key, value]]
+    return isJsonObject(given) && isJsonObject(value) ? [[key, beneath(given, value)]] : []
+  }))
 
 const without = (value: Json | undefined, [step, ...rest]: DropPath): Json | undefined => {
   const [next, ...further] = rest

@@ -251,7 +251,7 @@ export const compileConfig = (
   const compiler = new Compiler(limits, at.length)
   const root = compiler.node(written, at, 0, nothing)
   const { faults, targets } = compiler
-  const models = targets.map(({ model, defaultModel }) => model ?? defaultModel)
+  const models = targets.map(({ defaultModel, model }) => model ?? (targets.length === 1 ? defaultModel : undefined))
   for (const key of Object.keys(written.metadata ?? {})) {
     if (refusedKeys.has(key)) faults.push(faultAt([...at, "metadata", key], "is no name for metadata"))
   }

@@ -1,9 +1,9 @@
 // POST /v1/chat/completions: body in, completion, stream or dry run out.
 // It must not know providers or how bodies are read.
 import * as Effect from "effect/Effect"
+import { checkChat } from "../router/bodyChecks.ts"
 import { ChatRequest } from "../wire/openai/Chat.ts"
 import { chatAnswer } from "./ChatAnswer.ts"
-import { checkChat } from "./chatChecks.ts"
 import { keyedRoute } from "./GatewayAuth.ts"
 import { bodyReader } from "./ReadBody.ts"
 import { requestContext } from "./RequestContexts.ts"

@@ -2,7 +2,7 @@
 // It must not know providers or how bodies are read.
 import { strictlyTokenCount } from "../translate/shared/strictly.ts"
 import { ChatRequest } from "../wire/openai/Chat.ts"
-import { checkChat } from "./chatChecks.ts"
+import { checkChat } from "../router/bodyChecks.ts"
 import { unaryRoute } from "./UnaryRoute.ts"
 
 export const CountTokensHandlers = unaryRoute({

@@ -3,7 +3,7 @@
 import * as Result from "effect/Result"
 import { strictlyEmbeddings } from "../translate/shared/strictly.ts"
 import { EmbeddingsRequest } from "../wire/openai/Embeddings.ts"
-import { checkModel } from "./chatChecks.ts"
+import { checkModel } from "../router/bodyChecks.ts"
 import { unaryRoute } from "./UnaryRoute.ts"
 
 export const EmbeddingsHandlers = unaryRoute({

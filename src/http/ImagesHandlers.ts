@@ -3,7 +3,7 @@
 import * as Result from "effect/Result"
 import { strictlyImages } from "../translate/shared/strictly.ts"
 import { ImagesRequest } from "../wire/openai/Images.ts"
-import { checkModel } from "./chatChecks.ts"
+import { checkModel } from "../router/bodyChecks.ts"
 import { unaryRoute } from "./UnaryRoute.ts"
 
 export const ImagesHandlers = unaryRoute({

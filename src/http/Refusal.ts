@@ -28,7 +28,8 @@ const tags: Record<GatewayError["_tag"], true> = {
   MethodNotAllowed: true,
   Busy: true,
   Unexpected: true,
-  ProviderError: true
+  ProviderError: true,
+  AllTargetsFailed: true
 }
 
 const isGatewayError = (error: unknown): error is GatewayError =>
@@ -69,7 +70,12 @@ export const arrivalHeaders = (arrival: Arrival): Record<string, string> => ({
 export const refusal = (facts: ErrorFacts, arrival: Arrival): HttpServerResponse.HttpServerResponse => {
   const envelope = envelopeOf(arrival.path)
   const headers = Object.assign(arrivalHeaders(arrival), facts.headers)
-  if (facts.upstream !== undefined) headers[answerHeaders[arrival.prefix].provider] = facts.upstream.provider
+  const names = answerHeaders[arrival.prefix]
+  if (facts.upstream !== undefined) headers[names.provider] = facts.upstream.provider
+  if (facts.tried !== undefined) {
+    headers[names.optionIndex] = String(facts.tried.optionIndex)
+    headers[names.retryCount] = String(facts.tried.retryCount)
+  }
   return HttpServerResponse.text(errorBody(facts, envelope, arrival.strict, arrival.requestId), {
     status: facts.status,
     contentType: contentTypeOf(envelope),

@@ -1,6 +1,6 @@
 // Status, type, code, text and headers of every error; the only table of its kind.
 // It must not know envelopes, requests or how an answer is written.
-import type { GatewayError } from "../domain/GatewayError.ts"
+import type { AllTargetsFailed, GatewayError } from "../domain/GatewayError.ts"
 import type { ProviderError, Reason } from "../domain/ProviderError.ts"
 
 /** OpenAI's words for kinds of errors. */
@@ -23,6 +23,8 @@ export interface ErrorFacts {
   readonly headers: Readonly<Record<string, string>>
   /** Who failed and with what status, for bodies that are not strict. */
   readonly upstream: { readonly provider: string; readonly status: number | undefined } | undefined
+  /** Which target was called last, and how often again; undefined when none was. */
+  readonly tried: { readonly optionIndex: number; readonly retryCount: number } | undefined
 }
 
 interface Draft {
@@ -35,14 +37,15 @@ interface Draft {
 }
 
 const noHeaders: Readonly<Record<string, string>> = {}
-const finished = (draft: Draft, upstream?: ErrorFacts["upstream"]): ErrorFacts => ({
+const finished = (draft: Draft, upstream?: ErrorFacts["upstream"], tried?: ErrorFacts["tried"]): ErrorFacts => ({
   status: draft.status,
   type: draft.type,
   code: draft.code,
   param: draft.param ?? null,
   message: draft.message,
   headers: draft.headers ?? noHeaders,
-  upstream
+  upstream,
+  tried
 })
 
 const invalid = (code: string, message: string, param: string | null = null): Draft => ({
@@ -77,6 +80,8 @@ export const errorFacts = (error: GatewayError): ErrorFacts => {
   switch (error._tag) {
     case "ProviderError":
       return providerFacts(error)
+    case "AllTargetsFailed":
+      return lastFacts(error)
     case "KeyMissing":
       return finished({
         status: 401,
@@ -143,6 +148,7 @@ export const errorFacts = (error: GatewayError): ErrorFacts => {
 type RequestSide = Exclude<GatewayError, {
   readonly _tag:
     | "ProviderError"
+    | "AllTargetsFailed"
     | "KeyMissing"
     | "KeyInvalid"
     | "ModelNotAllowed"
@@ -210,7 +216,19 @@ const notFound = (code: string, message: string, param: string | null): Draft =>
 
 /** Table 14 of the translation rules. */
 const providerFacts = (error: ProviderError): ErrorFacts =>
-  finished(reasonDraft(error.reason), { provider: error.slug, status: error.upstreamStatus })
+  finished(reasonDraft(error.reason), { provider: error.slug, status: error.upstreamStatus }, onlyOnce)
+
+const onlyOnce = { optionIndex: 0, retryCount: 0 }
+
+/** The last attempt's own facts; that others failed before it is said where it is so. */
+const lastFacts = ({ last, optionIndex, retryCount, targets }: AllTargetsFailed): ErrorFacts => {
+  const facts = errorFacts(last)
+  return {
+    ...facts,
+    message: targets === 1 ? facts.message : `All ${targets} targets that were tried failed. The last one: ${facts.message}`,
+    tried: { optionIndex, retryCount }
+  }
+}
 
 const reasonDraft = (reason: Reason): Draft => {
   const message = reason.message
@@ -246,6 +264,8 @@ const reasonDraft = (reason: Reason): Draft => {
       return limited(message, { ...retryAfter(reason.retryAfterMillis), ...noRetry })
     case "Overloaded":
       return api(503, reason.code, message, retryAfter(reason.retryAfterMillis))
+    case "CircuitOpen":
+      return api(503, "upstream_unavailable", message, retryAfter(reason.retryAfterMillis))
     case "Internal":
       return api(502, "upstream_error", message, retryAfter(reason.retryAfterMillis))
     case "Timeout":

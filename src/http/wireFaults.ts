@@ -9,7 +9,8 @@ const refusal = (status: number, code: string, message: string): ErrorFacts => (
   param: null,
   message,
   headers: { connection: "close" },
-  upstream: undefined
+  upstream: undefined,
+  tried: undefined
 })
 
 const malformed = refusal(400, "malformed_http", "The request is not well-formed HTTP/1.1.")

@@ -1,12 +1,13 @@
-// From a request to its target: which slug, which account, with whose credential.
-// It must not know how a call is made or retried.
+// From a request to its targets, in the order in which they are tried: which slug, which account, with whose credential.
+// It must not know how a call is made. Chance is an argument.
 import * as Result from "effect/Result"
+import type { RequestFacts } from "../domain/conditions.ts"
+import type { ConfigGroup, ConfigNode, ConfigTarget, GatewayConfig } from "../domain/GatewayConfig.ts"
 import type { CredentialsMissing, GatewayError } from "../domain/GatewayError.ts"
-import { BodyInvalid, ModelNotAllowed, ProviderMissing, SlugUnknown } from "../domain/GatewayError.ts"
+import { ModelNotAllowed, ProviderMissing, SlugUnknown } from "../domain/GatewayError.ts"
 import { allows, type GatewayKey } from "../domain/GatewayKey.ts"
-import { isSlug, type ModelRef, parseModelRef } from "../domain/ModelRef.ts"
-import type { ProviderAccount } from "../domain/ProviderAccount.ts"
-
+import { type ModelRef, parseModelRef } from "../domain/ModelRef.ts"
+import type { CarriedCredentials, ProviderAccount, ProviderKind } from "../domain/ProviderAccount.ts"
 
 /** What the plan reads of the catalog. */
 export interface CatalogView {
@@ -14,29 +15,53 @@ export interface CatalogView {
   readonly list: () => ReadonlyArray<ProviderAccount>
 }
 
+/** What the plan reads of a request. */
+export interface Asked {
+  readonly model: string
+  /** The slug of the provider header. */
+  readonly header: string | undefined
+  readonly key: GatewayKey
+  readonly carried: CarriedCredentials
+}
+
+/** Where to go on after a failure. */
+export interface Way {
+  /** The failures it is for; undefined: whatever another target may cure. */
+  readonly codes: ReadonlySet<number> | undefined
+  readonly to: number
+}
+
 export interface Planned {
   /** The catalog's account, before credentials of the request are laid over it. */
   readonly account: ProviderAccount
   /** The model without its slug. */
   readonly modelId: string
+  /** The credentials and the place to lay over the account. */
+  readonly carried: CarriedCredentials
+  /** What a config says of it. */
+  readonly target: ConfigTarget | undefined
+  /** The innermost first; all lead onwards. */
+  readonly ways: ReadonlyArray<Way>
 }
+
+/** The first target is the one that is called; the others wait for failures. */
+export type Plan = readonly [Planned, ...ReadonlyArray<Planned>]
 
 /** Why a plan fails; credentials are the next step's business. */
 export type PlanFault = Exclude<GatewayError, CredentialsMissing>
 
-/** Slug by prefix, else by header, else the only account with a credential that this key may use. */
-const slugOf = (
-  ref: ModelRef,
-  header: string | undefined,
-  catalog: CatalogView,
-  key: GatewayKey
-): Result.Result<{ slug: string; param: string }, PlanFault> => {
-  if (ref.slug !== undefined) return Result.succeed({ slug: ref.slug, param: "model" })
-  if (header !== undefined) {
-    return isSlug(header)
-      ? Result.succeed({ slug: header, param: "x-gateway-provider" })
-      : Result.fail(new BodyInvalid({ code: "invalid_header", param: "x-gateway-provider", message: "x-gateway-provider takes one slug, with or without \"@\"." }))
-  }
+type Read<A> = Result.Result<A, PlanFault>
+
+/** A slug, and where it was written. */
+interface Named {
+  readonly slug: string
+  readonly param: "model" | "x-gateway-provider" | "x-gateway-config"
+}
+
+const noWays: ReadonlyArray<Way> = []
+
+/** The only account with a credential that this key may use. */
+const onlyOne = (catalog: CatalogView, key: GatewayKey): Read<Named> => {
   const mine = catalog.list().filter((account) => allows(key.providers, account.slug))
   const stored = mine.filter((account) => account.credentials !== undefined)
   const only = stored[0]
@@ -45,26 +70,163 @@ const slugOf = (
     : Result.fail(new ProviderMissing({ known: mine.map((account) => account.slug) }))
 }
 
-/** Chooses the account of a request and checks that this key may use it. */
-export const plan = (
-  model: string,
-  header: string | undefined,
-  catalog: CatalogView,
-  key: GatewayKey
-): Result.Result<Planned, PlanFault> =>
-  Result.flatMap(parseModelRef(model), (ref) =>
-    Result.flatMap(slugOf(ref, header, catalog, key), ({ slug, param }): Result.Result<Planned, PlanFault> => {
-      const known = catalog.list().map((account) => account.slug).filter((one) => allows(key.providers, one))
-      const account = catalog.resolve(slug)
-      if (account === undefined) return Result.fail(new SlugUnknown({ slug, param, known }))
-      if (!allows(key.providers, slug)) {
-        return Result.fail(new ModelNotAllowed({ message: `This key may not use the provider "${slug}".` }))
+/** The slug the request itself names: by prefix, else by header. */
+const namedByRequest = (ref: ModelRef, header: string | undefined): Named | undefined =>
+  ref.slug !== undefined
+    ? { slug: ref.slug, param: "model" }
+    : header === undefined ? undefined : { slug: header, param: "x-gateway-provider" }
+
+/** The account of a slug, if this key may use it for this model and the account offers it. */
+const resolved = ({ slug, param }: Named, modelId: string, catalog: CatalogView, key: GatewayKey): Read<ProviderAccount> => {
+  const account = catalog.resolve(slug)
+  if (account === undefined) {
+    const known = catalog.list().map((one) => one.slug).filter((one) => allows(key.providers, one))
+    return Result.fail(new SlugUnknown({ slug, param, known }))
+  }
+  if (!allows(key.providers, slug)) {
+    return Result.fail(new ModelNotAllowed({ message: `This key may not use the provider "${slug}".` }))
+  }
+  if (!allows(key.models, modelId)) {
+    return Result.fail(new ModelNotAllowed({ message: "This key may not use the model asked for." }))
+  }
+  return allows(account.models, modelId)
+    ? Result.succeed(account)
+    : Result.fail(new ModelNotAllowed({ message: `The provider "${slug}" does not offer the model asked for; GET /v1/models lists what it offers.` }))
+}
+
+/** The one target of a request without a config. */
+export const planOne = ({ carried, header, key, model }: Asked, catalog: CatalogView): Read<Plan> => {
+  const ref = parseModelRef(model)
+  if (Result.isFailure(ref)) return Result.fail(ref.failure)
+  const named = namedByRequest(ref.success, header)
+  const chosen = named === undefined ? onlyOne(catalog, key) : Result.succeed(named)
+  if (Result.isFailure(chosen)) return Result.fail(chosen.failure)
+  const modelId = ref.success.rest
+  const account = resolved(chosen.success, modelId, catalog, key)
+  return Result.isFailure(account)
+    ? Result.fail(account.failure)
+    : Result.succeed([{ account: account.success, modelId, carried, target: undefined, ways: noWays }])
+}
+
+export interface PlanInput {
+  readonly asked: Asked
+  readonly config: GatewayConfig
+  readonly catalog: CatalogView
+  /** Asked for by conditions only. */
+  readonly facts: () => RequestFacts
+  /** From 0 to 1, the latter excluded. */
+  readonly draw: () => number
+  /** Whether a target would refuse to be called; load goes to others as long as there are some. */
+  readonly isOpen: (planned: Pick<Planned, "account" | "modelId" | "target">) => boolean
+}
+
+/**
+ * The provider of one target of several is its own; a config of a single target only fills what the request leaves open.
+ * A model that a target sets wins with its prefix.
+ */
+const namedFor = (
+  target: ConfigTarget,
+  own: ModelRef | undefined,
+  byRequest: Named | undefined,
+  alone: boolean
+): Named | undefined => {
+  if (own?.slug !== undefined) return { slug: own.slug, param: "x-gateway-config" }
+  const byTarget: Named | undefined = target.slug === undefined ? undefined : { slug: target.slug, param: "x-gateway-config" }
+  return alone ? byRequest ?? byTarget : byTarget ?? byRequest
+}
+
+/** All targets of the config, whether they will be tried or not: a fault of any is told at once, not in need. */
+const resolvedTargets = ({ asked, catalog, config }: PlanInput): Read<ReadonlyArray<Planned>> => {
+  const ref = parseModelRef(asked.model)
+  if (Result.isFailure(ref)) return Result.fail(ref.failure)
+  const byRequest = namedByRequest(ref.success, asked.header)
+  const planned: Array<Planned> = []
+  for (const target of config.targets) {
+    const own = target.model === undefined ? undefined : parseModelRef(target.model)
+    if (own !== undefined && Result.isFailure(own)) return Result.fail(own.failure)
+    const named = namedFor(target, own?.success, byRequest, config.targets.length === 1)
+    const chosen = named === undefined ? onlyOne(catalog, asked.key) : Result.succeed(named)
+    if (Result.isFailure(chosen)) return Result.fail(chosen.failure)
+    const modelId = (own?.success ?? ref.success).rest
+    const account = resolved(chosen.success, modelId, catalog, asked.key)
+    if (Result.isFailure(account)) return Result.fail(account.failure)
+    planned.push({ account: account.success, modelId, carried: asked.carried, target, ways: noWays })
+  }
+  const selected = byRequest === undefined ? undefined : catalog.resolve(byRequest.slug)?.kind
+  const kinds = new Set(planned.map(({ account }) => account.kind))
+  const [kind] = kinds
+  return Result.succeed(planned.map((one) => withOwn(one, kinds.size === 1 ? kind : selected)))
+}
+
+/**
+ * An Authorization header does not say whose credential it is: it goes to the kind of provider that the request selects,
+ * or to the only one there is. A target's own credential goes to the account it names and nowhere else.
+ */
+const withOwn = (planned: Planned, selected: ProviderKind | undefined): Planned => {
+  const { account, carried, target } = planned
+  const authorization = account.kind === selected ? carried.authorization : undefined
+  const own = target?.credentials
+  if (own === undefined || target?.slug !== account.slug) return { ...planned, carried: { ...carried, authorization } }
+  const isWhole = own.authorization !== undefined || own.vertexServiceAccountJson !== undefined
+  return {
+    ...planned,
+    carried: {
+      authorization: isWhole ? own.authorization : authorization,
+      googApiKey: isWhole ? undefined : carried.googApiKey,
+      vertexServiceAccountJson: isWhole ? own.vertexServiceAccountJson : carried.vertexServiceAccountJson,
+      vertexProjectId: own.vertexProjectId ?? carried.vertexProjectId,
+      vertexRegion: own.vertexRegion ?? carried.vertexRegion
+    }
+  }
+}
+
+/** One member by the weights of those that would be called. */
+const drawn = ({ members }: ConfigGroup, all: ReadonlyArray<Planned>, { draw, isOpen }: PlanInput): ConfigNode | undefined => {
+  const isClosed = (node: ConfigNode): boolean =>
+    node.kind === "target"
+      ? all.some((planned) => planned.target === node && !isOpen(planned))
+      : node.members.some((member) => isClosed(member.node))
+  const weighing = members.filter(({ weight }) => weight > 0)
+  const healthy = weighing.filter(({ node }) => isClosed(node))
+  const candidates = healthy.length === 0 ? weighing : healthy
+  let left = draw() * candidates.reduce((sum, { weight }) => sum + weight, 0)
+  for (const { node, weight } of candidates) {
+    left -= weight
+    if (left < 0) return node
+  }
+  return candidates.at(-1)?.node
+}
+
+/** The targets of a config, in the order in which they are tried. */
+export const planConfig = (input: PlanInput): Read<Plan> => {
+  const all = resolvedTargets(input)
+  if (Result.isFailure(all)) return Result.fail(all.failure)
+  const plan: Array<Planned> = []
+  const lay = (node: ConfigNode | undefined, ways: ReadonlyArray<Way>): void => {
+    if (node === undefined) return
+    if (node.kind === "target") {
+      const planned = all.success[node.index]
+      if (planned !== undefined) plan.push({ ...planned, ways })
+      return
+    }
+    switch (node.mode) {
+      case "single":
+        return lay(node.members[0]?.node, ways)
+      case "loadbalance":
+        return lay(drawn(node, all.success, input), ways)
+      case "conditional": {
+        const facts = input.facts()
+        return lay(node.members[node.conditions.find(({ holds }) => holds(facts))?.then ?? node.otherwise]?.node, ways)
       }
-      if (!allows(key.models, ref.rest)) {
-        return Result.fail(new ModelNotAllowed({ message: "This key may not use the model asked for." }))
-      }
-      if (!allows(account.models, ref.rest)) {
-        return Result.fail(new ModelNotAllowed({ message: `The provider "${slug}" does not offer the model asked for; GET /v1/models lists what it offers.` }))
-      }
-      return Result.succeed({ account, modelId: ref.rest })
-    }))
+      case "fallback":
+        for (const [index, { node: member }] of node.members.entries()) {
+          const way = { codes: node.codes, to: 0 }
+          lay(member, index < node.members.length - 1 ? [way, ...ways] : ways)
+          way.to = plan.length
+        }
+    }
+  }
+  lay(input.config.root, noWays)
+  const [first, ...others] = plan
+  return first === undefined ? Result.fail(new ProviderMissing({ known: [] })) : Result.succeed([first, ...others])
+}

@@ -61,7 +61,7 @@ describe("faults", () => {
   const table: ReadonlyArray<readonly [name: string, file: Json, expected: ReadonlyArray<string>]> = [
     ["no mapping", ["a"], ["  the configuration must be a mapping of keys"]],
     ["unknown section", { server: {}, provider: [] }, ["provider  unknown key; did you mean providers?"]],
-    ["unknown section far from all", { xyzzyxyzzy: 1 }, ["xyzzyxyzzy  unknown key; known: server, providers, keys, prompts, limits"]],
+    ["unknown section far from all", { xyzzyxyzzy: 1 }, ["xyzzyxyzzy  unknown key; known: server, providers, keys, prompts, configs, limits"]],
     ["swapped letters", { server: { prot: 1 } }, ["server.prot  unknown key; did you mean port?"]],
     ["camelCase for snake_case", google({ apiKey: "sekret" }), ["providers[0].apiKey  unknown key; did you mean api_key?"]],
     ["port out of range", { server: { port: 70000 } }, ["server.port  expected a whole number from 0 to 65535"]],
@@ -117,6 +117,18 @@ describe("faults", () => {
       "keys[1].key  is the key of another name as well",
       "keys[2].name  \"a\" is declared twice"
     ]],
+    ["config of a wrong shape", { configs: { fast: { strategy: { mode: "fallbak" }, targts: [] }, "a b": { retry: { attempts: 9 } }, none: 1 } }, [
+      "configs.fast.targts  unknown key; did you mean targets?",
+      "configs.fast.strategy.mode  \"fallbak\" is not known here; did you mean fallback?",
+      "configs.a b.retry.attempts  expected a whole number from 0 to 5",
+      "configs.none  expected a mapping of keys"
+    ]],
+    ["config that cannot work", { configs: { "a b": {}, fast: { strategy: { mode: "fallback" }, targets: [{ provider: "gogle" }, { override_params: { model: "@vrtex/x" } }] } } }, [
+      "configs.a b  is not an id: letters, digits, \"_\", \".\" and \"-\", at most 64",
+      "configs.fast.targets[0]  \"gogle\" is no provider of this configuration; did you mean google?",
+      "configs.fast.targets[1]  \"vrtex\" is no provider of this configuration; known: vertex-ai, google"
+    ]],
+    ["key of an unknown config", { configs: { fast: {} }, keys: [{ name: "a", key: "mgk_sekret", config: "fats" }] }, ["keys[0].config  \"fats\" is no config of this configuration; did you mean fast?"]],
     ["key for no provider", { keys: [{ name: "a", key: "mgk_sekret", providers: ["gogle", "google", "vert*"] }] }, ["keys[0].providers[0]  \"gogle\" is no provider of this configuration; did you mean google?"]],
     ["limit of nothing", { limits: { bodyBytes: 0 } }, ["limits.bodyBytes  expected a whole number from 1 to 2147483647"]],
     ["limit with a typo", { limits: { idleMilis: 1 } }, ["limits.idleMilis  unknown key; did you mean idleMillis?"]],
@@ -185,7 +197,8 @@ describe("settings", () => {
       server: { host: "127.0.0.1", port: 8787 },
       accounts: [{ ...bare, slug: "vertex-ai", kind: "vertex-ai" }, { ...bare, slug: "google", kind: "google" }],
       keys: [],
-      limits: defaultLimits
+      limits: defaultLimits,
+      configs: {}
     })
     expect(settings({ providers: null, keys: null, server: null })).toStrictEqual(settings(null))
   })

@@ -57,6 +57,7 @@ const rows: ReadonlyArray<Row> = [
   [by({ _tag: "Timeout", message, phase: "idle" }), 504, API, "upstream_timeout", null, "timeout_error"],
   [by({ _tag: "Transport", message, kind: "refused" }), 502, API, "upstream_unreachable", null, API],
   [by({ _tag: "Transport", message, kind: "tls" }), 502, API, "upstream_unreachable", null, API, noRetry],
+  [by({ _tag: "CircuitOpen", message, retryAfterMillis: 1500 }), 503, API, "upstream_unavailable", null, API, { "retry-after": "2", "retry-after-ms": "1500" }],
   [by({ _tag: "BadReply", message, kind: "empty" }), 502, API, "upstream_bad_response", null, API],
   [by({ _tag: "BadReply", message, kind: "too_large" }), 502, API, "upstream_bad_response", null, API, noRetry],
   [by({ _tag: "BadReply", message, kind: "redirect" }), 502, API, "upstream_bad_response", null, API, noRetry],
@@ -73,7 +74,8 @@ describe("B102-B110, table 14", () => {
   it.each(named)("$name", ({ row: [error, status, type, code, param, anthropic, headers] }) => {
     const facts = errorFacts(error)
     const upstream = error._tag === "ProviderError" ? { provider: "gemini", status: 400 } : undefined
-    expect(facts).toStrictEqual({ status, type, code, param, message: facts.message, headers: headers ?? {}, upstream })
+    const tried = error._tag === "ProviderError" ? { optionIndex: 0, retryCount: 0 } : undefined
+    expect(facts).toStrictEqual({ status, type, code, param, message: facts.message, headers: headers ?? {}, upstream, tried })
     expect(facts.message).toMatch(/^[\x20-\x7e]{10,500}$/)
     expect(errorBody(facts, "openai", true, "r1")).toBe(JSON.stringify({ error: { message: facts.message, type, param, code } }))
     expect(errorBody(facts, "openai", false, "r1")).toBe(JSON.stringify({
@@ -92,6 +94,20 @@ describe("B102-B110, table 14", () => {
       instance: "r1"
     }))
   })
+})
+
+describe("all targets failed", () => {
+  const last = by({ _tag: "RateLimited", message, retryAfterMillis: 7001 })
+  const facts = errorFacts(last)
+  it("the last one's facts, and that it was not the only one", () =>
+    expect(errorFacts(new E.AllTargetsFailed({ last, targets: 3, optionIndex: 4, retryCount: 1 }))).toStrictEqual({
+      ...facts,
+      message: "All 3 targets that were tried failed. The last one: What is wrong.",
+      tried: { optionIndex: 4, retryCount: 1 }
+    }))
+  it("a single target that was called again speaks for itself", () =>
+    expect(errorFacts(new E.AllTargetsFailed({ last, targets: 1, optionIndex: 0, retryCount: 2 })))
+      .toStrictEqual({ ...facts, tried: { optionIndex: 0, retryCount: 2 } }))
 })
 
 it("the path alone decides the envelope", () => {

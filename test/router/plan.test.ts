@@ -5,7 +5,7 @@ import { requireCredentials, withCarried } from "../../src/auth/carried.ts"
 import type { GatewayKey } from "../../src/domain/GatewayKey.ts"
 import type { CarriedCredentials, ProviderAccount } from "../../src/domain/ProviderAccount.ts"
 import { callIds } from "../../src/router/callIds.ts"
-import { type CatalogView, plan } from "../../src/router/plan.ts"
+import { type CatalogView, planOne } from "../../src/router/plan.ts"
 import { googleAccount, requestContext, vertexAccount } from "../support/account.ts"
 
 const key: GatewayKey = requestContext.key
@@ -15,8 +15,8 @@ const view = (...accounts: ReadonlyArray<ProviderAccount>): CatalogView => ({
 })
 const both = view(googleAccount, vertexAccount)
 const run = (model: string, header: string | undefined, catalog = both, by = key) => {
-  const result = plan(model, header, catalog, by)
-  return Result.isSuccess(result) ? { slug: result.success.account.slug, modelId: result.success.modelId } : result.failure
+  const result = planOne({ model, header, key: by, carried: requestContext.carried }, catalog)
+  return Result.isSuccess(result) ? { slug: result.success[0].account.slug, modelId: result.success[0].modelId } : result.failure
 }
 
 describe("which provider (interface section 4)", () => {

@@ -69,7 +69,8 @@ export const settingsFor = (
   ],
   keys: [{ name: "test", key: Redacted.make(gatewayKey), providers: undefined, models: undefined }],
   ...(more.prompts === undefined ? {} : { prompts: more.prompts }),
-  limits: { ...defaultLimits, readyDelayMillis: 0, ...more.limits }
+  // How often a failed call is repeated is a matter of its own tests.
+  limits: { ...defaultLimits, readyDelayMillis: 0, retries: 0, ...more.limits }
 })
 
 /** Starts a gateway with these settings on a free port. */

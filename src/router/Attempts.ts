@@ -1,0 +1,136 @@
+// One attempt at one target: the request as the target gets it, prepared, authorised and called.
+// It must not know which attempt comes next.
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { requireCredentials, withCarried } from "../auth/carried.ts"
+import type { TargetTimes } from "../domain/GatewayConfig.ts"
+import { type GatewayError, UnsupportedOperation, UnsupportedParameter } from "../domain/GatewayError.ts"
+import type { LimitValues } from "../domain/Limits.ts"
+import type { ProviderAccount } from "../domain/ProviderAccount.ts"
+import { ProviderError } from "../domain/ProviderError.ts"
+import type { RequestContext } from "../domain/RequestContext.ts"
+import type { SignatureMemory } from "../memory/SignatureMemory.ts"
+import type { Providers } from "../provider/Providers.ts"
+import type { AttemptContext, Operations, Provider } from "../provider/Provider.ts"
+import type { KnownSignature } from "../translate/Translator.ts"
+import type { Prepared } from "../upstream/Prepared.ts"
+import type { AttemptTimes, AuthHeaders } from "../upstream/Upstream.ts"
+import { callIds } from "./callIds.ts"
+import { lessons } from "./learned.ts"
+import { overridden } from "./overrides.ts"
+import type { Planned } from "./plan.ts"
+
+/** One target made ready, with the provider that will authorise it. */
+export interface Attempt<Op extends keyof Operations> {
+  readonly account: ProviderAccount
+  readonly provider: Provider
+  readonly prepared: Prepared<Operations[Op]["out"], Operations[Op]["chunk"]>
+}
+
+export interface AttemptServices {
+  readonly providers: Providers["Service"]
+  readonly memory: SignatureMemory["Service"]
+  readonly limits: LimitValues
+}
+
+/** A request of a client, as it came. */
+export interface Asking<Op extends keyof Operations> {
+  readonly operation: Op
+  readonly request: Operations[Op]["request"]
+  readonly context: RequestContext
+  readonly stream: boolean
+}
+
+/** Lays edits and credentials, recalls signatures and prepares; sends nothing. */
+export const preparing = ({ limits, memory, providers }: AttemptServices) =>
+<Op extends keyof Operations>(
+  { context, operation, request: asked, stream }: Asking<Op>,
+  { account: stored, carried, modelId, target }: Planned
+): Effect.Effect<Attempt<Op>, GatewayError> => {
+  const account = withCarried(stored, carried)
+  if (Result.isFailure(account)) return Effect.fail(account.failure)
+  const { kind } = account.success
+  const laid = target === undefined ? Result.succeed(asked) : overridden(operation, asked, target, kind, limits)
+  if (Result.isFailure(laid)) return Effect.fail(laid.failure)
+  const request = laid.success
+  const ready = (known: ReadonlyMap<string, KnownSignature> | undefined) =>
+    Effect.fromResult(prepareAttempt(operation, request, {
+      request: context,
+      account: account.success,
+      model: request.model,
+      modelId,
+      stream,
+      optionIndex: target?.index ?? 0,
+      callId: callIds(context.idSeed),
+      signature: (callId) => known?.get(callId)
+    }, providers[kind]))
+  const calls = lessons[operation]?.history(request) ?? []
+  return calls.length === 0 ? ready(undefined) : Effect.flatMap(memory.recall(context.key.id, calls), ready)
+}
+
+const prepareAttempt = <Op extends keyof Operations>(
+  operation: Op,
+  request: Operations[Op]["request"],
+  context: AttemptContext,
+  provider: Provider
+): Result.Result<Attempt<Op>, GatewayError> => {
+  const { account } = context
+  const prepare = provider.prepare[operation]
+  if (prepare === undefined) {
+    return Result.fail(new UnsupportedOperation({ message: `The provider "${account.slug}" has no operation "${operation}".` }))
+  }
+  const prepared = prepare(request, context)
+  if (Result.isFailure(prepared)) return Result.fail(prepared.failure)
+  const refused = prepared.success.ignored[0]
+  return refused !== undefined && context.request.unsupported === "reject"
+    ? Result.fail(new UnsupportedParameter({ param: refused, message: `"${refused}" has no equivalent at this model, and the request asked for refusal of such parameters.` }))
+    : Result.succeed({ account, provider, prepared: prepared.success })
+}
+
+/** Authorises and calls; a token of ours that the upstream refuses is renewed once. */
+export const call = <Op extends keyof Operations, A, R>(
+  { account, provider }: Attempt<Op>,
+  send: (auth: AuthHeaders) => Effect.Effect<A, ProviderError, R>
+): Effect.Effect<A, GatewayError, R> => {
+  const sendable = requireCredentials(account)
+  if (Result.isFailure(sendable)) return Effect.fail(sendable.failure)
+  const authorized = Effect.flatMap(provider.authorize(account), send)
+  return Effect.catch(authorized, (error) =>
+    error.reason._tag !== "CredentialsRejected" || error.upstreamStatus !== 401
+      ? Effect.fail(error)
+      : Effect.flatMap(provider.refresh(account), (renewed) => renewed ? authorized : Effect.fail(error)))
+}
+
+/** Without a config the operator's limits stand. */
+const unset: TargetTimes = { request: undefined, connect: undefined, firstByte: undefined, idle: undefined, total: undefined }
+
+const least = (limit: number, ...asked: ReadonlyArray<number | undefined>): number =>
+  asked.reduce<number>((shortest, one) => one === undefined || one > shortest ? shortest : one, limit)
+
+/** The timers of one attempt: the operator's limits, shortened by the config and by the deadline of the client. */
+export const timesOf = (
+  account: ProviderAccount,
+  asked: TargetTimes | undefined,
+  { deadlineMillis }: RequestContext,
+  limits: LimitValues,
+  stream: boolean
+): Effect.Effect<AttemptTimes, ProviderError> => {
+  const { connect, firstByte, idle, request, total } = asked ?? unset
+  const within = (left: number | undefined): AttemptTimes => ({
+    connectMillis: least(limits.connectMillis, connect),
+    // A stream that has begun is an answer in time.
+    firstByteMillis: stream ? least(limits.firstByteMillis, firstByte, request) : least(limits.unaryFirstByteMillis, firstByte),
+    idleMillis: least(limits.idleMillis, idle),
+    totalMillis: stream ? least(limits.totalMillis, total, left) : least(limits.totalMillis, total, request, left)
+  })
+  if (deadlineMillis === undefined) return Effect.succeed(within(undefined))
+  return Effect.clockWith((clock) => {
+    const left = deadlineMillis - clock.currentTimeMillisUnsafe()
+    return left > 0
+      ? Effect.succeed(within(left))
+      : Effect.fail(new ProviderError({
+        slug: account.slug,
+        reason: { _tag: "Timeout", phase: "total", message: "The deadline of the request had passed before the upstream was called." }
+      }))
+  })
+}

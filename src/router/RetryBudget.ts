@@ -1,0 +1,68 @@
+// How many retries traffic bears: a fifth of the requests of the last ten seconds, and a few in any case.
+// It must not know what is called, or any clock: now is an argument.
+
+const seconds = 10
+const secondMillis = 1_000
+const share = 0.2
+const floor = 3
+
+/** A count of the last seconds; each has a slot, and the oldest is used anew. */
+class Recent {
+  private readonly slots = new Uint32Array(seconds)
+  private second = 0
+  private sum = 0
+
+  add(nowMillis: number): void {
+    this.total(nowMillis)
+    const slot = this.second % seconds
+    this.slots[slot] = (this.slots[slot] ?? 0) + 1
+    this.sum++
+  }
+
+  total(nowMillis: number): number {
+    const now = Math.floor(nowMillis / secondMillis)
+    if (now - this.second >= seconds) {
+      this.slots.fill(0)
+      this.sum = 0
+      this.second = now
+    }
+    while (this.second < now) {
+      const slot = ++this.second % seconds
+      this.sum -= this.slots[slot] ?? 0
+      this.slots[slot] = 0
+    }
+    return this.sum
+  }
+}
+
+/** Of one caller to one account, so that callers do not use up each other's. */
+export class RetryBudget {
+  private readonly requests = new Recent()
+  private readonly retries = new Recent()
+
+  /** A request that is not a retry. */
+  request(nowMillis: number): void {
+    this.requests.add(nowMillis)
+  }
+
+  retry(nowMillis: number): void {
+    this.retries.add(nowMillis)
+  }
+
+  isAffordable(nowMillis: number): boolean {
+    return this.retries.total(nowMillis) < Math.max(floor, share * this.requests.total(nowMillis))
+  }
+}
+
+/** One budget for each pair of names; both are known ones, so their number is bounded. */
+export const retryBudgets = (): ((caller: string, slug: string) => RetryBudget) => {
+  const budgets = new Map<string, RetryBudget>()
+  return (caller, slug) => {
+    const name = `${slug}/${caller}`
+    const known = budgets.get(name)
+    if (known !== undefined) return known
+    const made = new RetryBudget()
+    budgets.set(name, made)
+    return made
+  }
+}

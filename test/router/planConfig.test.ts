@@ -1,0 +1,179 @@
+// The plan of a request with a config: which targets, in which order, with whose credential, and where failures lead.
+import * as fc from "fast-check"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import { describe, expect, it } from "vitest"
+import type { RequestFacts } from "../../src/domain/conditions.ts"
+import type { GatewayConfig } from "../../src/domain/GatewayConfig.ts"
+import type { GatewayKey } from "../../src/domain/GatewayKey.ts"
+import type { Json } from "../../src/domain/json.ts"
+import { defaultLimits } from "../../src/domain/Limits.ts"
+import type { CarriedCredentials, ProviderAccount } from "../../src/domain/ProviderAccount.ts"
+import { readConfig } from "../../src/domain/readConfig.ts"
+import { type Asked, type CatalogView, type Planned, planConfig } from "../../src/router/plan.ts"
+import { googleAccount, requestContext, vertexAccount } from "../support/account.ts"
+
+const accounts: ReadonlyArray<ProviderAccount> = [googleAccount, vertexAccount, { ...googleAccount, slug: "gemini-b", models: ["gemini-2.5-flash"] }]
+const catalog: CatalogView = {
+  resolve: (slug) => accounts.find((account) => account.slug === slug),
+  list: () => accounts
+}
+const key: GatewayKey = requestContext.key
+const config = (value: Json): GatewayConfig =>
+  Result.getOrThrowWith(readConfig(value, defaultLimits), (fault) => new Error(`${fault.path} ${fault.message}`))
+
+interface More extends Partial<Asked> {
+  readonly facts?: RequestFacts
+  readonly draw?: () => number
+  readonly open?: ReadonlyArray<number>
+}
+const plan = (value: Json, { draw = () => 0, facts = { metadata: {}, params: {}, path: "" }, open = [], ...asked }: More = {}) =>
+  planConfig({
+    asked: { model: "gemini-2.5-flash", header: undefined, key, carried: requestContext.carried, ...asked },
+    config: config(value),
+    catalog,
+    facts: () => facts,
+    draw,
+    isOpen: ({ target }) => target !== undefined && open.includes(target.index)
+  })
+const planned = (value: Json, more: More = {}): ReadonlyArray<Planned> =>
+  Result.getOrThrowWith(plan(value, more), (fault) => new Error(fault._tag))
+/** Slug and model of every target. */
+const brief = (value: Json, more: More = {}) => planned(value, more).map(({ account, modelId }) => `${account.slug}/${modelId}`)
+const faultOf = (value: Json, more: More = {}) => Result.getFailure(plan(value, more))
+
+const fallback = (...targets: ReadonlyArray<Json>): Json => ({ strategy: { mode: "fallback" }, targets })
+const google = { provider: "google" }
+const vertex = { provider: "vertex-ai" }
+
+describe("which targets", () => {
+  it("fallback: all, in their order", () => {
+    expect(brief(fallback(google, { provider: "@vertex-ai", override_params: { model: "gemini-2.5-pro" } }, { virtual_key: "gemini-b" }))).toEqual([
+      "google/gemini-2.5-flash", "vertex-ai/gemini-2.5-pro", "gemini-b/gemini-2.5-flash"
+    ])
+  })
+  it("single: the first", () => expect(brief({ strategy: { mode: "single" }, targets: [vertex, google] })).toEqual(["vertex-ai/gemini-2.5-flash"]))
+  it("conditional: the first whose query holds, else the default", () => {
+    const routed: Json = {
+      strategy: {
+        mode: "conditional",
+        conditions: [
+          { query: { "metadata.plan": "paid", "params.temperature": { $gt: 0.5 } }, then: "hot" },
+          { query: { "url.pathname": { $regex: "embeddings$" } }, then: "vectors" }
+        ],
+        default: "rest"
+      },
+      targets: [
+        { name: "rest", provider: "google" },
+        { name: "hot", provider: "vertex-ai" },
+        { name: "vectors", provider: "gemini-b" }
+      ]
+    }
+    const facts = (plan: string, path: string) => ({ metadata: { plan }, params: { temperature: 0.9 }, path })
+    expect(brief(routed, { facts: facts("paid", "/v1/embeddings") })).toEqual(["vertex-ai/gemini-2.5-flash"])
+    expect(brief(routed, { facts: facts("free", "/v1/embeddings") })).toEqual(["gemini-b/gemini-2.5-flash"])
+    expect(brief(routed, { facts: facts("free", "/v1/chat/completions") })).toEqual(["google/gemini-2.5-flash"])
+  })
+  it("loadbalance: by weight, one alone", () => {
+    const weighed: Json = { strategy: { mode: "loadbalance" }, targets: [{ ...google, weight: 1 }, { ...vertex, weight: 0 }, { provider: "gemini-b", weight: 3 }] }
+    const at = (draw: number) => brief(weighed, { draw: () => draw })
+    expect([0, 0.2499, 0.25, 0.9999].map(at)).toEqual([
+      ["google/gemini-2.5-flash"], ["google/gemini-2.5-flash"], ["gemini-b/gemini-2.5-flash"], ["gemini-b/gemini-2.5-flash"]
+    ])
+  })
+  it("loadbalance: shares are those of the weights", () => {
+    const weights = fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 5 }).filter((some) => some.some((weight) => weight > 0))
+    fc.assert(fc.property(weights, (some) => {
+      const value: Json = { strategy: { mode: "loadbalance" }, targets: some.map((weight) => ({ ...google, weight })) }
+      const sum = some.reduce((total, weight) => total + weight, 0)
+      const drawn = Array.from({ length: sum }, (_, index) => planned(value, { draw: () => (index + 0.5) / sum })[0]?.target?.index)
+      expect(some.map((_, index) => drawn.filter((one) => one === index).length)).toEqual(some)
+    }), { numRuns: 50, seed: 2 })
+  })
+  it("loadbalance: what would refuse to be called is passed over while others would not", () => {
+    const three: Json = { strategy: { mode: "loadbalance" }, targets: [google, { strategy: { mode: "fallback" }, targets: [vertex, google] }, { provider: "gemini-b" }] }
+    const first = (open: ReadonlyArray<number>) => [0, 0.5, 0.99].map((draw) => planned(three, { open, draw: () => draw })[0]?.target?.index)
+    expect(first([])).toEqual([0, 1, 3])
+    expect(first([0])).toEqual([1, 3, 3])
+    expect(first([1])).toEqual([0, 1, 3])
+    expect(first([1, 2])).toEqual([0, 3, 3])
+    expect(first([0, 1, 2, 3])).toEqual([0, 1, 3])
+  })
+  it("nested: failures lead out of a group only where it has nothing left", () => {
+    const ways = planned({
+      strategy: { mode: "fallback", on_status_codes: [429] },
+      targets: [
+        { strategy: { mode: "fallback", on_status_codes: [503] }, targets: [google, vertex] },
+        { strategy: { mode: "loadbalance" }, targets: [google, fallback(vertex, google)] },
+        { provider: "gemini-b" }
+      ]
+    }, { draw: () => 0.7 }).map((one) => [one.target?.index, one.ways.map(({ codes, to }) => [...codes ?? ["any"], to])])
+    expect(ways).toEqual([
+      [0, [[503, 1], [429, 2]]],
+      [1, [[429, 2]]],
+      [3, [["any", 3], [429, 4]]],
+      [4, [[429, 4]]],
+      [5, []]
+    ])
+  })
+})
+
+describe("which provider (interface section 4)", () => {
+  it("a config of one target fills what the request leaves open", () => {
+    expect(brief(vertex)).toEqual(["vertex-ai/gemini-2.5-flash"])
+    expect(brief(vertex, { header: "google" })).toEqual(["google/gemini-2.5-flash"])
+    expect(brief(vertex, { model: "@google/gemini-2.5-flash", header: "vertex-ai" })).toEqual(["google/gemini-2.5-flash"])
+  })
+  it("targets that are several each have their own, or the request's", () => {
+    expect(brief(fallback(google, vertex, {}), { model: "@gemini-b/gemini-2.5-flash" })).toEqual([
+      "google/gemini-2.5-flash", "vertex-ai/gemini-2.5-flash", "gemini-b/gemini-2.5-flash"
+    ])
+    expect(brief(fallback(google, {}), { header: "vertex-ai" })).toEqual(["google/gemini-2.5-flash", "vertex-ai/gemini-2.5-flash"])
+  })
+  it("a model that a target sets brings its prefix", () => {
+    expect(brief({ provider: "google", override_params: { model: "@vertex-ai/gemini-2.5-pro" } }, { model: "@google/x", header: "google" }))
+      .toEqual(["vertex-ai/gemini-2.5-pro"])
+    expect(brief({ override_params: { model: "gemini-2.5-pro" } }, { model: "@google/x" })).toEqual(["google/gemini-2.5-pro"])
+  })
+  it("B35, B36 an unknown one or none, told before anything is called", () => {
+    expect(faultOf(fallback(google, { provider: "gone" }))).toMatchObject({ value: { _tag: "SlugUnknown", slug: "gone", param: "x-gateway-config" } })
+    expect(faultOf(fallback(google, {}))).toMatchObject({ value: { _tag: "ProviderMissing" } })
+    expect(faultOf({}, { header: "gone" })).toMatchObject({ value: { _tag: "SlugUnknown", param: "x-gateway-provider" } })
+  })
+  it("B3 allow-lists hold for every target", () => {
+    expect(faultOf(fallback(google, vertex), { key: { ...key, providers: ["google"] } })).toMatchObject({ value: { _tag: "ModelNotAllowed" } })
+    expect(faultOf(fallback(google, { ...google, override_params: { model: "gemini-2.5-pro" } }), { key: { ...key, models: ["gemini-2.5-flash"] } }))
+      .toMatchObject({ value: { _tag: "ModelNotAllowed" } })
+    expect(faultOf(fallback(google, { provider: "gemini-b", override_params: { model: "gemini-2.5-pro" } }))).toMatchObject({ value: { _tag: "ModelNotAllowed" } })
+  })
+})
+
+describe("whose credential (TH34)", () => {
+  const secret = Redacted.make("carried")
+  const own = Redacted.make("own")
+  const carried = (some: Partial<CarriedCredentials>): More => ({ carried: { ...requestContext.carried, ...some } })
+  const tokens = (value: Json, more: More) => planned(value, more).map((one) => one.carried.authorization)
+  it("an Authorization goes to all targets of one kind of provider", () => {
+    expect(tokens(fallback(google, { provider: "gemini-b" }), carried({ authorization: secret }))).toEqual([secret, secret])
+  })
+  it("among several kinds to the one that the request selects, or to none", () => {
+    const mixed = fallback(google, vertex)
+    expect(tokens(mixed, carried({ authorization: secret }))).toEqual([undefined, undefined])
+    expect(tokens(mixed, { ...carried({ authorization: secret }), header: "vertex-ai" })).toEqual([undefined, secret])
+    expect(tokens(mixed, { ...carried({ authorization: secret }), model: "@google/gemini-2.5-flash" })).toEqual([secret, undefined])
+  })
+  it("a target's own goes to the account it names, and to no other", () => {
+    const keyed = { provider: "google", api_key: "own" }
+    expect(tokens(fallback(keyed, google), carried({ authorization: secret }))).toEqual([own, secret])
+    expect(tokens(keyed, { ...carried({}), header: "vertex-ai" })).toEqual([undefined])
+    expect(tokens({ ...keyed, override_params: { model: "@gemini-b/gemini-2.5-flash" } }, {})).toEqual([undefined])
+  })
+  it("a target's place stands over the request's, whose credential it leaves", () => {
+    const [one] = planned({ provider: "vertex-ai", vertex_region: "eu" }, carried({ authorization: secret, vertexRegion: "us", vertexProjectId: "my-project" }))
+    expect(one?.carried).toEqual({ ...requestContext.carried, authorization: secret, vertexRegion: "eu", vertexProjectId: "my-project" })
+  })
+  it("a target's service account takes the place of whatever the request carries", () => {
+    const [one] = planned({ provider: "vertex-ai", vertex_service_account_json: { type: "service_account" } }, carried({ authorization: secret, vertexServiceAccountJson: secret }))
+    expect(one?.carried).toEqual({ ...requestContext.carried, vertexServiceAccountJson: Redacted.make("{\"type\":\"service_account\"}") })
+  })
+})
