@@ -11,6 +11,7 @@ import { Limits } from "./domain/Limits.ts"
 import type { Settings } from "./domain/Settings.ts"
 import { Server } from "./http/Server.ts"
 import { GatewayKeys } from "./keys/GatewayKeys.ts"
+import { Circuits } from "./memory/Circuits.ts"
 import { SignatureMemory } from "./memory/SignatureMemory.ts"
 import { CloudPlatformProvider } from "./provider/CloudPlatformProvider.ts"
 import { ModelMakerProvider } from "./provider/ModelMakerProvider.ts"
@@ -31,7 +32,7 @@ const layerNoDeps = (settings: Settings): Layer.Layer<GatewayServices, never, Tr
   )
   const catalog = Catalog.layerMemory(settings.accounts)
   const router = ProviderRouter.layer.pipe(
-    Layer.provide([providers, Upstream.layer, SignatureMemory.layerMemory, catalog])
+    Layer.provide([providers, Upstream.layer, SignatureMemory.layerMemory, Circuits.layerMemory, catalog])
   )
   const prompts = Prompts.layerMemory(settings.prompts ?? [])
   const configs = Configs.layerMemory(settings.configs ?? {})

@@ -98,6 +98,8 @@ export interface TargetTimes {
 }
 
 export interface CircuitRule {
+  /** Tells rules apart: circuits of different rules are different circuits. */
+  readonly id: string
   readonly consecutive: number | undefined
   readonly rate: { readonly threshold: number; readonly minimum: number } | undefined
   readonly cooldownMillis: number
@@ -150,4 +152,6 @@ export interface GatewayConfig {
   /** A model for requests without one, where every target states its own. */
   readonly model: string | undefined
   readonly metadata: Readonly<Record<string, string>>
+  /** Whether load is shared among targets of which some have circuits. */
+  readonly sharesGuarded: boolean
 }

@@ -50,6 +50,8 @@ export interface LimitValues {
   readonly retryCapMillis: number
   readonly retryAfterMillis: number
   readonly retryWaitMillis: number
+  readonly circuitEntries: number
+  readonly circuitIdleMillis: number
 }
 
 const MiB = 1024 * 1024
@@ -100,7 +102,9 @@ export const defaultLimits: LimitValues = {
   retryBaseMillis: 500,
   retryCapMillis: 8_000,
   retryAfterMillis: 2_000,
-  retryWaitMillis: 60_000
+  retryWaitMillis: 60_000,
+  circuitEntries: 10_000,
+  circuitIdleMillis: 600_000
 }
 
 export const Limits: Context.Reference<LimitValues> = Context.Reference<LimitValues>("gateway/domain/Limits", {

@@ -115,7 +115,9 @@ const limits = Schema.Struct({
   retryBaseMillis: pause,
   retryCapMillis: pause,
   retryAfterMillis: pause,
-  retryWaitMillis: pause
+  retryWaitMillis: pause,
+  circuitEntries: count,
+  circuitIdleMillis: duration
 } satisfies Record<keyof LimitValues, unknown>)
 
 /** The configuration file after `${NAME}` was replaced. An unknown key is a fault, so decode with `onExcessProperty: "error"`. */

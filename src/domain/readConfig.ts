@@ -61,6 +61,7 @@ const usualMinimum = 10
 const usualCooldown = 30_000
 
 const circuitOf = (written: WrittenCircuit): CircuitRule => ({
+  id: JSON.stringify(written),
   consecutive: written.failure_threshold,
   rate: written.failure_threshold_percentage === undefined ? undefined : {
     threshold: written.failure_threshold_percentage / 100,
@@ -242,6 +243,9 @@ class Compiler {
 
 const usualMaxAge = 3_600
 
+const isShared = (node: ConfigNode): boolean =>
+  node.kind === "group" && (node.mode === "loadbalance" || node.members.some((member) => isShared(member.node)))
+
 /** The config of a value of the right shape, and all its faults; `at` is where it stands. */
 export const compileConfig = (
   written: WrittenConfig,
@@ -260,7 +264,8 @@ export const compileConfig = (
       root,
       targets,
       model: models.every((model) => model !== undefined) ? models[0] : undefined,
-      metadata: written.metadata ?? {}
+      metadata: written.metadata ?? {},
+      sharesGuarded: isShared(root) && targets.some(({ circuit }) => circuit !== undefined)
     },
     faults
   }

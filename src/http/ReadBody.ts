@@ -7,10 +7,10 @@ import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
 import type { HeaderRecord } from "../api/Headers.ts"
+import { bodyFault } from "../domain/bodyFault.ts"
 import { BodyInvalid, BodyTooLarge, Busy, ContentTypeUnsupported } from "../domain/GatewayError.ts"
-import { type JsonObject, parseBody, pathText } from "../domain/json.ts"
+import { type JsonObject, parseBody } from "../domain/json.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { Traffic } from "./Traffic.ts"
 
@@ -34,7 +34,7 @@ export const bodyDecoder = <A>(schema: Schema.Codec<A, unknown>, check: Check<A>
   const decode = Schema.decodeUnknownResult(schema)
   return (body: JsonObject, limits: LimitValues): Result.Result<A, BodyInvalid> => {
     const decoded = decode(body)
-    return Result.isFailure(decoded) ? Result.fail(issueFault(decoded.failure.issue, [])) : check(decoded.success, limits)
+    return Result.isFailure(decoded) ? Result.fail(bodyFault(decoded.failure)) : check(decoded.success, limits)
   }
 }
 
@@ -161,31 +161,3 @@ const fromAccessor = (
       buffer.byteLength > limits.bodyBytes ? Effect.fail(tooLarge(limits)) : Effect.succeed(new Uint8Array(buffer))
     )
   )
-
-/** The innermost fault of a decode and where it is; the first one is the only one. */
-const issueFault = (issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey>): BodyInvalid => {
-  const param = pathText(path)
-  switch (issue._tag) {
-    case "Pointer":
-      return issueFault(issue.issue, [...path, ...issue.path])
-    case "Composite":
-      return issueFault(issue.issues[0], path)
-    case "Encoding":
-      return issueFault(issue.issue, path)
-    case "MissingKey":
-      return new BodyInvalid({ code: "missing_required_parameter", param, message: `${param} is missing.` })
-    case "InvalidType":
-    case "AnyOf":
-      return new BodyInvalid({ code: "invalid_type", param, message: `${param} has the wrong type: ${expected(issue)}.` })
-    default:
-      return new BodyInvalid({ code: "invalid_value", param, message: `${param} has a value that is not taken.` })
-  }
-}
-
-const format = SchemaIssue.makeFormatterDefault()
-
-/** `expected boolean`: the schema's own words, without the value and without our null. */
-const expected = (issue: SchemaIssue.Issue): string => {
-  const words = format(issue).split("\n")[0]?.slice(0, 128) ?? ""
-  return words.replace(" | null", "").replace(/^E/, "e")
-}

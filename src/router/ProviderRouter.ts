@@ -13,6 +13,7 @@ import { Limits } from "../domain/Limits.ts"
 import type { ProviderAccount, ProviderKind } from "../domain/ProviderAccount.ts"
 import { ProviderError } from "../domain/ProviderError.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"
+import { Circuits } from "../memory/Circuits.ts"
 import { SignatureMemory } from "../memory/SignatureMemory.ts"
 import { Providers } from "../provider/Providers.ts"
 import type { Operations } from "../provider/Provider.ts"
@@ -73,16 +74,17 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
     context: RequestContext
   ) => Effect.Effect<Explained, GatewayError>
 }>()("gateway/router/ProviderRouter") {
-  static readonly layer: Layer.Layer<ProviderRouter, never, Catalog | Providers | Upstream | SignatureMemory> = Layer.effect(
+  static readonly layer: Layer.Layer<ProviderRouter, never, Catalog | Providers | Upstream | SignatureMemory | Circuits> = Layer.effect(
     ProviderRouter,
     Effect.gen(function*() {
       const catalog = yield* Catalog
       const providers = yield* Providers
       const upstream = yield* Upstream
       const memory = yield* SignatureMemory
+      const circuits = yield* Circuits
       const limits = yield* Limits
       const random = yield* Random.Random
-      const { prepared, serve } = serving({ catalog, providers, memory, limits, draw: () => random.nextDoubleUnsafe() })
+      const { prepared, serve } = serving({ catalog, providers, memory, circuits, limits, draw: () => random.nextDoubleUnsafe() })
 
       const learn = (context: RequestContext, { issuer }: Target, calls: ReadonlyArray<SignedCall>) =>
         memory.remember(context.key.id, issuer, calls)

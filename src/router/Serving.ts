@@ -1,15 +1,16 @@
 // Serves a request by the targets of its plan, one after the other, as long as a failure leaves a way.
 // It must not know how a call is made, nor whether it answers at once or as a stream.
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
 import { AllTargetsFailed, type GatewayError } from "../domain/GatewayError.ts"
 import type { Operations } from "../provider/Provider.ts"
 import type { AttemptTimes } from "../upstream/Upstream.ts"
 import { type Asking, type Attempt, type AttemptServices, preparing, timesOf } from "./Attempts.ts"
-import { bodies } from "./bodies.ts"
+import { circuitOf, refusedBy, verdictOf } from "./circuit.ts"
 import { failureOf } from "./failures.ts"
 import { type AttemptState, firstAttempt, nextAttempt } from "./nextAttempt.ts"
-import { type CatalogView, type Plan, planConfig, type PlanFault, planOne } from "./plan.ts"
+import type { Plan, Planned } from "./plan.ts"
+import { planning, type PlanningServices } from "./Planning.ts"
 import { type RetryBudget, retryBudgets } from "./RetryBudget.ts"
 
 /** What an attempt came to. */
@@ -22,11 +23,7 @@ interface Answered<Op extends keyof Operations, A> {
 /** How a prepared call is made. */
 type Send<Op extends keyof Operations, A, R> = (attempt: Attempt<Op>, times: AttemptTimes) => Effect.Effect<A, GatewayError, R>
 
-export interface ServingServices extends AttemptServices {
-  readonly catalog: CatalogView
-  /** From 0 to 1, the latter excluded. */
-  readonly draw: () => number
-}
+export interface ServingServices extends AttemptServices, PlanningServices {}
 
 interface Serving {
   readonly serve: <Op extends keyof Operations, A, R>(
@@ -38,9 +35,29 @@ interface Serving {
 }
 
 export const serving = (services: ServingServices): Serving => {
-  const { catalog, draw, limits } = services
+  const { circuits, draw, limits } = services
   const prepare = preparing(services)
   const budgetOf = retryBudgets()
+
+  const planOf = planning(services)
+
+  const attempted = <Op extends keyof Operations, A, R>(
+    asking: Asking<Op>,
+    planned: Planned,
+    retryCount: number,
+    send: Send<Op, A, R>
+  ): Effect.Effect<Answered<Op, A>, GatewayError, R> => {
+    const { context, stream } = asking
+    const circuit = circuitOf(planned, context.key)
+    return Effect.flatMap(prepare(asking, planned), (attempt) =>
+      Effect.flatMap(timesOf(attempt.account, planned.target?.times, context, limits, stream), (times) => {
+        const call = send(attempt, times)
+        const guarded = circuit === undefined
+          ? call
+          : circuits.guard(circuit, call, (cause) => verdictOf(circuit.rule, Cause.findErrorOption(cause)), (why) => refusedBy(attempt.account.slug, why))
+        return Effect.map(guarded, (value) => ({ attempt, value, retryCount }))
+      }))
+  }
 
   /** What follows a failure: a wait and the same target, another target, or the end. */
   const afterFailure = <A, R>(
@@ -71,41 +88,18 @@ export const serving = (services: ServingServices): Serving => {
     })
 
   return {
-    serve: (asking, send) => Effect.suspend(() => {
-      const { context, stream } = asking
-      const planned = planOf(asking, catalog, draw)
-      if (Result.isFailure(planned)) return Effect.fail(planned.failure)
-      const plan = planned.success
-      const budget = budgetOf(context.key.id, plan[0].account.slug)
-      budget.request(context.startedMillis)
-      const attempted = (state: AttemptState): ReturnType<typeof called> =>
-        Effect.catch(called(state), (error) => afterFailure(asking, plan, budget, state, error, attempted))
-      const called = (state: AttemptState) => {
-        const one = plan[state.target] ?? plan[0]
-        return Effect.flatMap(prepare(asking, one), (attempt) =>
-          Effect.flatMap(timesOf(attempt.account, one.target?.times, context, limits, stream), (times) =>
-            Effect.map(send(attempt, times), (value) => ({ attempt, value, retryCount: state.retries }))))
-      }
-      return attempted(firstAttempt)
-    }),
-    prepared: (asking) => Effect.suspend(() => {
-      const planned = planOf(asking, catalog, draw)
-      return Result.isFailure(planned) ? Effect.fail(planned.failure) : prepare(asking, planned.success[0])
-    })
+    serve: <Op extends keyof Operations, A, R>(asking: Asking<Op>, send: Send<Op, A, R>) =>
+      Effect.flatMap(Effect.suspend(() => planOf(asking)), (plan) => {
+        const { key, startedMillis } = asking.context
+        const budget = budgetOf(key.id, plan[0].account.slug)
+        budget.request(startedMillis)
+        const trying = (state: AttemptState): Effect.Effect<Answered<Op, A>, GatewayError, R> =>
+          Effect.catch(attempted(asking, plan[state.target] ?? plan[0], state.retries, send), (error) =>
+            afterFailure(asking, plan, budget, state, error, trying))
+        return trying(firstAttempt)
+      }),
+    prepared: (asking) => Effect.flatMap(Effect.suspend(() => planOf(asking)), ([first]) => prepare(asking, first))
   }
-}
-
-/** The targets of a request: one, or those of its config. */
-const planOf = <Op extends keyof Operations>(
-  { context, operation, request }: Asking<Op>,
-  catalog: CatalogView,
-  draw: () => number
-): Result.Result<Plan, PlanFault> => {
-  const { carried, config, key, metadata, providerHeader: header } = context
-  const asked = { model: request.model, header, key, carried }
-  if (config === undefined) return planOne(asked, catalog)
-  const facts = () => ({ metadata, params: bodies[operation].params(request), path: bodies[operation].path })
-  return planConfig({ asked, config, catalog, facts, draw, isOpen: () => false })
 }
 
 /** A failure that is not the first attempt's own tells which attempt it was. */

@@ -2,9 +2,9 @@
 // It must not know targets or what a config says.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { bodyFault } from "../domain/bodyFault.ts"
 import { editTopLevel } from "../domain/editTopLevel.ts"
-import { BodyInvalid } from "../domain/GatewayError.ts"
-import { faultsOfIssue } from "../domain/faults.ts"
+import type { BodyInvalid } from "../domain/GatewayError.ts"
 import { decodeUtf8, isJsonObject, type Json, type JsonObject, parseExactJsonText } from "../domain/json.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import type { Operations } from "../provider/Provider.ts"
@@ -41,12 +41,8 @@ const decoded = <Request extends { readonly model: string }>(
     labels: true,
     params: asJson,
     revise: (request, edit, limits) => {
-      const body = edit(asJson(request))
-      const read = decode(body)
-      if (Result.isSuccess(read)) return check(read.success, limits)
-      const [fault] = faultsOfIssue(read.failure.issue, body)
-      const param = fault?.path ?? ""
-      return Result.fail(new BodyInvalid({ code: "invalid_value", param, message: `${param} ${fault?.message ?? "is not valid"}.` }))
+      const read = decode(edit(asJson(request)))
+      return Result.isFailure(read) ? Result.fail(bodyFault(read.failure)) : check(read.success, limits)
     }
   }
 }

@@ -108,16 +108,14 @@ export const planOne = ({ carried, header, key, model }: Asked, catalog: Catalog
     : Result.succeed([{ account: account.success, modelId, carried, target: undefined, ways: noWays }])
 }
 
-export interface PlanInput {
-  readonly asked: Asked
-  readonly config: GatewayConfig
-  readonly catalog: CatalogView
+/** What decides the order of targets. */
+export interface Order {
   /** Asked for by conditions only. */
   readonly facts: () => RequestFacts
   /** From 0 to 1, the latter excluded. */
   readonly draw: () => number
   /** Whether a target would refuse to be called; load goes to others as long as there are some. */
-  readonly isOpen: (planned: Pick<Planned, "account" | "modelId" | "target">) => boolean
+  readonly isOpen: (planned: Planned) => boolean
 }
 
 /**
@@ -136,15 +134,15 @@ const namedFor = (
 }
 
 /** All targets of the config, whether they will be tried or not: a fault of any is told at once, not in need. */
-const resolvedTargets = ({ asked, catalog, config }: PlanInput): Read<ReadonlyArray<Planned>> => {
+export const resolveTargets = ({ targets }: GatewayConfig, asked: Asked, catalog: CatalogView): Read<ReadonlyArray<Planned>> => {
   const ref = parseModelRef(asked.model)
   if (Result.isFailure(ref)) return Result.fail(ref.failure)
   const byRequest = namedByRequest(ref.success, asked.header)
   const planned: Array<Planned> = []
-  for (const target of config.targets) {
+  for (const target of targets) {
     const own = target.model === undefined ? undefined : parseModelRef(target.model)
     if (own !== undefined && Result.isFailure(own)) return Result.fail(own.failure)
-    const named = namedFor(target, own?.success, byRequest, config.targets.length === 1)
+    const named = namedFor(target, own?.success, byRequest, targets.length === 1)
     const chosen = named === undefined ? onlyOne(catalog, asked.key) : Result.succeed(named)
     if (Result.isFailure(chosen)) return Result.fail(chosen.failure)
     const modelId = (own?.success ?? ref.success).rest
@@ -181,11 +179,12 @@ const withOwn = (planned: Planned, selected: ProviderKind | undefined): Planned 
 }
 
 /** One member by the weights of those that would be called. */
-const drawn = ({ members }: ConfigGroup, all: ReadonlyArray<Planned>, { draw, isOpen }: PlanInput): ConfigNode | undefined => {
-  const isClosed = (node: ConfigNode): boolean =>
-    node.kind === "target"
-      ? all.some((planned) => planned.target === node && !isOpen(planned))
-      : node.members.some((member) => isClosed(member.node))
+const drawn = ({ members }: ConfigGroup, all: ReadonlyArray<Planned>, { draw, isOpen }: Order): ConfigNode | undefined => {
+  const isClosed = (node: ConfigNode): boolean => {
+    if (node.kind === "group") return node.members.some((member) => isClosed(member.node))
+    const planned = all[node.index]
+    return planned !== undefined && !isOpen(planned)
+  }
   const weighing = members.filter(({ weight }) => weight > 0)
   const healthy = weighing.filter(({ node }) => isClosed(node))
   const candidates = healthy.length === 0 ? weighing : healthy
@@ -197,15 +196,13 @@ const drawn = ({ members }: ConfigGroup, all: ReadonlyArray<Planned>, { draw, is
   return candidates.at(-1)?.node
 }
 
-/** The targets of a config, in the order in which they are tried. */
-export const planConfig = (input: PlanInput): Read<Plan> => {
-  const all = resolvedTargets(input)
-  if (Result.isFailure(all)) return Result.fail(all.failure)
+/** The targets of a config that may be called, in the order in which they are tried. */
+export const orderTargets = ({ root }: GatewayConfig, all: ReadonlyArray<Planned>, order: Order): Read<Plan> => {
   const plan: Array<Planned> = []
   const lay = (node: ConfigNode | undefined, ways: ReadonlyArray<Way>): void => {
     if (node === undefined) return
     if (node.kind === "target") {
-      const planned = all.success[node.index]
+      const planned = all[node.index]
       if (planned !== undefined) plan.push({ ...planned, ways })
       return
     }
@@ -213,9 +210,9 @@ export const planConfig = (input: PlanInput): Read<Plan> => {
       case "single":
         return lay(node.members[0]?.node, ways)
       case "loadbalance":
-        return lay(drawn(node, all.success, input), ways)
+        return lay(drawn(node, all, order), ways)
       case "conditional": {
-        const facts = input.facts()
+        const facts = order.facts()
         return lay(node.members[node.conditions.find(({ holds }) => holds(facts))?.then ?? node.otherwise]?.node, ways)
       }
       case "fallback":
@@ -226,7 +223,7 @@ export const planConfig = (input: PlanInput): Read<Plan> => {
         }
     }
   }
-  lay(input.config.root, noWays)
+  lay(root, noWays)
   const [first, ...others] = plan
   return first === undefined ? Result.fail(new ProviderMissing({ known: [] })) : Result.succeed([first, ...others])
 }

@@ -87,7 +87,7 @@ const bare: ConfigTarget = {
 
 describe("a config", () => {
   it("of nothing is one target of which nothing is said", () => {
-    expect(read({})).toEqual({ root: bare, targets: [bare], model: undefined, metadata: {} })
+    expect(read({})).toEqual({ root: bare, targets: [bare], model: undefined, metadata: {}, sharesGuarded: false })
     expect(read({ strategy: { mode: "single" }, passthrough: true }).root).toEqual(bare)
   })
 
@@ -123,7 +123,7 @@ describe("a config", () => {
       labels: { team: "a" },
       retry: { attempts: 3, codes: new Set([429, 408]), patient: true },
       times: { request: 5, connect: 1, firstByte: 2, idle: 3, total: 4 },
-      circuit: { consecutive: 5, rate: { threshold: 0.2, minimum: 7 }, cooldownMillis: 60_000, codes: new Set([500]) },
+      circuit: { id: expect.any(String), consecutive: 5, rate: { threshold: 0.2, minimum: 7 }, cooldownMillis: 60_000, codes: new Set([500]) },
       cache: { maxAgeSeconds: 60 }
     }])
     expect([config.model, config.metadata]).toEqual(["gemini-2.5-pro", { plan: "paid" }])
@@ -148,7 +148,7 @@ describe("a config", () => {
       ]
     })
     const times = { request: 2_000, connect: undefined, firstByte: undefined, idle: undefined, total: undefined }
-    const circuit = { consecutive: 1, rate: undefined, cooldownMillis: 30_000, codes: undefined }
+    const circuit = { id: "{\"failure_threshold\":1}", consecutive: 1, rate: undefined, cooldownMillis: 30_000, codes: undefined }
     const retry = { attempts: 1, codes: undefined, patient: false }
     expect(config.targets).toEqual([
       {
@@ -167,7 +167,7 @@ describe("a config", () => {
         edits: { defaults: {}, overrides: { temperature: 0, thinking: { type: "enabled" } }, drops: [["seed"]] },
         labels: { a: "1", b: "1" },
         times: { ...times, request: 10_000, idle: 5 },
-        circuit: { ...circuit, consecutive: 9 },
+        circuit: { ...circuit, id: "{\"failure_threshold\":9}", consecutive: 9 },
         retry: { ...retry, attempts: 0 }
       }
     ])

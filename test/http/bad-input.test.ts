@@ -131,6 +131,19 @@ describe("bad input", () => {
     }])
   })
 
+  it("says what was expected, and repeats no value", async () => {
+    const messages = await Promise.all(
+      [{ ...hello, temperature: "hot" }, { ...hello, stream: "hot" }, { ...hello, tools: {} }, { messages: [] }]
+        .map(async (body) => (await (await gateway.chat(body)).json() as { error: { message: string } }).error.message)
+    )
+    expect(messages).toEqual([
+      "temperature has the wrong type: expected number.",
+      "stream has the wrong type: expected boolean.",
+      "tools has the wrong type: expected array.",
+      "model is missing."
+    ])
+  })
+
   it("P9 the same bad request twice gives the same body", async () => {
     const [first, second] = [await gateway.chat("{"), await gateway.chat("{")]
     expect(await first.text()).toBe(await second.text())

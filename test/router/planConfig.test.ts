@@ -4,14 +4,12 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import type { RequestFacts } from "../../src/domain/conditions.ts"
-import type { GatewayConfig } from "../../src/domain/GatewayConfig.ts"
 import type { GatewayKey } from "../../src/domain/GatewayKey.ts"
 import type { Json } from "../../src/domain/json.ts"
-import { defaultLimits } from "../../src/domain/Limits.ts"
 import type { CarriedCredentials, ProviderAccount } from "../../src/domain/ProviderAccount.ts"
-import { readConfig } from "../../src/domain/readConfig.ts"
-import { type Asked, type CatalogView, type Planned, planConfig } from "../../src/router/plan.ts"
+import { type Asked, type CatalogView, orderTargets, type Planned, resolveTargets } from "../../src/router/plan.ts"
 import { googleAccount, requestContext, vertexAccount } from "../support/account.ts"
+import { config, fallback } from "../support/config.ts"
 
 const accounts: ReadonlyArray<ProviderAccount> = [googleAccount, vertexAccount, { ...googleAccount, slug: "gemini-b", models: ["gemini-2.5-flash"] }]
 const catalog: CatalogView = {
@@ -19,30 +17,22 @@ const catalog: CatalogView = {
   list: () => accounts
 }
 const key: GatewayKey = requestContext.key
-const config = (value: Json): GatewayConfig =>
-  Result.getOrThrowWith(readConfig(value, defaultLimits), (fault) => new Error(`${fault.path} ${fault.message}`))
-
 interface More extends Partial<Asked> {
   readonly facts?: RequestFacts
   readonly draw?: () => number
   readonly open?: ReadonlyArray<number>
 }
 const plan = (value: Json, { draw = () => 0, facts = { metadata: {}, params: {}, path: "" }, open = [], ...asked }: More = {}) =>
-  planConfig({
-    asked: { model: "gemini-2.5-flash", header: undefined, key, carried: requestContext.carried, ...asked },
-    config: config(value),
-    catalog,
-    facts: () => facts,
-    draw,
-    isOpen: ({ target }) => target !== undefined && open.includes(target.index)
-  })
+  Result.flatMap(
+    resolveTargets(config(value), { model: "gemini-2.5-flash", header: undefined, key, carried: requestContext.carried, ...asked }, catalog),
+    (targets) => orderTargets(config(value), targets, { facts: () => facts, draw, isOpen: ({ target }) => target !== undefined && open.includes(target.index) })
+  )
 const planned = (value: Json, more: More = {}): ReadonlyArray<Planned> =>
   Result.getOrThrowWith(plan(value, more), (fault) => new Error(fault._tag))
 /** Slug and model of every target. */
 const brief = (value: Json, more: More = {}) => planned(value, more).map(({ account, modelId }) => `${account.slug}/${modelId}`)
 const faultOf = (value: Json, more: More = {}) => Result.getFailure(plan(value, more))
 
-const fallback = (...targets: ReadonlyArray<Json>): Json => ({ strategy: { mode: "fallback" }, targets })
 const google = { provider: "google" }
 const vertex = { provider: "vertex-ai" }
 

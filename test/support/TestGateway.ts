@@ -10,8 +10,6 @@ import * as HttpServer from "effect/http/HttpServer"
 import { makeSimulator, type Simulator, type SimulatorOptions } from "../../src/demo/google/Simulator.ts"
 import { defaultLimits, type LimitValues } from "../../src/domain/Limits.ts"
 import { endpointFacts } from "../../src/demo/seed.ts"
-import type { Prompt } from "../../src/domain/Prompt.ts"
-import type { ProviderAccount } from "../../src/domain/ProviderAccount.ts"
 import type { Settings } from "../../src/domain/Settings.ts"
 import { Gateway } from "../../src/Gateway.ts"
 import { googleAccount, vertexAccount } from "./account.ts"
@@ -39,15 +37,10 @@ export interface TestGateway {
   readonly close: () => Promise<void>
 }
 
+export type MoreSettings = Partial<Pick<Settings, "accounts" | "configs" | "keys" | "prompts">> & { readonly limits?: Partial<LimitValues> }
+
 /** Settings with both providers pointing at one base URL. */
-export const settingsFor = (
-  baseUrl: string,
-  more: {
-    readonly limits?: Partial<LimitValues>
-    readonly accounts?: ReadonlyArray<ProviderAccount>
-    readonly prompts?: ReadonlyArray<Prompt>
-  } = {}
-): Settings => ({
+export const settingsFor = (baseUrl: string, more: MoreSettings = {}): Settings => ({
   server: { host: "127.0.0.1", port: 0 },
   accounts: more.accounts ?? [
     { ...googleAccount, credentials: { _tag: "ApiKey", key: Redacted.make(geminiKey) }, baseUrl },
@@ -67,8 +60,9 @@ export const settingsFor = (
       }
     }
   ],
-  keys: [{ name: "test", key: Redacted.make(gatewayKey), providers: undefined, models: undefined }],
+  ...(more.configs === undefined ? {} : { configs: more.configs }),
   ...(more.prompts === undefined ? {} : { prompts: more.prompts }),
+  keys: more.keys ?? [{ name: "test", key: Redacted.make(gatewayKey), providers: undefined, models: undefined }],
   // How often a failed call is repeated is a matter of its own tests.
   limits: { ...defaultLimits, readyDelayMillis: 0, retries: 0, ...more.limits }
 })
@@ -87,11 +81,7 @@ export const startGateway = async (settings: Settings): Promise<{ url: string; c
 
 /** A gateway in front of a fresh simulator. */
 export const startTestGateway = async (
-  { simulator: options, ...more }: {
-    readonly limits?: Partial<LimitValues>
-    readonly prompts?: ReadonlyArray<Prompt>
-    readonly simulator?: Partial<SimulatorOptions>
-  } = {}
+  { simulator: options, ...more }: MoreSettings & { readonly simulator?: Partial<SimulatorOptions> } = {}
 ): Promise<TestGateway> => {
   const simulator = makeSimulator({ geminiApiKeys: [geminiKey], serviceAccounts: [serviceAccount], ...options })
   const upstream = await simulator.listen()

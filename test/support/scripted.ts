@@ -1,14 +1,13 @@
 // The whole service in this process: a scripted network below, a web handler above, no socket.
 // It must not know what is asked or answered.
 import * as Layer from "effect/Layer"
-import type { ProviderAccount } from "../../src/domain/ProviderAccount.ts"
-import type { Prompt } from "../../src/domain/Prompt.ts"
-import { Limits, type LimitValues } from "../../src/domain/Limits.ts"
+import * as Random from "effect/Random"
+import { Limits } from "../../src/domain/Limits.ts"
 import { Gateway } from "../../src/Gateway.ts"
 import { HttpApi } from "../../src/http/HttpApi.ts"
 import { Transport, type TransportScript } from "../../src/upstream/Transport.ts"
 import { googleAccount, vertexAccount } from "./account.ts"
-import { gatewayKey, settingsFor } from "./TestGateway.ts"
+import { gatewayKey, type MoreSettings, settingsFor } from "./TestGateway.ts"
 
 /** A call as it reached the network. */
 export interface SeenCall {
@@ -28,10 +27,9 @@ export interface ScriptedGateway {
 
 export const gatewayOver = (
   script: TransportScript,
-  more: {
-    readonly accounts?: ReadonlyArray<ProviderAccount>
-    readonly limits?: Partial<LimitValues>
-    readonly prompts?: ReadonlyArray<Prompt>
+  { draw, ...more }: MoreSettings & {
+    /** Chance; Effect's own unless said. */
+    readonly draw?: () => number
   } = {}
 ): ScriptedGateway => {
   const seen: Array<SeenCall> = []
@@ -43,7 +41,10 @@ export const gatewayOver = (
         seen.push({ method: request.method, url: request.url, headers: request.headers, body })
         return script(request)
       })),
-      Layer.merge(Layer.succeed(Limits, settings.limits))
+      Layer.merge(Layer.succeed(Limits, settings.limits)),
+      draw === undefined
+        ? (layer) => layer
+        : Layer.provide(Layer.succeed(Random.Random, { nextDoubleUnsafe: draw, nextIntUnsafe: () => 0 }))
     )
   )
   return {

@@ -1,0 +1,42 @@
+// Makes the plan of a request, with the state of circuits where load could go elsewhere.
+// It must not know how a target is called.
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { GatewayConfig } from "../domain/GatewayConfig.ts"
+import type { GatewayError } from "../domain/GatewayError.ts"
+import type { GatewayKey } from "../domain/GatewayKey.ts"
+import type { Circuits } from "../memory/Circuits.ts"
+import type { Operations } from "../provider/Provider.ts"
+import type { Asking } from "./Attempts.ts"
+import { bodies } from "./bodies.ts"
+import { circuitOf } from "./circuit.ts"
+import { type CatalogView, orderTargets, type Plan, type Planned, planOne, resolveTargets } from "./plan.ts"
+
+export interface PlanningServices {
+  readonly catalog: CatalogView
+  readonly circuits: Circuits["Service"]
+  /** From 0 to 1, the latter excluded. */
+  readonly draw: () => number
+}
+
+const none: ReadonlySet<string> = new Set()
+
+export const planning = ({ catalog, circuits, draw }: PlanningServices) => {
+  const openOnes = (config: GatewayConfig, all: ReadonlyArray<Planned>, key: GatewayKey): Effect.Effect<ReadonlySet<string>> =>
+    config.sharesGuarded
+      ? circuits.open(all.map((planned) => circuitOf(planned, key)).filter((circuit) => circuit !== undefined))
+      : Effect.succeed(none)
+
+  return <Op extends keyof Operations>({ context, operation, request }: Asking<Op>): Effect.Effect<Plan, GatewayError> => {
+    const { carried, config, key, metadata, providerHeader: header } = context
+    const asked = { model: request.model, header, key, carried }
+    if (config === undefined) return Effect.fromResult(planOne(asked, catalog))
+    const all = resolveTargets(config, asked, catalog)
+    if (Result.isFailure(all)) return Effect.fail(all.failure)
+    const facts = () => ({ metadata, params: bodies[operation].params(request), path: bodies[operation].path })
+    return Effect.flatMap(openOnes(config, all.success, key), (open) => {
+      const isOpen = (planned: Planned) => open.has(circuitOf(planned, key)?.name ?? "")
+      return Effect.fromResult(orderTargets(config, all.success, { facts, draw, isOpen }))
+    })
+  }
+}

@@ -1,0 +1,43 @@
+// The circuit of a target: what it is named by, and what the end of a call says of it.
+// It must not know how a circuit opens or who keeps it.
+import type * as Option from "effect/Option"
+import { renderPath } from "../domain/faults.ts"
+import type { CircuitRule } from "../domain/GatewayConfig.ts"
+import type { GatewayError } from "../domain/GatewayError.ts"
+import type { GatewayKey } from "../domain/GatewayKey.ts"
+import { ProviderError } from "../domain/ProviderError.ts"
+import type { Circuit, Refused, Verdict } from "../memory/Circuits.ts"
+import { failureOf } from "./failures.ts"
+import type { Planned } from "./plan.ts"
+
+/**
+ * One caller's, so that nobody opens it for others (TH20). Targets that share account, place, model and rule share it as well,
+ * but for those with credentials of their own.
+ */
+export const circuitOf = ({ account, carried, modelId, target }: Planned, key: GatewayKey): Circuit | undefined => {
+  if (target?.circuit === undefined) return undefined
+  const own = target.credentials === undefined ? "" : renderPath(target.at) || "own"
+  const parts = [key.id, account.slug, carried.vertexRegion ?? account.region ?? "", modelId, own, target.circuit.id]
+  return { name: JSON.stringify(parts), rule: target.circuit }
+}
+
+const leastFailing = 500
+
+/** Only what was said by the target, or by nobody in its place, speaks for or against it. */
+export const verdictOf = ({ codes }: CircuitRule, failed: Option.Option<GatewayError>): Verdict => {
+  if (failed._tag === "None" || failed.value._tag !== "ProviderError" || failed.value.reason._tag === "CircuitOpen") return "Ignored"
+  const failure = failureOf(failed.value)
+  if (codes === undefined ? failure.codes.some((code) => code >= leastFailing) : failure.codes.some((code) => codes.has(code))) return "Failure"
+  return failed.value.upstreamStatus === undefined ? "Ignored" : "Success"
+}
+
+/** The failure of a call that was not made. */
+export const refusedBy = (slug: string, { retryAfterMillis }: Refused): ProviderError =>
+  new ProviderError({
+    slug,
+    reason: {
+      _tag: "CircuitOpen",
+      message: "The upstream was not called: it failed too often of late.",
+      ...(retryAfterMillis === undefined ? {} : { retryAfterMillis })
+    }
+  })

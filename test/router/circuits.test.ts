@@ -1,0 +1,222 @@
+// Circuits of targets: when they open, what they let through, and whom they do not touch.
+import { describe, expect, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as TestClock from "effect/testing/TestClock"
+import type { CircuitRule } from "../../src/domain/GatewayConfig.ts"
+import { BodyInvalid, type GatewayError } from "../../src/domain/GatewayError.ts"
+import type { Json } from "../../src/domain/json.ts"
+import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
+import { ProviderError } from "../../src/domain/ProviderError.ts"
+import type { RequestContext } from "../../src/domain/RequestContext.ts"
+import { Gateway } from "../../src/Gateway.ts"
+import { Circuits } from "../../src/memory/Circuits.ts"
+import { circuitOf, verdictOf } from "../../src/router/circuit.ts"
+import { ProviderRouter } from "../../src/router/ProviderRouter.ts"
+import { Transport } from "../../src/upstream/Transport.ts"
+import { googleAccount, requestContext, vertexAccount } from "../support/account.ts"
+import { config, fallback } from "../support/config.ts"
+import { reply } from "../support/gemini.ts"
+import { replying } from "../support/scripted.ts"
+import { settingsFor } from "../support/TestGateway.ts"
+
+const rule: CircuitRule = { id: "r", consecutive: 2, rate: undefined, cooldownMillis: 1_000, codes: undefined }
+
+describe("what the end of a call says", () => {
+  const message = "What is wrong."
+  const failed = (reason: ProviderError["reason"], upstreamStatus?: number) =>
+    Option.some(new ProviderError({ slug: "a", reason, ...(upstreamStatus === undefined ? {} : { upstreamStatus }) }))
+  const overloaded = failed({ _tag: "Overloaded", message, code: "upstream_unavailable" }, 503)
+  const limited = failed({ _tag: "RateLimited", message }, 429)
+  it("500 and above, and what never answered, are failures; what it refused speaks for it", () => {
+    expect([
+      overloaded,
+      failed({ _tag: "Timeout", message, phase: "connect" }),
+      failed({ _tag: "Transport", message, kind: "refused" }),
+      failed({ _tag: "BadReply", message, kind: "empty" }, 200),
+      limited,
+      failed({ _tag: "InvalidRequest", message }, 400)
+    ].map((one) => verdictOf(rule, one))).toEqual(["Failure", "Failure", "Failure", "Failure", "Success", "Success"])
+  })
+  it("its own codes are all that count", () => {
+    const own = { ...rule, codes: new Set([429]) }
+    expect([limited, overloaded].map((one) => verdictOf(own, one))).toEqual(["Failure", "Success"])
+  })
+  it("F48 an aborted call, one that was refused here, and one that was not made say nothing", () => {
+    const refusedHere: Option.Option<GatewayError> = Option.some(new BodyInvalid({ code: "x", param: null, message }))
+    expect([Option.none<GatewayError>(), refusedHere, failed({ _tag: "CircuitOpen", message })].map((one) => verdictOf(rule, one)))
+      .toEqual(["Ignored", "Ignored", "Ignored"])
+  })
+})
+
+describe("what a circuit is named by (TH20)", () => {
+  const named = (value: Json, index = 0, key = requestContext.key) => {
+    const target = config(value).targets[index]
+    if (target === undefined) throw new Error("no such target")
+    return circuitOf({ account: vertexAccount, modelId: "m", carried: requestContext.carried, target, ways: [] }, key)?.name
+  }
+  const circuit = { cb_config: { failure_threshold: 1 } }
+  it("nothing where the config has none", () => expect(named({})).toBe(undefined))
+  it("caller, account, place, model and rule", () => {
+    expect(named(circuit)).toBe(named({ ...circuit, retry: { attempts: 1 } }))
+    const others = [
+      named(circuit, 0, { ...requestContext.key, id: "other" }),
+      named({ cb_config: { failure_threshold: 2 } }),
+      named({ ...circuit, provider: "vertex-ai", api_key: "x" })
+    ]
+    expect(new Set([named(circuit), ...others]).size).toBe(4)
+  })
+  it("and the target itself where it has credentials of its own", () => {
+    const keyed = { provider: "vertex-ai", api_key: "x" }
+    const value = { ...fallback(keyed, keyed), ...circuit }
+    expect(named(value, 0)).not.toBe(named(value, 1))
+    const shared = { ...fallback({}, {}), ...circuit }
+    expect(named(shared, 0)).toBe(named(shared, 1))
+  })
+})
+
+describe("a circuit", () => {
+  const circuits = (limits: Partial<typeof defaultLimits> = {}) =>
+    Circuits.layerMemory.pipe(Layer.provide(Layer.succeed(Limits, { ...defaultLimits, ...limits })))
+  /** A call through the circuit of a name; how it ended. */
+  const call = (name: string, inner: Effect.Effect<string, string>, by = rule) =>
+    Effect.flatMap(Circuits, ({ guard }) =>
+      Effect.match(guard({ name, rule: by }, inner, (cause) => (Cause.hasInterruptsOnly(cause) ? "Ignored" : "Failure"), ({ retryAfterMillis }) => `refused ${retryAfterMillis}`), {
+        onFailure: (error) => error,
+        onSuccess: (value) => value
+      }))
+  const bad = Effect.fail("bad")
+  const good = Effect.succeed("good")
+
+  it.effect("opens after failures in a row, refuses, lets one probe through, and closes behind its success", () =>
+    Effect.gen(function*() {
+      expect([yield* call("a", bad), yield* call("a", good), yield* call("a", bad), yield* call("a", bad)]).toEqual(["bad", "good", "bad", "bad"])
+      yield* TestClock.adjust(400)
+      expect([yield* call("a", good), yield* call("b", good)]).toEqual(["refused 600", "good"])
+      yield* TestClock.adjust(600)
+      const probe = yield* Effect.forkChild(call("a", Effect.as(Effect.sleep(100), "slow")))
+      yield* Effect.yieldNow
+      expect(yield* call("a", good)).toBe("refused undefined")
+      yield* TestClock.adjust(100)
+      expect([yield* Fiber.join(probe), yield* call("a", good)]).toEqual(["slow", "good"])
+    }).pipe(Effect.provide(circuits())))
+  it.effect("opens again behind a failed probe", () =>
+    Effect.gen(function*() {
+      yield* call("a", bad)
+      yield* call("a", bad)
+      yield* TestClock.adjust(1_000)
+      expect([yield* call("a", bad), yield* call("a", good)]).toEqual(["bad", "refused 1000"])
+    }).pipe(Effect.provide(circuits())))
+  it.effect("F48 is not moved by calls that are given up, be they probes", () =>
+    Effect.gen(function*() {
+      const giveUp = Effect.gen(function*() {
+        const running = yield* Effect.forkChild(call("a", Effect.never))
+        yield* Effect.yieldNow
+        yield* Fiber.interrupt(running)
+      })
+      for (let n = 0; n < 5; n++) yield* giveUp
+      expect(yield* call("a", good)).toBe("good")
+      yield* call("a", bad)
+      yield* call("a", bad)
+      yield* TestClock.adjust(1_000)
+      yield* giveUp
+      expect(yield* call("a", good)).toBe("good")
+    }).pipe(Effect.provide(circuits())))
+  it.effect("opens by a share of failures once there are enough calls", () => {
+    const share: CircuitRule = { ...rule, consecutive: undefined, rate: { threshold: 0.5, minimum: 4 } }
+    return Effect.gen(function*() {
+      const ends = []
+      for (const inner of [bad, good, bad, good, good]) ends.push(yield* call("a", inner, share))
+      expect(ends).toEqual(["bad", "good", "bad", "good", "refused 1000"])
+    }).pipe(Effect.provide(circuits()))
+  })
+  it.effect("of two thresholds opens by either", () => {
+    const both: CircuitRule = { ...rule, consecutive: 3, rate: { threshold: 0.4, minimum: 5 } }
+    return Effect.gen(function*() {
+      for (const inner of [bad, bad, bad]) yield* call("a", inner, both)
+      for (const inner of [bad, good, good, good, bad]) yield* call("b", inner, both)
+      expect([yield* call("a", good, both), yield* call("b", good, both)]).toEqual(["refused 1000", "refused 1000"])
+      const { open } = yield* Circuits
+      expect([...yield* open(["a", "b", "c"].map((name) => ({ name, rule: both })))]).toEqual(["a", "b"])
+      yield* TestClock.adjust(1_000)
+      expect([...yield* open(["a", "b", "c"].map((name) => ({ name, rule: both })))]).toEqual([])
+    }).pipe(Effect.provide(circuits()))
+  })
+  it.effect("is not made for more names than the limit, until some are forgotten", () =>
+    Effect.gen(function*() {
+      yield* call("a", good)
+      for (let n = 0; n < 3; n++) yield* call("b", bad)
+      expect(yield* call("b", good)).toBe("good")
+      yield* TestClock.adjust(1_000)
+      for (let n = 0; n < 2; n++) yield* call("b", bad)
+      expect(yield* call("b", good)).toBe("refused 1000")
+    }).pipe(Effect.provide(circuits({ circuitEntries: 1, circuitIdleMillis: 1_000 }))))
+})
+
+describe("through the router", () => {
+  const request = { model: "gemini-2.5-flash", messages: [{ role: "user", content: "hi" }] }
+  const good = replying(reply([{ text: "fine" }], { finishReason: "STOP" }))
+  const busy = { status: 503, chunks: [JSON.stringify({ error: { code: 503, message: "Not now." } })] }
+  const world = (isDown: (url: string, at: number) => boolean) => {
+    const calls: Array<{ readonly at: number; readonly slug: string }> = []
+    const transport = Transport.layerTest(({ url }) =>
+      Effect.clockWith((clock) => {
+        const at = clock.currentTimeMillisUnsafe()
+        calls.push({ at, slug: url.includes("generativelanguage") ? "google" : "vertex-ai" })
+        return Effect.succeed(isDown(url, at) ? busy : good)
+      }))
+    const settings = settingsFor("http://unused.invalid", { accounts: [googleAccount, vertexAccount] })
+    return { calls, layer: Gateway.layerNoDeps(settings).pipe(Layer.provide(transport)) }
+  }
+  const circuit = { cb_config: { failure_threshold: 2, cooldown_interval: 5_000 } }
+  const google = { provider: "google", retry: { attempts: 0 } }
+  const vertex = { provider: "vertex-ai" }
+  const asking = (value: Json, more: Partial<RequestContext> = {}) =>
+    Effect.flatMap(ProviderRouter, (router) =>
+      Effect.map(Effect.exit(router.run("chat", request, { ...requestContext, ...more, config: config(value) })), (exit) => {
+        if (Exit.isSuccess(exit)) return exit.value.served.slug
+        const error = Option.getOrUndefined(Exit.findErrorOption(exit))
+        return error?._tag === "AllTargetsFailed" && error.last._tag === "ProviderError" ? error.last.reason : error
+      }))
+
+  it.effect("an open target is passed over, and a single one says when to come back", () => {
+    const { calls, layer } = world((url) => url.includes("generativelanguage"))
+    return Effect.gen(function*() {
+      const both = { ...fallback(google, vertex), ...circuit }
+      for (let n = 0; n < 4; n++) expect(yield* asking(both)).toBe("vertex-ai")
+      expect(calls.map(({ slug }) => slug)).toEqual(["google", "vertex-ai", "google", "vertex-ai", "vertex-ai", "vertex-ai"])
+      expect(yield* asking({ ...google, ...circuit })).toEqual({
+        _tag: "CircuitOpen",
+        message: "The upstream was not called: it failed too often of late.",
+        retryAfterMillis: 5_000
+      })
+      expect(yield* asking(both, { key: { ...requestContext.key, id: "other" } })).toBe("vertex-ai")
+      expect(calls.at(-2)?.slug).toBe("google")
+    }).pipe(Effect.provide(layer))
+  })
+  it.effect("load goes to those that are closed", () => {
+    const { calls, layer } = world((url) => url.includes("generativelanguage"))
+    const shared = { strategy: { mode: "loadbalance", ...circuit }, targets: [google, vertex] }
+    return Effect.gen(function*() {
+      for (let n = 0; n < 2; n++) yield* asking({ ...google, ...circuit })
+      for (let n = 0; n < 20; n++) expect(yield* asking(shared)).toBe("vertex-ai")
+      expect(calls).toHaveLength(22)
+    }).pipe(Effect.provide(layer))
+  })
+  it.effect("F19 a storm meets an open circuit: no more than a probe each cooldown, and none fails behind its end", () => {
+    const { calls, layer } = world((_url, at) => at < 20_000)
+    return Effect.gen(function*() {
+      const ends: Array<unknown> = []
+      for (let n = 0; n < 600; n++) {
+        ends.push(yield* asking({ ...google, ...circuit }))
+        yield* TestClock.adjust(50)
+      }
+      expect(calls.filter(({ at }) => at < 20_000).map(({ at }) => at)).toEqual([0, 50, 5_050, 10_050, 15_050])
+      expect(ends.slice(25_050 / 50).every((end) => end === "google")).toBe(true)
+    }).pipe(Effect.provide(layer))
+  })
+})
