@@ -12,6 +12,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { readSettings } from "../src/cli/readSettings.ts"
 import { parseSettingsText } from "../src/cli/SettingsText.ts"
 import { demoPrompts } from "../src/demo/seed.ts"
+import { targetWords } from "../src/domain/GatewayConfig.ts"
+import { defaultLimits } from "../src/domain/Limits.ts"
+import { readConfig } from "../src/domain/readConfig.ts"
 import * as Package from "../src/index.ts"
 import { serviceAccount, startTestGateway, type TestGateway, gatewayKey } from "./support/TestGateway.ts"
 import { generatedPages } from "./support/generateDocs.ts"
@@ -62,6 +65,33 @@ describe("from requirement to test", () => {
     const names = namesIn.get(path) ?? testNames(read(path))
     namesIn.set(path, names)
     expect(names).toContain(name)
+  })
+})
+
+describe("the page on configs", () => {
+  const page = read("docs/configuration.md")
+
+  it("shows a file the program accepts", () => {
+    const parsed = Result.getOrThrow(parseSettingsText("gateway.yaml", blocks(page, "yaml")[0] ?? ""))
+    const settings = Result.getOrThrow(readSettings({ file: parsed.value, env: { CI_KEY: "mgk_ci_0123456789" }, flags: {}, fileText: () => Result.fail("no file") }))
+    expect(settings.configs?.["fast"]?.targets.map(({ model, slug }) => ({ model, slug }))).toEqual([
+      { slug: "google", model: undefined },
+      { slug: "vertex-ai", model: "anthropic.claude-haiku-4-5@20251001" }
+    ])
+    expect(settings.keys.map((key) => key.config)).toEqual(["fast"])
+  })
+
+  it("shows a config the program accepts", () => {
+    const shown = JSON.parse(blocks(page, "json")[0] ?? "")
+    expect(Result.getOrThrow(readConfig(shown, defaultLimits)).targets.map(({ model }) => model)).toEqual([
+      "gemini-2.5-flash", "gemini-2.5-pro", "@google/gemini-2.5-pro", "@vertex-ai/gemini-2.5-pro"
+    ])
+  })
+
+  it("names every word of a target, and no other", () => {
+    const rows = page.slice(page.indexOf("## Words of a target"), page.indexOf("## Retries")).split("\n").filter((line) => line.startsWith("| `"))
+    const named = rows.flatMap((row) => [...(row.split(" | ")[0] ?? "").matchAll(/`(\w+)`/g)].map((match) => match[1] ?? ""))
+    expect([...named, "metadata", "strategy"].sort()).toEqual(targetWords.toSorted())
   })
 })
 

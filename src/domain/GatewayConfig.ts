@@ -1,7 +1,7 @@
 // A gateway config: as it is written, in the words of the closest peer so that configs carry over, and made ready.
 // It must not know headers, files or who serves a target.
 import * as Schema from "effect/Schema"
-import { millis, mostMillis, text, texts, whole } from "./configured.ts"
+import { millis, text, texts, whole } from "./configured.ts"
 import type { Query } from "./conditions.ts"
 import type { Edits } from "./edits.ts"
 import type { FaultPath } from "./faults.ts"
@@ -39,8 +39,6 @@ const retry = Schema.Struct({
 
 const timeouts = Schema.Struct({ connect: opt(millis), first_byte: opt(millis), idle: opt(millis), total: opt(millis) })
 
-const cache = Schema.Struct({ mode: Schema.Literals(["simple"]), max_age: opt(whole(1, mostMillis).annotate({ description: "Seconds." })) })
-
 const fields = {
   name: opt(text),
   weight: opt(Schema.Number.check(Schema.makeFilter((value: number) =>
@@ -59,11 +57,13 @@ const fields = {
   request_timeout: opt(millis.annotate({ description: "Milliseconds of one attempt; of a stream, to its first byte." })),
   timeouts: opt(timeouts),
   cb_config: opt(circuit),
-  cache: opt(cache),
   labels: opt(pairs),
   metadata: opt(pairs),
   strategy: opt(strategy)
 }
+
+/** Every word of a target but `targets`, by which it is a group. */
+export const targetWords: ReadonlyArray<string> = Object.keys(fields)
 
 type Fields = Schema.Struct<typeof fields>["Type"]
 
@@ -107,10 +107,6 @@ export interface CircuitRule {
   readonly codes: ReadonlySet<number> | undefined
 }
 
-export interface CacheRule {
-  readonly maxAgeSeconds: number
-}
-
 /** One way to serve a request, with what stands above it in the config laid in. */
 export interface ConfigTarget {
   readonly kind: "target"
@@ -129,7 +125,6 @@ export interface ConfigTarget {
   readonly retry: RetryRule | undefined
   readonly times: TargetTimes | undefined
   readonly circuit: CircuitRule | undefined
-  readonly cache: CacheRule | undefined
 }
 
 export interface ConfigGroup {
