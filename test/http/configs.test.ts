@@ -112,6 +112,12 @@ describe("what a config lays onto a request (T125)", () => {
     }, { ...hello, temperature: 0, max_tokens: 9, seed: 1, stop: "x", thinking: { type: "enabled", budget_tokens: 512 } })
     expect(bodies).toEqual([{ contents, generationConfig: { temperature: 0, topP: 0.9, maxOutputTokens: 7, thinkingConfig: { thinkingBudget: 0, includeThoughts: false } } }])
   })
+  it("labels through override_params", async () => {
+    const gateway = over(() => gemini("hi"))
+    await gateway.post(path, hello, inline({ ...vertex, override_params: { labels: { team: "research" } } }))
+    expect(gateway.seen.map((call) => call.body)).toEqual([{ contents: [{ role: "user", parts: [{ text: "hi" }] }], labels: { team: "research" } }])
+  })
+
   it("labels beneath the request's own, on Vertex AI only", async () => {
     const value = { ...fallback(google, vertex), labels: { team: "a", app: "b" } }
     const gateway = over(({ url }) => (url.includes("generativelanguage") ? busy : gemini("fine")))
