@@ -10,7 +10,8 @@ import {
   messagesBody,
   type MessagesRequest,
   messageStream,
-  type PassedReply
+  type PassedReply,
+  usageOfReply
 } from "../translate/messages-to-claude.ts"
 import { betaHeader } from "../translate/shared/betas.ts"
 import { machine } from "../translate/Translator.ts"
@@ -67,9 +68,10 @@ const passing = <Chunk>(
     },
     ignored: [],
     reply: (status, replyHeaders, reply) =>
-      Result.map(acceptedJson(failing, status, replyHeaders, reply), () => ({
+      Result.map(acceptedJson(failing, status, replyHeaders, reply), (body) => ({
         bytes: reply,
-        contentType: replyHeaders["content-type"] ?? "application/json"
+        contentType: replyHeaders["content-type"] ?? "application/json",
+        usage: usageOfReply(body)
       })),
     chunks
   }))

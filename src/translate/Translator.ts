@@ -6,6 +6,7 @@ import type { RequestFault } from "../domain/GatewayError.ts"
 import type { Json } from "../domain/json.ts"
 import type { ProviderKind } from "../domain/ProviderAccount.ts"
 import type { Reason } from "../domain/ProviderError.ts"
+import type { Usage } from "../wire/openai/ChatReply.ts"
 import type { ModelFacts } from "./shared/modelFacts.ts"
 
 /** A thought signature with the backend that made it, e.g. `gemini/google`. */
@@ -82,6 +83,8 @@ export interface Fold<State, In, Out> {
   readonly initial: () => State
   readonly step: (state: State, input: In) => readonly [State, ReadonlyArray<Out>]
   readonly onHalt: (state: State) => ReadonlyArray<Out>
+  /** What the upstream has counted so far; asked once, when the stream is over or was left. */
+  readonly usage?: (state: State) => Usage | undefined
 }
 
 /** A fold with its state closed over. */
@@ -90,6 +93,8 @@ export interface Machine<In, Out> {
   /** All steps at once: what one network read holds, without a machine in between for each event. */
   readonly steps: (inputs: ReadonlyArray<In>) => readonly [Machine<In, Out>, ReadonlyArray<Out>]
   readonly halt: () => ReadonlyArray<Out>
+  /** What the upstream has counted so far. */
+  readonly usage: () => Usage | undefined
 }
 
 export const machine = <State, In, Out>(fold: Fold<State, In, Out>): Machine<In, Out> => {
@@ -108,7 +113,8 @@ export const machine = <State, In, Out>(fold: Fold<State, In, Out>): Machine<In,
       }
       return [at(current), out]
     },
-    halt: () => fold.onHalt(state)
+    halt: () => fold.onHalt(state),
+    usage: () => fold.usage?.(state)
   })
   return at(fold.initial())
 }
@@ -125,7 +131,8 @@ export const compose = <A, B, C>(first: Machine<A, B>, second: Machine<B, C>): M
     halt: () => {
       const [last, out] = second.steps(first.halt())
       return [...out, ...last.halt()]
-    }
+    },
+    usage: () => second.usage()
   }
 }
 

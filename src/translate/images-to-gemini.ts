@@ -134,15 +134,17 @@ const noneBecause = ({ candidates, promptFeedback }: GenerateContentReply): Reas
   return held === undefined ? noPicture : filteredPicture(held.finishMessage)
 }
 
-/** What the upstream does not list by kind of the prompt is text. */
+/** What the upstream does not list by kind is text in the prompt, and picture in the answer unless it was thought. */
 const imagesUsage = (metadata: UsageMetadata): ImagesUsage => {
-  const { completion_tokens: output, prompt_tokens: input, prompt_tokens_details: details } = usageOf(metadata)
+  const { completion_tokens: output, completion_tokens_details: drawn, prompt_tokens: input, prompt_tokens_details: details } = usageOf(metadata)
   const image = Math.min(details?.image_tokens ?? 0, input)
+  const picture = Math.min(drawn?.image_tokens ?? output - (drawn?.reasoning_tokens ?? 0), output)
   return {
     input_tokens: input,
     output_tokens: output,
     total_tokens: input + output,
-    input_tokens_details: { text_tokens: details?.text_tokens ?? input - image, image_tokens: image }
+    input_tokens_details: { text_tokens: details?.text_tokens ?? input - image, image_tokens: image },
+    output_tokens_details: { text_tokens: output - picture, image_tokens: picture }
   }
 }
 

@@ -7,9 +7,12 @@ import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../doma
 import type { Reason } from "../domain/ProviderError.ts"
 import { vertexVersion } from "../wire/anthropic/Messages.ts"
 import { noFrames, readFrame, restOf, type WholeFrame, type WholeFrameState, wholeFrames } from "../wire/wholeFrames.ts"
+import type { Usage } from "../wire/openai/ChatReply.ts"
 import { cutAnswer } from "./shared/badStream.ts"
 import { betaRule, betasOf } from "./shared/betas.ts"
 import { countedId } from "./shared/claudeIds.ts"
+import { usageOf } from "./shared/claudeUsage.ts"
+import { mergeUsage } from "./shared/counts.ts"
 import { failureFromGoogle } from "./shared/googleFailure.ts"
 import { readUpstreamError, reasonOfStatus, statusInside } from "./shared/upstreamError.ts"
 import { type Fold, type StreamFailed, streamFailed, type Unary } from "./Translator.ts"
@@ -28,6 +31,18 @@ export interface MessagesRequest {
 export interface PassedReply {
   readonly bytes: Uint8Array
   readonly contentType: string
+  /** What the upstream counted, read beside the bytes. */
+  readonly usage: Usage | undefined
+}
+
+/** The counts of a message, or of an event that tells some. */
+const countsOf = (body: Json | undefined): JsonObject | undefined =>
+  isJsonObject(body) && isJsonObject(body["usage"]) ? body["usage"] : undefined
+
+/** What the answer to a message has cost; the answer to a count has no such field. */
+export const usageOfReply = (body: Json): Usage | undefined => {
+  const counts = countsOf(body)
+  return counts === undefined ? undefined : usageOf(counts)
 }
 
 const invalid = (code: string, param: string, message: string) => Result.fail(new BodyInvalid({ code, param, message: `${param} ${message}` }))
@@ -78,9 +93,10 @@ export interface MessageStreamState {
   readonly begun: boolean
   /** `ended` has seen `message_stop`, or the upstream's own error, behind which nothing is owed. */
   readonly phase: "open" | "ended" | "failed"
+  readonly usage: JsonObject | undefined
 }
 
-const start: MessageStreamState = { frames: noFrames, begun: false, phase: "open" }
+const start: MessageStreamState = { frames: noFrames, begun: false, phase: "open", usage: undefined }
 
 /**
  * Whole frames as they came, all of a read as one piece. An error as the first event fails the call, so that it can still
@@ -92,25 +108,27 @@ export const messageStream = (limits: { readonly eventBytes: number }): Fold<Mes
     if (state.phase === "failed") return [state, []]
     const [frames, whole] = wholeFrames(state.frames, bytes)
     const out: Array<Uint8Array> = []
-    let { begun, phase } = state
+    let { begun, phase, usage } = state
     for (const frame of whole) {
-      const { type, error } = phase === "ended" ? passing : eventOf(frame)
+      const { type, error, counts } = phase === "ended" ? passing : eventOf(frame)
       // Behind the first event the client is told by the upstream's own frame; an error without a name is no frame of this dialect.
-      if (error !== undefined && (!begun || frame.event === "")) return [{ frames, begun, phase: "failed" }, [...together(out), streamFailed(error())]]
+      if (error !== undefined && (!begun || frame.event === "")) return [{ frames, begun, phase: "failed", usage }, [...together(out), streamFailed(error())]]
+      if (counts !== undefined) usage = mergeUsage(usage, counts)
       if (type === "message_stop" || type === "error") phase = "ended"
       if (type !== "") begun = true
       out.push(frame.bytes)
     }
     return frames.size > limits.eventBytes
-      ? [{ frames: noFrames, begun, phase: "failed" }, [...together(out), streamFailed(tooLarge)]]
-      : [{ frames, begun, phase }, together(out)]
+      ? [{ frames: noFrames, begun, phase: "failed", usage }, [...together(out), streamFailed(tooLarge)]]
+      : [{ frames, begun, phase, usage }, together(out)]
   },
   onHalt: ({ frames, begun, phase }) => {
     if (phase !== "open") return []
     // What never was a frame may be an error that came as plain JSON.
     const error = begun ? undefined : errorIn(jsonOf(decoder.decode(restOf(frames))))
     return [streamFailed(error === undefined ? cutAnswer : failureInside(error))]
-  }
+  },
+  usage: ({ usage }) => (usage === undefined ? undefined : usageOf(usage))
 })
 
 const decoder = new TextDecoder()
@@ -130,18 +148,24 @@ interface ReadEvent {
   readonly type: string
   /** Why, of an event that is an error; read only when it is asked. */
   readonly error?: () => Reason
+  readonly counts?: JsonObject | undefined
 }
 
 const passing: ReadEvent = { type: "" }
 
 /** What has to be known of an event; most are known by their name alone. */
 const eventOf = ({ bytes, event }: WholeFrame): ReadEvent => {
+  if (event === "message_start" || event === "message_delta") return { type: event, counts: countsIn(jsonOf(readFrame(bytes)?.data ?? "")) }
   if (event !== "" && event !== "error") return { type: event }
   const value = jsonOf(readFrame(bytes)?.data ?? "")
   const error = errorIn(value)
   const type = event === "" && isJsonObject(value) && typeof value["type"] === "string" ? value["type"] : event
-  return error === undefined ? { type } : { type, error: () => failureInside(error) }
+  return error === undefined ? { type, counts: countsIn(value) } : { type, error: () => failureInside(error) }
 }
+
+/** The first event of an answer tells its counts within the message, a later one beside what it changes. */
+const countsIn = (event: Json): JsonObject | undefined =>
+  isJsonObject(event) ? countsOf(event["message"]) ?? countsOf(event) : undefined
 
 /** Whose credential was refused cannot be told inside a 200; nobody is blamed for a stored one. */
 const failureInside = (error: JsonObject): Reason => failureFromMessages(statusInside(error), {}, { error }, "stored")

@@ -118,9 +118,10 @@ const throughFailure = <Chunk>(inner: Machine<Json, Chunk | StreamFailed>): Mach
     const at = inputs.findIndex(isFailure)
     const [next, out] = inner.steps(events(at < 0 ? inputs : inputs.slice(0, at)))
     const failure = inputs[at]
-    return isFailure(failure) ? [ended, [...out, failure]] : [throughFailure(next), out]
+    return isFailure(failure) ? [{ ...ended, usage: next.usage }, [...out, failure]] : [throughFailure(next), out]
   },
-  halt: inner.halt
+  halt: inner.halt,
+  usage: inner.usage
 })
 
 /** The check of the reason keeps an event of the upstream that looks like a failure of ours apart. */
@@ -130,7 +131,12 @@ const isFailure = (input: unknown): input is StreamFailed => isStreamFailed(inpu
 const events = (inputs: ReadonlyArray<Json | StreamFailed>): ReadonlyArray<Json> => inputs as ReadonlyArray<Json>
 
 /** Takes everything and answers nothing: a stream that has failed, or an operation without streams. */
-export const ended: Machine<unknown, never> = { step: () => [ended, []], steps: () => [ended, []], halt: () => [] }
+export const ended: Machine<unknown, never> = {
+  step: () => [ended, []],
+  steps: () => [ended, []],
+  halt: () => [],
+  usage: () => undefined
+}
 
 const checks = new WeakMap<object, (input: unknown) => boolean>()
 

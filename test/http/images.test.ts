@@ -28,7 +28,8 @@ const usage = (calls: number) => ({
   input_tokens: 2 * calls,
   output_tokens: 10 * calls,
   total_tokens: 12 * calls,
-  input_tokens_details: { text_tokens: 2 * calls, image_tokens: 0 }
+  input_tokens_details: { text_tokens: 2 * calls, image_tokens: 0 },
+  output_tokens_details: { text_tokens: 0, image_tokens: 10 * calls }
 })
 
 describe("Imagen", () => {

@@ -338,7 +338,13 @@ describe("answers of Gemini", () => {
       created,
       data: [{ b64_json: "AAAA" }, { b64_json: "BBBB" }],
       output_format: "png",
-      usage: { input_tokens: 10, output_tokens: 1300, total_tokens: 1310, input_tokens_details: { text_tokens: 10, image_tokens: 0 } },
+      usage: {
+        input_tokens: 10,
+        output_tokens: 1300,
+        total_tokens: 1310,
+        input_tokens_details: { text_tokens: 10, image_tokens: 0 },
+        output_tokens_details: { text_tokens: 10, image_tokens: 1290 }
+      },
       provider: "google"
     })
   })
@@ -355,8 +361,14 @@ describe("answers of Gemini", () => {
       input_tokens: 10,
       output_tokens: 0,
       total_tokens: 10,
-      input_tokens_details: { text_tokens: 6, image_tokens: 4 }
+      input_tokens_details: { text_tokens: 6, image_tokens: 4 },
+      output_tokens_details: { text_tokens: 0, image_tokens: 0 }
     })
+    const listed = [{ modality: "IMAGE", tokenCount: 1290 }]
+    expect(counted({ promptTokenCount: 1, candidatesTokenCount: 1300, thoughtsTokenCount: 20, candidatesTokensDetails: listed })?.output_tokens_details)
+      .toStrictEqual({ text_tokens: 30, image_tokens: 1290 })
+    expect(counted({ promptTokenCount: 1, candidatesTokenCount: 1290, thoughtsTokenCount: 20 })?.output_tokens_details)
+      .toStrictEqual({ text_tokens: 20, image_tokens: 1290 })
     expect(counted({ trafficType: "ON_DEMAND" })).toBe(undefined)
   })
 
@@ -399,7 +411,13 @@ describe("answers of Gemini", () => {
           created,
           data: tokens.map((_, at) => ({ b64_json: `P${at}` })),
           output_format: "png",
-          usage: { input_tokens: input, output_tokens: output, total_tokens: input + output, input_tokens_details: { text_tokens: input, image_tokens: 0 } },
+          usage: {
+            input_tokens: input,
+            output_tokens: output,
+            total_tokens: input + output,
+            input_tokens_details: { text_tokens: input, image_tokens: 0 },
+            output_tokens_details: { text_tokens: 0, image_tokens: output }
+          },
           provider: "google"
         })
       }),

@@ -5,13 +5,13 @@ import type { Reason } from "../../domain/ProviderError.ts"
 import type { MessageReply } from "../../wire/anthropic/Messages.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatCompletion, Delta } from "../../wire/openai/ChatReply.ts"
+import { usageOf } from "../shared/claudeUsage.ts"
 import { completionOf } from "../shared/envelope.ts"
 import { messageOf } from "../shared/message.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { blocksFacts, endBlocks, noBlocks, startBlock } from "./blocks.ts"
 import { failureInside } from "./failure.ts"
 import { endOf, noEnd, readEnd } from "./finish.ts"
-import { usageOf } from "./usage.ts"
 
 /** Fails when the reply is an error in disguise or no message at all. */
 export const responseFromClaude = (

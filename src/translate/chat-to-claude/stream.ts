@@ -8,13 +8,13 @@ import { MessageEvent } from "../../wire/anthropic/MessageEvent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, Delta } from "../../wire/openai/ChatReply.ts"
 import { cutAnswer, unreadableEvent } from "../shared/badStream.ts"
+import { usageOf } from "../shared/claudeUsage.ts"
 import { mergeUsage } from "../shared/counts.ts"
 import { chunkOf, usageChunkOf } from "../shared/envelope.ts"
 import { type Fold, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
 import { type BlocksFacts, blocksFacts, type BlocksState, endBlock, endBlocks, growBlock, noBlocks, startBlock } from "./blocks.ts"
 import { failureInside } from "./failure.ts"
 import { endOf, type EndState, noEnd, readEnd } from "./finish.ts"
-import { usageOf } from "./usage.ts"
 
 export interface StreamState {
   /** `begun`: the upstream has said something; `over`: it has said its last, or failed. */
@@ -47,7 +47,8 @@ export const streamFromClaude = (context: TranslateContext, request: ChatRequest
   return {
     initial: () => initial,
     step: (state, event) => (state.stage === "over" ? [state, []] : readEvent(state, event, facts)),
-    onHalt: (state) => (state.stage === "over" ? [] : [streamFailed(state.stage === "silent" ? empty : cutAnswer)])
+    onHalt: (state) => (state.stage === "over" ? [] : [streamFailed(state.stage === "silent" ? empty : cutAnswer)]),
+    usage: ({ usage }) => (usage === undefined ? undefined : usageOf(usage))
   }
 }
 

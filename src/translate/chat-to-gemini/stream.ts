@@ -70,7 +70,8 @@ export const streamFromGemini = (context: TranslateContext, request: ChatRequest
       if (!isEvent(event)) return failed(state, unreadableEvent)
       return event.error ? failed(state, failureInside(event.error)) : readEvent(state, event, facts)
     },
-    onHalt: (state) => (state.failed ? [] : finish(state, facts))
+    onHalt: (state) => (state.failed ? [] : finish(state, facts)),
+    usage: ({ usage }) => (usage === undefined ? undefined : usageOf(usage))
   }
 }
 

@@ -54,7 +54,8 @@ export const streamFromOpenAi = (context: TranslateContext): Fold<StreamState, J
     const fault = failureInside(event)
     return fault === undefined ? readEvent(state, event, context) : failed(state, fault)
   },
-  onHalt: (state) => (state.failed ? [] : finish(state, context))
+  onHalt: (state) => (state.failed ? [] : finish(state, context)),
+  usage: ({ usage }) => (usage === undefined ? undefined : usageOf(usage))
 })
 
 const failed = (state: StreamState, reason: Reason): Step => [{ ...state, failed: true }, [streamFailed(reason)]]

@@ -20,10 +20,15 @@ const addUsage = (one: ImagesUsage, other: ImagesUsage): ImagesUsage => ({
   input_tokens: one.input_tokens + other.input_tokens,
   output_tokens: one.output_tokens + other.output_tokens,
   total_tokens: one.total_tokens + other.total_tokens,
-  input_tokens_details: {
-    text_tokens: one.input_tokens_details.text_tokens + other.input_tokens_details.text_tokens,
-    image_tokens: one.input_tokens_details.image_tokens + other.input_tokens_details.image_tokens
-  }
+  input_tokens_details: addDetails(one.input_tokens_details, other.input_tokens_details),
+  output_tokens_details: addDetails(one.output_tokens_details, other.output_tokens_details)
+})
+
+type Details = ImagesUsage["input_tokens_details"]
+
+const addDetails = (one: Details, other: Details): Details => ({
+  text_tokens: one.text_tokens + other.text_tokens,
+  image_tokens: one.image_tokens + other.image_tokens
 })
 
 /** Bytes in the form the client asked for. */

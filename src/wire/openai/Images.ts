@@ -81,7 +81,8 @@ export const ImagesUsage = Schema.Struct({
   input_tokens: Schema.Number,
   output_tokens: Schema.Number,
   total_tokens: Schema.Number,
-  input_tokens_details: Schema.Struct({ text_tokens: Schema.Number, image_tokens: Schema.Number })
+  input_tokens_details: Schema.Struct({ text_tokens: Schema.Number, image_tokens: Schema.Number }),
+  output_tokens_details: Schema.Struct({ text_tokens: Schema.Number, image_tokens: Schema.Number })
 })
 export type ImagesUsage = typeof ImagesUsage.Type
 

@@ -2,7 +2,7 @@
 // It must not know streams: the merged object of a stream is read like a unary one.
 import { isJsonObject, type JsonObject } from "../../domain/json.ts"
 import type { Usage } from "../../wire/openai/ChatReply.ts"
-import { count } from "../shared/counts.ts"
+import { count } from "./counts.ts"
 
 /** `input_tokens` leaves out what was read from a cache or written to one, so both are added. */
 export const usageOf = (counts: JsonObject | undefined): Usage => {

@@ -1,0 +1,84 @@
+// What a stream has used is known at any moment, so that one whose client leaves is paid for as well.
+import { describe, expect, it } from "vitest"
+import type { Json } from "../../src/domain/json.ts"
+import { streamFromClaude } from "../../src/translate/chat-to-claude/stream.ts"
+import { streamFromGemini } from "../../src/translate/chat-to-gemini/stream.ts"
+import { streamFromOpenAi } from "../../src/translate/chat-to-openai/stream.ts"
+import { messageStream } from "../../src/translate/messages-to-claude.ts"
+import { type Machine, machine } from "../../src/translate/Translator.ts"
+import { prepare } from "../../src/upstream/Prepared.ts"
+import * as Result from "effect/Result"
+import { defaultLimits } from "../../src/domain/Limits.ts"
+import { chatToGemini } from "../../src/translate/chat-to-gemini/ChatToGemini.ts"
+import { chatContext, chatRequest } from "../support/chat.ts"
+import { claudeContext } from "../support/claude.ts"
+import { llamaContext } from "../support/openAi.ts"
+
+const request = chatRequest([{ role: "user", content: "hi" }])
+
+/** Prompt and completion tokens after each input, and what the chunks themselves said of usage at the end. */
+const counted = <In>(start: Machine<In, unknown>, inputs: ReadonlyArray<In>) => {
+  let current = start
+  const after = [start.usage()]
+  const out: Array<unknown> = []
+  for (const input of inputs) {
+    const [next, some] = current.step(input)
+    out.push(...some)
+    current = next
+    after.push(next.usage())
+  }
+  out.push(...current.halt())
+  const told = out.flatMap((one) => (typeof one === "object" && one !== null && "usage" in one ? [one.usage] : []))
+  expect(told).toEqual(told.length === 0 ? [] : [after.at(-1)])
+  return after.map((usage) => (usage === undefined ? undefined : [usage.prompt_tokens, usage.completion_tokens]))
+}
+
+const gemini = (text: string, promptTokenCount?: number, candidatesTokenCount = 0, finishReason?: string): Json => ({
+  candidates: [{ content: { role: "model", parts: [{ text }] }, ...(finishReason === undefined ? {} : { finishReason }) }],
+  ...(promptTokenCount === undefined ? {} : { usageMetadata: { promptTokenCount, candidatesTokenCount } })
+})
+
+const claude: ReadonlyArray<{ readonly type: string } & { readonly [field: string]: Json }> = [
+  { type: "message_start", message: { usage: { input_tokens: 10, cache_read_input_tokens: 90, output_tokens: 1 } } },
+  { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+  { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Hi" } },
+  { type: "content_block_stop", index: 0 },
+  { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 20 } },
+  { type: "message_stop" }
+]
+const claudeCounts = [undefined, [100, 1], [100, 1], [100, 1], [100, 1], [100, 20], [100, 20]]
+
+describe("usage so far", () => {
+  it("Gemini counts with every event", () => {
+    const events = [gemini("a"), gemini("b", 7, 1), gemini("c", 7, 3, "STOP")]
+    expect(counted(machine(streamFromGemini(chatContext(), request)), events)).toEqual([undefined, undefined, [7, 1], [7, 3]])
+    expect(counted(machine(streamFromGemini(chatContext(), request)), events.slice(0, 2))).toEqual([undefined, undefined, [7, 1]])
+  })
+
+  it("Claude counts what went in at the start, and what came out at the end", () => {
+    expect(counted(machine(streamFromClaude(claudeContext(), request)), claude)).toEqual(claudeCounts)
+  })
+
+  it("servers of OpenAI's dialect count at the end", () => {
+    const events: ReadonlyArray<Json> = [
+      { choices: [{ index: 0, delta: { content: "Hi" }, finish_reason: null }] },
+      { choices: [{ index: 0, delta: {}, finish_reason: "stop" }], usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } }
+    ]
+    expect(counted(machine(streamFromOpenAi(llamaContext())), events)).toEqual([undefined, undefined, [5, 2]])
+  })
+
+  it("events that pass as their own bytes are read for it, with or without their names", () => {
+    const bytes = (named: boolean) => claude.map((event) => Buffer.from(`${named ? `event: ${event.type}\n` : ""}data: ${JSON.stringify(event)}\n\n`))
+    for (const named of [true, false]) expect(counted(machine(messageStream(defaultLimits)), bytes(named))).toEqual(claudeCounts)
+  })
+
+  it("is known through the framing, and stays known when the framing breaks", () => {
+    const context = chatContext()
+    const target = { slug: "google", kind: "google", modelId: "m", operation: "chat", optionIndex: 0, issuer: "gemini/google" } as const
+    const prepared = Result.getOrThrow(prepare({
+      translator: chatToGemini, request, context, target, url: "u", headers: {}, origin: "stored", limits: defaultLimits
+    }))
+    const reads = [`data: ${JSON.stringify(gemini("b", 7, 1))}\n\n`, "data: {broken\n\n"].map((text) => Buffer.from(text))
+    expect(counted(prepared.chunks({}), reads)).toEqual([undefined, [7, 1], [7, 1]])
+  })
+})
