@@ -157,7 +157,8 @@ export const startRaw = async (upstream: string): Promise<Contestant> => {
   }
 }
 
-export const startOurs = async (upstream: string): Promise<Contestant> => {
+/** `plain` leaves accounting out, to show what it costs. */
+export const startOurs = async (upstream: string, plain = false): Promise<Contestant> => {
   const port = await freePort()
   const folder = mkdtempSync(join(tmpdir(), "model-gateway-bench-"))
   const config = join(folder, "gateway.json")
@@ -174,7 +175,8 @@ export const startOurs = async (upstream: string): Promise<Contestant> => {
         base_url: upstream
       }
     ],
-    keys: [{ name: "bench", key }]
+    keys: [{ name: "bench", key }],
+    ...(plain ? { telemetry: { accounting: false } } : {})
   }))
   try {
     const args = [join(root, "src", "main.ts"), "serve", "--config", config, "--port", String(port)]
