@@ -6,22 +6,28 @@ import type * as HttpServerError from "effect/http/HttpServerError"
 import { TokenProvider } from "./auth/TokenProvider.ts"
 import { Catalog } from "./catalog/Catalog.ts"
 import { Configs } from "./catalog/Configs.ts"
+import { Prices } from "./catalog/Prices.ts"
 import { Prompts } from "./catalog/Prompts.ts"
 import { Limits } from "./domain/Limits.ts"
 import type { Settings } from "./domain/Settings.ts"
+import { version } from "./domain/version.ts"
+import { accountingLayer } from "./http/Accounting.ts"
+import { MetricsAccess } from "./http/MetricsHandlers.ts"
 import { Server } from "./http/Server.ts"
 import { GatewayKeys } from "./keys/GatewayKeys.ts"
+import { UsageLog } from "./keys/UsageLog.ts"
 import { Circuits } from "./memory/Circuits.ts"
 import { SignatureMemory } from "./memory/SignatureMemory.ts"
 import { CloudPlatformProvider } from "./provider/CloudPlatformProvider.ts"
 import { ModelMakerProvider } from "./provider/ModelMakerProvider.ts"
 import { Providers } from "./provider/Providers.ts"
 import { ProviderRouter } from "./router/ProviderRouter.ts"
+import { ProcessMetrics } from "./telemetry/ProcessMetrics.ts"
 import { Transport } from "./upstream/Transport.ts"
 import { Upstream } from "./upstream/Upstream.ts"
 
 /** What the HTTP face needs, and what another Effect application mounts under a router of its own. */
-export type GatewayServices = ProviderRouter | Catalog | Configs | Prompts | GatewayKeys
+export type GatewayServices = ProviderRouter | Catalog | Configs | Prompts | GatewayKeys | UsageLog
 
 /** Every service but the network: give it a Transport, a real one or a scripted one. */
 const layerNoDeps = (settings: Settings): Layer.Layer<GatewayServices, never, Transport> => {
@@ -36,8 +42,16 @@ const layerNoDeps = (settings: Settings): Layer.Layer<GatewayServices, never, Tr
   )
   const prompts = Prompts.layerMemory(settings.prompts ?? [])
   const configs = Configs.layerMemory(settings.configs ?? {})
-  return Layer.mergeAll(router, catalog, configs, prompts, GatewayKeys.layerStatic(settings.keys)).pipe(Layer.provide(limits))
+  const keys = GatewayKeys.layerStatic(settings.keys)
+  return Layer.mergeAll(router, catalog, configs, prompts, UsageLog.layerMemory, keys, accounting(settings, catalog)).pipe(Layer.provide(limits))
 }
+
+/** Requests are kept only where somebody may list them. */
+const accounting = (settings: Settings, catalog: Layer.Layer<Catalog>): Layer.Layer<never> =>
+  settings.accounting === false ? Layer.empty : accountingLayer({
+    log: { format: settings.log?.format ?? "off", level: settings.log?.level ?? "info" },
+    keep: settings.keys.some(({ scopes }) => scopes?.includes("admin") === true)
+  }).pipe(Layer.provide([Prices.layerWith(settings.prices ?? {}).pipe(Layer.provide(catalog)), UsageLog.layerMemory]))
 
 /** The services over the real network, without HTTP of our own. */
 const layerServices = (settings: Settings): Layer.Layer<GatewayServices> =>
@@ -48,7 +62,8 @@ const layerServices = (settings: Settings): Layer.Layer<GatewayServices> =>
 /** The whole service: listens until the layer's scope closes, then drains. */
 const layer = (settings: Settings): Layer.Layer<HttpServer.HttpServer, HttpServerError.ServeError> =>
   Server.layer(settings.server).pipe(
-    Layer.provide(layerServices(settings)),
+    Layer.provide([layerServices(settings), ProcessMetrics.layer(version)]),
+    Layer.provide(Layer.succeed(MetricsAccess, settings.server.metricsAuth ?? "none")),
     Layer.provide(Layer.succeed(Limits, settings.limits))
   )
 

@@ -9,6 +9,8 @@ import * as Redacted from "effect/Redacted"
 import { Limits } from "../domain/Limits.ts"
 import type { Credentials, ProviderAccount } from "../domain/ProviderAccount.ts"
 import { ProviderError } from "../domain/ProviderError.ts"
+import { metrics } from "../telemetry/metrics.ts"
+import { SeriesRegistry } from "../telemetry/Series.ts"
 import { type AuthHeaders, Transport } from "../upstream/Transport.ts"
 import type { ApplicationDefaultOptions } from "./ApplicationDefault.ts"
 import { age, type Entry, type KeptToken, makeEntries, type Moment, within } from "./TokenEntries.ts"
@@ -56,6 +58,7 @@ const makeTokenProvider = Effect.fnUntraced(function*(options: ApplicationDefaul
   const context = { transport: yield* Transport, limits: yield* Limits, options }
   const scope = yield* Effect.scope
   const entryOf = makeEntries(context.limits.tokenEntries)
+  const series = SeriesRegistry.of(yield* Effect.context<never>())
 
   /** Starts an exchange in the layer's own scope, so that no caller's leaving ends it; joins the one under way. */
   const exchange = (entry: Entry, account: ProviderAccount): Effect.Effect<Deferred.Deferred<AuthHeaders, ProviderError>> =>
@@ -66,7 +69,7 @@ const makeTokenProvider = Effect.fnUntraced(function*(options: ApplicationDefaul
       const run = Effect.flatMap(now, (since) =>
         Effect.onExit(
           Effect.map(exchangeToken(context, account), (token) => (entry.token = keep(token, since)).headers),
-          (exit) => Effect.flatMap(now, (moment) => settle(entry, waiting, exit, moment))
+          (exit) => Effect.flatMap(now, (moment) => settle(entry, waiting, counted(series, account, exit), moment))
         ))
       return Effect.as(Effect.forkIn(Effect.exit(run), scope), waiting)
     }))
@@ -119,6 +122,11 @@ const makeTokenProvider = Effect.fnUntraced(function*(options: ApplicationDefaul
     }
   }
 })
+
+const counted = <Some extends Exit.Exit<unknown, unknown>>(series: SeriesRegistry, { slug }: ProviderAccount, exit: Some): Some => {
+  series.counter(metrics.tokenRefreshes, { provider: slug, result: Exit.isSuccess(exit) ? "ok" : "failed" }).add(1)
+  return exit
+}
 
 /** Tells the waiting, and remembers a refusal for a while; other failures are shared once and forgotten. */
 const settle = (

@@ -29,14 +29,32 @@ const port = Flag.Int("port").pipe(
   Flag.map(Option.getOrUndefined)
 )
 
+const logFormat = Flag.Literals("log-format", ["json", "pretty", "off"]).pipe(
+  Flag.withDescription("Form of the lines on stdout, one a request (default pretty on a terminal, else json)"),
+  Flag.optional,
+  Flag.map(Option.getOrUndefined)
+)
+const logLevel = Flag.Literals("log-level", ["info", "warn", "error"]).pipe(
+  Flag.withDescription("The least that is written (default info)"),
+  Flag.optional,
+  Flag.map(Option.getOrUndefined)
+)
+
 const listenFlags = (given: { readonly host: string | undefined; readonly port: number | undefined }) => ({
   ...(given.host === undefined ? {} : { host: given.host }),
   ...(given.port === undefined ? {} : { port: given.port })
 })
 
-const serve = Command.make("serve", { config, host, port }, (given) =>
+const serve = Command.make("serve", { config, host, port, logFormat, logLevel }, (given) =>
   Effect.flatMap(Effect.promise(() => import("./Serve.ts")), (verb) =>
-    verb.serve({ config: given.config, flags: listenFlags(given) }))).pipe(
+    verb.serve({
+      config: given.config,
+      flags: {
+        ...listenFlags(given),
+        ...(given.logFormat === undefined ? {} : { logFormat: given.logFormat }),
+        ...(given.logLevel === undefined ? {} : { logLevel: given.logLevel })
+      }
+    }))).pipe(
   Command.withDescription("Run the service")
 )
 

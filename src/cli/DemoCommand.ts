@@ -31,7 +31,7 @@ export const demo = Effect.fn("Cli.demo")(function*(flags: DemoFlags): Effect.fn
   yield* Effect.scoped(
     Demo.settings({ host, port, key }).pipe(
       Effect.mapError((error) => failed(error.message)),
-      Effect.flatMap((settings) => runGateway(settings, (origin) => Console.error(banner({ origin, key, version }))))
+      Effect.flatMap((settings) => runGateway({ ...settings, log: { format: process.stdout.isTTY ? "pretty" : "off" } }, (origin) => Console.error(banner({ origin, key, version }))))
     )
   )
 })

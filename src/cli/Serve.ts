@@ -53,10 +53,14 @@ export const runGateway = (
 
 export const serve = Effect.fn("Cli.serve")(function*(options: LoadOptions): Effect.fn.Return<void, Failure> {
   const { file, settings } = yield* loadSettings(options)
-  const made = settings.keys.length === 0 ? makeKey() : undefined
-  const complete: Settings = made === undefined
-    ? settings
-    : { ...settings, keys: [{ name: "generated", key: Redacted.make(made), providers: undefined, models: undefined }] }
+  const made = settings.keys.some(({ scopes }) => scopes?.includes("inference") ?? true) ? undefined : makeKey()
+  const complete: Settings = {
+    ...settings,
+    keys: made === undefined
+      ? settings.keys
+      : [...settings.keys, { name: "generated", key: Redacted.make(made), providers: undefined, models: undefined }],
+    log: { ...settings.log, format: settings.log?.format ?? (process.stdout.isTTY ? "pretty" : "json") }
+  }
   yield* runGateway(complete, (origin) => Console.error([
     `model-gateway ${version}   ${file ?? "no configuration file"}`,
     `API      ${origin}/v1`,

@@ -5,10 +5,12 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { type Fault, faultAt, type FaultPath, faultsOfIssue, renderPath, shown } from "../domain/faults.ts"
 import { isJsonObject, type Json, type JsonObject } from "../domain/json.ts"
+import type { KeyScope } from "../domain/GatewayKey.ts"
 import { defaultLimits } from "../domain/Limits.ts"
 import { hint } from "../domain/nearest.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import { defaultServer, type KeySetting, type Settings, type SettingsFile, settingsFile } from "../domain/Settings.ts"
+import type { Price } from "../domain/Usage.ts"
 import { type FileText, readAccounts } from "./readAccounts.ts"
 import { readConfigs } from "./readConfigs.ts"
 import { readPrompts } from "./readPrompts.ts"
@@ -18,6 +20,8 @@ import { type Environment, substitute } from "./substitute.ts"
 export interface Flags {
   readonly host?: string
   readonly port?: number
+  readonly logFormat?: string
+  readonly logLevel?: string
 }
 
 export interface SettingsInput {
@@ -33,7 +37,7 @@ export const variableOf = (section: string, name: string): string =>
   `GATEWAY_${section}_${name.replace(/[A-Z]/g, "_$&")}`.toUpperCase()
 
 interface Override {
-  readonly section: "server" | "limits"
+  readonly section: "server" | "limits" | "log" | "telemetry"
   readonly name: string
   /** What a fault names: the variable or the flag. */
   readonly origin: string
@@ -50,9 +54,14 @@ const overrides = (env: Environment, flags: Flags): ReadonlyArray<Override> => {
   variable("server", "port", "PORT")
   variable("server", "host", variableOf("server", "host"))
   variable("server", "port", variableOf("server", "port"))
+  variable("server", "metrics_auth", variableOf("server", "metrics_auth"))
+  variable("log", "format", variableOf("log", "format"))
+  variable("log", "level", variableOf("log", "level"))
   for (const name of Object.keys(defaultLimits)) variable("limits", name, variableOf("limits", name))
   if (flags.host !== undefined) found.push({ section: "server", name: "host", origin: "--host", value: flags.host })
   if (flags.port !== undefined) found.push({ section: "server", name: "port", origin: "--port", value: flags.port })
+  if (flags.logFormat !== undefined) found.push({ section: "log", name: "format", origin: "--log-format", value: flags.logFormat })
+  if (flags.logLevel !== undefined) found.push({ section: "log", name: "level", origin: "--log-level", value: flags.logLevel })
   return found
 }
 
@@ -104,12 +113,17 @@ const keyFaults = (file: SettingsFile, accounts: ReadonlyArray<ProviderAccount>)
   })
 }
 
-const environmentKey = (env: Environment): { readonly keys: ReadonlyArray<KeySetting>; readonly faults: ReadonlyArray<Fault> } => {
-  const key = env["GATEWAY_API_KEY"]
+interface ReadKeys {
+  readonly keys: ReadonlyArray<KeySetting>
+  readonly faults: ReadonlyArray<Fault>
+}
+
+const environmentKey = (env: Environment, variable: string, name: string, scopes: ReadonlyArray<KeyScope>): ReadKeys => {
+  const key = env[variable]
   if (key === undefined || key === "") return { keys: [], faults: [] }
   return keyGrammar.test(key)
-    ? { keys: [{ name: "environment", key: Redacted.make(key), providers: undefined, models: undefined }], faults: [] }
-    : { keys: [], faults: [{ path: "GATEWAY_API_KEY", message: keyFault, at: undefined }] }
+    ? { keys: [{ name, key: Redacted.make(key), providers: undefined, models: undefined, scopes }], faults: [] }
+    : { keys: [], faults: [{ path: variable, message: keyFault, at: undefined }] }
 }
 
 /** One fault per place: the first says what to mend, those after it follow from it. */
@@ -142,30 +156,35 @@ const pruned = (value: JsonObject, faults: ReadonlyArray<Fault>): JsonObject => 
 
 /** What the schema cannot say: grammars, credentials, names that must exist or be unique. */
 const checked = (file: SettingsFile, input: SettingsInput): { readonly settings: Settings; readonly faults: ReadonlyArray<Fault> } => {
-  const server = { ...defaultServer, ...file.server }
+  const { host = defaultServer.host, metrics_auth: metricsAuth, port = defaultServer.port } = file.server ?? {}
   const { accounts, faults } = readAccounts(file, input.env, input.fileText)
   const limits = { ...defaultLimits, ...file.limits }
   const prompts = readPrompts(file, accounts, limits)
   const configs = readConfigs(file, accounts, limits)
-  const ambient = environmentKey(input.env)
+  const ambient = environmentKey(input.env, "GATEWAY_API_KEY", "environment", ["inference"])
+  const admin = environmentKey(input.env, "GATEWAY_ADMIN_KEY", "admin", ["admin"])
   const credentialsFile = input.env["GOOGLE_APPLICATION_CREDENTIALS"]
   return {
     settings: {
-      server,
+      server: { host, port, ...(metricsAuth === undefined ? {} : { metricsAuth }) },
       accounts,
-      keys: [...(file.keys ?? []).map(keySetting), ...ambient.keys],
+      keys: [...(file.keys ?? []).map(keySetting), ...ambient.keys, ...admin.keys],
       limits,
       ...(prompts.prompts.length === 0 ? {} : { prompts: prompts.prompts }),
       configs: configs.configs,
+      ...(file.log === undefined ? {} : { log: file.log }),
+      ...(file.prices === undefined ? {} : { prices: Object.fromEntries(Object.entries(file.prices).map(([name, one]) => [name, priceOf(one)])) }),
+      ...(file.telemetry?.accounting === undefined ? {} : { accounting: file.telemetry.accounting }),
       ...(credentialsFile === undefined || credentialsFile === "" ? {} : { applicationCredentialsFile: credentialsFile })
     },
     faults: [
-      ...(hostGrammar.test(server.host) ? [] : [faultAt(["server", "host"], `${shown(server.host)} is not an address to listen on`)]),
+      ...(hostGrammar.test(host) ? [] : [faultAt(["server", "host"], `${shown(host)} is not an address to listen on`)]),
       ...faults,
       ...keyFaults(file, accounts),
       ...prompts.faults,
       ...configs.faults,
-      ...ambient.faults
+      ...ambient.faults,
+      ...admin.faults
     ]
   }
 }
@@ -193,5 +212,17 @@ const keySetting = (one: NonNullable<SettingsFile["keys"]>[number]): KeySetting 
   key: Redacted.make(one.key),
   providers: one.providers,
   models: one.models,
+  scopes: one.scopes,
   ...(one.config === undefined ? {} : { config: one.config })
+})
+
+const priceOf = (one: NonNullable<SettingsFile["prices"]>[string]): Price => ({
+  ...(one.input === undefined ? {} : { input: one.input }),
+  ...(one.output === undefined ? {} : { output: one.output }),
+  ...(one.cached_input === undefined ? {} : { cached: one.cached_input }),
+  ...(one.cache_write === undefined ? {} : { cacheWritten: one.cache_write }),
+  ...(one.audio_input === undefined ? {} : { audioInput: one.audio_input }),
+  ...(one.audio_output === undefined ? {} : { audioOutput: one.audio_output }),
+  ...(one.image_output === undefined ? {} : { imageOutput: one.image_output }),
+  ...(one.image === undefined ? {} : { image: one.image })
 })

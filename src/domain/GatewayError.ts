@@ -5,6 +5,10 @@ import type { ProviderError } from "./ProviderError.ts"
 
 export class KeyMissing extends Schema.TaggedError<KeyMissing>()("KeyMissing", {}) {}
 export class KeyInvalid extends Schema.TaggedError<KeyInvalid>()("KeyInvalid", {}) {}
+/** The key is good, but not for this. */
+export class ScopeMissing extends Schema.TaggedError<ScopeMissing>()("ScopeMissing", {
+  scope: Schema.Literals(["inference", "admin"])
+}) {}
 /** The key may not use this provider or model; `message` names which. */
 export class ModelNotAllowed extends Schema.TaggedError<ModelNotAllowed>()("ModelNotAllowed", {
   message: Schema.String
@@ -19,9 +23,9 @@ export class SlugUnknown extends Schema.TaggedError<SlugUnknown>()("SlugUnknown"
   param: Schema.String,
   known: Schema.Array(Schema.String)
 }) {}
-/** A model, prompt or config id that does not exist here. */
+/** A model, prompt, config or request id that does not exist here. */
 export class RecordUnknown extends Schema.TaggedError<RecordUnknown>()("RecordUnknown", {
-  kind: Schema.Literals(["model", "prompt", "config"]),
+  kind: Schema.Literals(["model", "prompt", "config", "request"]),
   id: Schema.String
 }) {}
 /** Neither the request nor the slug holds a credential; `message` says which to send. */
@@ -76,6 +80,7 @@ export class Unexpected extends Schema.TaggedError<Unexpected>()("Unexpected", {
 export type SingleError =
   | KeyMissing
   | KeyInvalid
+  | ScopeMissing
   | ModelNotAllowed
   | ProviderMissing
   | SlugUnknown

@@ -1,6 +1,9 @@
 // A gateway key's record: who may call, and what.
 // It must not know the key's text; only its digest is kept elsewhere.
 
+/** `inference` calls models, `admin` reads and changes the gateway itself. */
+export type KeyScope = "inference" | "admin"
+
 export interface GatewayKey {
   readonly id: string
   readonly name: string
@@ -10,6 +13,7 @@ export interface GatewayKey {
   readonly models: ReadonlyArray<string> | undefined
   /** Id of the config of requests that name none. */
   readonly config?: string | undefined
+  readonly scopes: ReadonlyArray<KeyScope>
 }
 
 /** True when the list is open or one of its patterns fits. */

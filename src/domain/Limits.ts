@@ -52,6 +52,9 @@ export interface LimitValues {
   readonly retryWaitMillis: number
   readonly circuitEntries: number
   readonly circuitIdleMillis: number
+  readonly logBytes: number
+  readonly requestsKept: number
+  readonly usageEntries: number
 }
 
 const MiB = 1024 * 1024
@@ -104,7 +107,10 @@ export const defaultLimits: LimitValues = {
   retryAfterMillis: 2_000,
   retryWaitMillis: 60_000,
   circuitEntries: 10_000,
-  circuitIdleMillis: 600_000
+  circuitIdleMillis: 600_000,
+  logBytes: 1 * MiB,
+  requestsKept: 1_000,
+  usageEntries: 10_000
 }
 
 export const Limits: Context.Reference<LimitValues> = Context.Reference<LimitValues>("gateway/domain/Limits", {

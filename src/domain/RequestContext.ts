@@ -3,6 +3,7 @@
 import type { GatewayConfig } from "./GatewayConfig.ts"
 import type { CarriedCredentials } from "./ProviderAccount.ts"
 import type { GatewayKey } from "./GatewayKey.ts"
+import type { Observed } from "./Observed.ts"
 
 export interface RequestContext {
   readonly requestId: string
@@ -27,4 +28,6 @@ export interface RequestContext {
   readonly idSeed: string
   /** The prefix the client used, repeated on the answer. */
   readonly headerPrefix: "x-gateway" | "x-portkey"
+  /** Who is told of upstream calls; undefined when nobody accounts for the request. */
+  readonly observed: Observed | undefined
 }

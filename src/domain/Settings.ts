@@ -4,13 +4,41 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { millis, mostMillis, text, texts, whole } from "./configured.ts"
 import { type GatewayConfig, WrittenConfig } from "./GatewayConfig.ts"
+import type { KeyScope } from "./GatewayKey.ts"
 import type { LimitValues } from "./Limits.ts"
 import type { Prompt } from "./Prompt.ts"
 import type { ProviderAccount } from "./ProviderAccount.ts"
+import type { Price } from "./Usage.ts"
 
 const server = Schema.Struct({
   host: Schema.optionalKey(text.annotate({ description: "Address to listen on; 127.0.0.1 unless set." })),
-  port: Schema.optionalKey(whole(0, 65_535).annotate({ description: "Port to listen on; 8787 unless set, 0 for any free one." }))
+  port: Schema.optionalKey(whole(0, 65_535).annotate({ description: "Port to listen on; 8787 unless set, 0 for any free one." })),
+  metrics_auth: Schema.optionalKey(
+    Schema.Literals(["none", "admin"]).annotate({ description: "Who may read /metrics: anyone unless set, or holders of an admin key." })
+  )
+})
+
+const log = Schema.Struct({
+  format: Schema.optionalKey(
+    Schema.Literals(["json", "pretty", "off"]).annotate({ description: "Form of the lines on stdout: json unless that is a terminal." })
+  ),
+  level: Schema.optionalKey(Schema.Literals(["info", "warn", "error"]).annotate({ description: "The least that is written; info unless set." }))
+})
+
+const telemetry = Schema.Struct({
+  accounting: Schema.optionalKey(Schema.Boolean.annotate({ description: "false: requests are neither counted, logged nor listed." }))
+})
+
+const dollars = Schema.Number.check(Schema.makeFilter((value: number) => value >= 0 ? undefined : "expected a price of at least 0"))
+const price = Schema.Struct({
+  input: Schema.optionalKey(dollars.annotate({ description: "US dollars per million tokens, here and below." })),
+  output: Schema.optionalKey(dollars),
+  cached_input: Schema.optionalKey(dollars),
+  cache_write: Schema.optionalKey(dollars),
+  audio_input: Schema.optionalKey(dollars),
+  audio_output: Schema.optionalKey(dollars),
+  image_output: Schema.optionalKey(dollars),
+  image: Schema.optionalKey(dollars.annotate({ description: "US dollars per picture." }))
 })
 
 const credentials = Schema.Union([
@@ -45,12 +73,17 @@ const provider = Schema.Struct({
   token_url: Schema.optionalKey(text.annotate({ description: "Replaces the token endpoint." }))
 })
 
+const scope = Schema.Literals(["inference", "admin"])
+
 const key = Schema.Struct({
   name: text,
   key: text.annotate({ description: "The gateway key's text; write ${NAME} and keep it out of the file." }),
   providers: Schema.optionalKey(texts.annotate({ description: "Slugs this key may use; all unless set." })),
   models: Schema.optionalKey(texts.annotate({ description: "Model ids this key may use; all unless set." })),
-  config: Schema.optionalKey(text.annotate({ description: "Config of requests that name none." }))
+  config: Schema.optionalKey(text.annotate({ description: "Config of requests that name none." })),
+  scopes: Schema.optionalKey(
+    Schema.Array(scope).annotate({ description: "What the key is for: inference unless set, admin for /admin/v1." })
+  )
 })
 
 const prompt = Schema.Struct({
@@ -117,7 +150,10 @@ const limits = Schema.Struct({
   retryAfterMillis: pause,
   retryWaitMillis: pause,
   circuitEntries: count,
-  circuitIdleMillis: duration
+  circuitIdleMillis: duration,
+  logBytes: size,
+  requestsKept: count,
+  usageEntries: count
 } satisfies Record<keyof LimitValues, unknown>)
 
 /** The configuration file after `${NAME}` was replaced. An unknown key is a fault, so decode with `onExcessProperty: "error"`. */
@@ -127,6 +163,11 @@ export const settingsFile = Schema.Struct({
   keys: Schema.optionalKey(Schema.Array(key)),
   prompts: Schema.optionalKey(Schema.Array(prompt)),
   configs: Schema.optionalKey(Schema.Record(Schema.String, WrittenConfig)),
+  prices: Schema.optionalKey(
+    Schema.Record(Schema.String, price).annotate({ description: "Prices by model id, or by slug/id for one account; they win over list prices." })
+  ),
+  log: Schema.optionalKey(log),
+  telemetry: Schema.optionalKey(telemetry),
   limits: Schema.optionalKey(limits)
 })
 export type SettingsFile = typeof settingsFile.Type
@@ -143,11 +184,20 @@ export interface KeySetting {
   readonly models: ReadonlyArray<string> | undefined
   /** Id of the config of requests that name none. */
   readonly config?: string
+  /** What it is for; undefined: inference. */
+  readonly scopes?: ReadonlyArray<KeyScope> | undefined
+}
+
+/** What is written of requests. Without a format nothing is; `serve` chooses one by where it writes. */
+export interface LogSetting {
+  readonly format?: "json" | "pretty" | "off"
+  /** The least that is written; undefined: info. */
+  readonly level?: "info" | "warn" | "error"
 }
 
 /** Everything the service is started with: complete, checked, defaults filled in. */
 export interface Settings {
-  readonly server: { readonly host: string; readonly port: number }
+  readonly server: { readonly host: string; readonly port: number; readonly metricsAuth?: "none" | "admin" }
   /** In the order of the file, the built-in slugs `vertex-ai` and `google` last unless declared. */
   readonly accounts: ReadonlyArray<ProviderAccount>
   readonly keys: ReadonlyArray<KeySetting>
@@ -158,6 +208,11 @@ export interface Settings {
   readonly configs?: Readonly<Record<string, GatewayConfig>>
   /** File behind credentials of type `application_default`; without it they are the machine's own. */
   readonly applicationCredentialsFile?: string
+  readonly log?: LogSetting
+  /** Prices by model id or `slug/id`, before those of the list. */
+  readonly prices?: Readonly<Record<string, Price>>
+  /** False: requests are neither counted, logged nor listed. */
+  readonly accounting?: boolean
 }
 
 export const defaultServer: Settings["server"] = { host: "127.0.0.1", port: 8787 }

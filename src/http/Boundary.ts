@@ -5,6 +5,7 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -13,7 +14,9 @@ import * as Scope from "effect/Scope"
 import type * as Types from "effect/Types"
 import { Busy, type GatewayError, MethodNotAllowed, RouteUnknown } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
+import { Accounting } from "./Accounting.ts"
 import { type Arrival, arrive, FreshId } from "./RequestContexts.ts"
+import type { RequestRecord } from "./RequestRecord.ts"
 import { errorOf, isClientGone, refusal, refuse } from "./Refusal.ts"
 import { allowedMethods } from "./routes.ts"
 import { Traffic } from "./Traffic.ts"
@@ -25,6 +28,9 @@ export type Handler = (
   arrival: Arrival
 ) => Effect.Effect<HttpServerResponse.HttpServerResponse, GatewayError, Scope.Scope>
 
+/** The template of a route. */
+export type RoutePath = `/v1/${string}` | `/admin/v1/${string}` | "/metrics"
+
 /** A handler that leaves no failure unanswered, except to a caller who has gone. */
 export type Bounded = Effect.Effect<
   HttpServerResponse.HttpServerResponse,
@@ -32,32 +38,37 @@ export type Bounded = Effect.Effect<
   HttpServerRequest.HttpServerRequest | Scope.Scope
 >
 
-/** Makes bounded handlers; built once per server. */
-export const boundary: Effect.Effect<(handler: Handler) => Bounded, never, Traffic> = Effect.gen(function*() {
+/** Makes the bounded handlers of a route, whose template names it where requests are counted. */
+export const boundary = (method: string, path: string): Effect.Effect<(handler: Handler) => Bounded, never, Traffic> => Effect.gen(function*() {
   const limits = yield* Limits
   const traffic = yield* Traffic
   const freshId = yield* FreshId
-  const leave = Effect.sync(() => {
+  const accounts = (yield* Accounting)?.route(method, path)
+  const leave = (exit: Exit.Exit<unknown, unknown>, arrival: Arrival): Effect.Effect<void> => {
     traffic.inFlight--
-  })
+    return arrival.record === undefined || accounts === undefined ? Effect.void : accounts.close(arrival.record, arrival, exit)
+  }
   const closing = (answer: HttpServerResponse.HttpServerResponse) =>
     traffic.draining ? HttpServerResponse.setHeader(answer, "connection", "close") : answer
   return (handler) =>
     Effect.withFiber((fiber) => {
       const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-      const arrival = arrived(request, fiber.getRef(Clock.Clock), freshId, traffic)
-      if (traffic.inFlight >= limits.inFlight) {
-        return Effect.succeed(refuse(new Busy({ code: "overloaded", retryAfterMillis: 1000 }), arrival))
-      }
+      const arrival = arrived(request, fiber.getRef(Clock.Clock), freshId, traffic, accounts?.open())
+      const isBusy = traffic.inFlight >= limits.inFlight
       traffic.inFlight++
       const scope = Context.getUnsafe(fiber.context, Scope.Scope)
-      return Effect.flatMap(Scope.addFinalizer(scope, leave), () =>
-        Effect.matchCauseEffect(Effect.suspend(() => handler(request, arrival)), {
-          onSuccess: (answer) => Effect.succeed(closing(answer)),
+      return Effect.flatMap(Scope.addFinalizerExit(scope, (exit) => leave(exit, arrival)), () =>
+        isBusy ? Effect.succeed(refuse(overloaded, arrival)) : Effect.matchCauseEffect(Effect.suspend(() => handler(request, arrival)), {
+          onSuccess: (answer) => {
+            if (arrival.record?.status === 0) arrival.record.status = arrival.node?.headersSent === true ? arrival.node.statusCode : answer.status
+            return Effect.succeed(closing(answer))
+          },
           onFailure: (cause) => Effect.map(answered(cause, arrival), closing)
         }))
     })
 })
+
+const overloaded = new Busy({ code: "overloaded", retryAfterMillis: 1000 })
 
 const answered = (cause: Cause.Cause<GatewayError>, arrival: Arrival): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   if (isClientGone(cause)) return Effect.failCause(Cause.fromReasons(cause.reasons.filter(Cause.isInterruptReason)))
@@ -67,18 +78,18 @@ const answered = (cause: Cause.Cause<GatewayError>, arrival: Arrival): Effect.Ef
     : Effect.succeed(refuse(error, arrival))
 }
 
-/** A route that answers within the boundary; `make` builds its handler once. Some SDKs double the version, so both forms are routes. */
+/** A route that answers within the boundary; `make` builds its handler once. Some SDKs double the version of the API, so both forms are routes. */
 export const boundedRoute = <R>(
   method: "GET" | "POST",
-  path: `/v1/${string}`,
+  path: RoutePath,
   make: Effect.Effect<Handler, never, R>
 ): Layer.Layer<never, never, R | Traffic | HttpRouter.HttpRouter> =>
   HttpRouter.use((router) =>
     Effect.gen(function*() {
-      const bounded = yield* boundary
+      const bounded = yield* boundary(method, path)
       const answer = bounded(yield* make)
       yield* router.add(method, path, answer)
-      yield* router.add(method, `/v1${path}`, answer)
+      if (path.startsWith("/v1/")) yield* router.add(method, `/v1${path}`, answer)
     })
   )
 
@@ -101,14 +112,14 @@ export const ServerEdge: Layer.Layer<never, never, Traffic | HttpRouter.HttpRout
     const traffic = yield* Traffic
     // Nothing is left to fail, but the router's types want to see a failure pass through.
     const answerUnrouted: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest | Scope.Scope> =
-      (yield* boundary)(unrouted)
+      (yield* boundary("_OTHER", "unmatched"))(unrouted)
     return (app) => {
       const routed = Effect.catch(app, () => answerUnrouted)
       return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
         const fault = headerFault(rawHeaders(request), limits.headerCount)
         return fault === undefined
           ? routed
-          : Effect.clockWith((clock) => Effect.succeed(refusal(fault, arrived(request, clock, freshId, traffic))))
+          : Effect.clockWith((clock) => Effect.succeed(refusal(fault, "MalformedHttp", arrived(request, clock, freshId, traffic, undefined))))
       })
     }
   }),
@@ -123,8 +134,9 @@ const arrived = (
   request: HttpServerRequest.HttpServerRequest,
   clock: Clock.Clock,
   freshId: (millis: number) => string,
-  traffic: Traffic["Service"]
+  traffic: Traffic["Service"],
+  record: RequestRecord | undefined
 ): Arrival => {
   const millis = clock.currentTimeMillisUnsafe()
-  return arrive(request, millis, freshId(millis), countOf(rawHeaders(request), "authorization") > 1, traffic)
+  return arrive(request, millis, freshId(millis), countOf(rawHeaders(request), "authorization") > 1, traffic, record)
 }

@@ -28,7 +28,7 @@ export const chatAnswer: Effect.Effect<ChatAnswer, never, ProviderRouter> = Effe
       return Effect.map(router.run("chat", body, context), ({ served, value }) => completion(value, served, context.strict, arrival))
     }
     const wish = { strict: context.strict, usage: body.stream_options?.["include_usage"] === true }
-    return Effect.flatMap(router.open("chat", body, context), ({ chunks, served }) =>
-      Effect.flatMap(pulse(arrival.node, limits.pingMillis), (beat) => events(chunks, served, wish, arrival, beat)))
+    return Effect.flatMap(router.open("chat", body, context), (opened) =>
+      Effect.flatMap(pulse(arrival.node, limits.pingMillis), (beat) => events(opened, wish, arrival, beat)))
   }
 })

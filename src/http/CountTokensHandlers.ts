@@ -10,5 +10,7 @@ export const CountTokensHandlers = unaryRoute({
   operation: "countTokens",
   body: ChatRequest,
   check: checkChat,
-  strictly: strictlyTokenCount
+  strictly: strictlyTokenCount,
+  // Counting is free.
+  usage: () => undefined
 })

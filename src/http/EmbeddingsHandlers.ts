@@ -5,6 +5,7 @@ import { strictlyEmbeddings } from "../translate/shared/strictly.ts"
 import { EmbeddingsRequest } from "../wire/openai/Embeddings.ts"
 import { checkModel } from "../router/bodyChecks.ts"
 import { unaryRoute } from "./UnaryRoute.ts"
+import { embeddingsUsage } from "./usageOf.ts"
 
 export const EmbeddingsHandlers = unaryRoute({
   path: "/v1/embeddings",
@@ -12,5 +13,6 @@ export const EmbeddingsHandlers = unaryRoute({
   body: EmbeddingsRequest,
   check: (request) => Result.map(checkModel(request.model), () => request),
   most: "embeddingsBodyBytes",
-  strictly: strictlyEmbeddings
+  strictly: strictlyEmbeddings,
+  usage: embeddingsUsage
 })

@@ -8,10 +8,10 @@ import type * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { presentedKey } from "../api/Headers.ts"
 import { Configs } from "../catalog/Configs.ts"
-import { type GatewayError, KeyMissing } from "../domain/GatewayError.ts"
-import type { GatewayKey } from "../domain/GatewayKey.ts"
+import { type GatewayError, KeyMissing, ScopeMissing } from "../domain/GatewayError.ts"
+import type { GatewayKey, KeyScope } from "../domain/GatewayKey.ts"
 import { GatewayKeys } from "../keys/GatewayKeys.ts"
-import { boundedRoute } from "./Boundary.ts"
+import { boundedRoute, type RoutePath } from "./Boundary.ts"
 import type { Arrival } from "./RequestContexts.ts"
 import type { Traffic } from "./Traffic.ts"
 
@@ -29,8 +29,9 @@ export type KeyedHandler = (call: Call) => Effect.Effect<HttpServerResponse.Http
 /** A route for holders of a gateway key; `make` builds its handler once. */
 export const keyedRoute = <R>(
   method: "GET" | "POST",
-  path: `/v1/${string}`,
-  make: Effect.Effect<KeyedHandler, never, R>
+  path: RoutePath,
+  make: Effect.Effect<KeyedHandler, never, R>,
+  scope: KeyScope = "inference"
 ): Layer.Layer<never, never, R | GatewayKeys | Configs | Traffic | HttpRouter.HttpRouter> =>
   boundedRoute(method, path, Effect.gen(function*() {
     const keys = yield* GatewayKeys
@@ -38,8 +39,10 @@ export const keyedRoute = <R>(
     const handler = yield* make
     return (request, arrival) => {
       const presented = presentedKey(arrival.headers)
-      return presented === undefined
-        ? Effect.fail(new KeyMissing())
-        : Effect.flatMap(keys.find(presented), (key) => handler({ request, arrival, key, configs }))
+      if (presented === undefined) return Effect.fail(new KeyMissing())
+      return Effect.flatMap(keys.find(presented), (key) => {
+        if (arrival.record !== undefined) arrival.record.keyId = key.id
+        return key.scopes.includes(scope) ? handler({ request, arrival, key, configs }) : Effect.fail(new ScopeMissing({ scope }))
+      })
     }
   }))

@@ -6,7 +6,9 @@ import type { Catalog } from "../catalog/Catalog.ts"
 import type { Configs } from "../catalog/Configs.ts"
 import type { Prompts } from "../catalog/Prompts.ts"
 import type { GatewayKeys } from "../keys/GatewayKeys.ts"
+import type { UsageLog } from "../keys/UsageLog.ts"
 import type { ProviderRouter } from "../router/ProviderRouter.ts"
+import { AdminHandlers } from "./AdminHandlers.ts"
 import { ServerEdge } from "./Boundary.ts"
 import { ChatHandlers } from "./ChatHandlers.ts"
 import { CountTokensHandlers } from "./CountTokensHandlers.ts"
@@ -14,12 +16,13 @@ import { EmbeddingsHandlers } from "./EmbeddingsHandlers.ts"
 import { HealthHandlers } from "./HealthHandlers.ts"
 import { ImagesHandlers } from "./ImagesHandlers.ts"
 import { MessagesHandlers } from "./MessagesHandlers.ts"
+import { MetricsHandlers } from "./MetricsHandlers.ts"
 import { ModelsHandlers } from "./ModelsHandlers.ts"
 import { PromptsHandlers } from "./PromptsHandlers.ts"
 import { Traffic } from "./Traffic.ts"
 
 /** What the routes need from the rest of the gateway. */
-export type HttpApiServices = ProviderRouter | GatewayKeys | Catalog | Configs | Prompts
+export type HttpApiServices = ProviderRouter | GatewayKeys | Catalog | Configs | Prompts | UsageLog
 
 const known: Layer.Layer<never, never, HttpApiServices | Traffic | HttpRouter.HttpRouter> = Layer.mergeAll(
   ChatHandlers,
@@ -29,11 +32,12 @@ const known: Layer.Layer<never, never, HttpApiServices | Traffic | HttpRouter.Ht
   MessagesHandlers,
   ModelsHandlers,
   PromptsHandlers,
+  AdminHandlers,
   HealthHandlers
 )
 
 /** The routes of a server that is the gateway and nothing else; they share the traffic counters of that server. */
-const routes: Layer.Layer<never, never, HttpApiServices | Traffic | HttpRouter.HttpRouter> = Layer.merge(known, ServerEdge)
+const routes: Layer.Layer<never, never, HttpApiServices | Traffic | HttpRouter.HttpRouter> = Layer.mergeAll(known, MetricsHandlers, ServerEdge)
 
 /** The routes for a router of somebody else, whose other paths stay its own. */
 const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> = Layer.provide(known, Traffic.layer)

@@ -5,6 +5,7 @@ import { strictlyImages } from "../translate/shared/strictly.ts"
 import { ImagesRequest } from "../wire/openai/Images.ts"
 import { checkModel } from "../router/bodyChecks.ts"
 import { unaryRoute } from "./UnaryRoute.ts"
+import { imagesUsage } from "./usageOf.ts"
 
 export const ImagesHandlers = unaryRoute({
   path: "/v1/images/generations",
@@ -12,5 +13,6 @@ export const ImagesHandlers = unaryRoute({
   body: ImagesRequest,
   check: (request) => Result.map(checkModel(request.model), () => request),
   most: "imagesBodyBytes",
-  strictly: strictlyImages
+  strictly: strictlyImages,
+  usage: imagesUsage
 })

@@ -32,8 +32,8 @@ const answers = keyedRoute("POST", "/v1/messages", Effect.gen(function*() {
       const { served, value } = yield* router.run("messages", body, context)
       return passed(value, served, arrival)
     }
-    const { chunks, served } = yield* router.open("messages", body, context)
-    return yield* passedEvents(chunks, served, arrival, yield* pulse(arrival.node, limits.pingMillis, pingFrame))
+    const opened = yield* router.open("messages", body, context)
+    return yield* passedEvents(opened, arrival, yield* pulse(arrival.node, limits.pingMillis, pingFrame))
   })
 }))
 

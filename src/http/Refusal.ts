@@ -6,13 +6,14 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { answerHeaders } from "../api/Headers.ts"
 import { Busy, type GatewayError, RouteUnknown, Unexpected } from "../domain/GatewayError.ts"
 import { contentTypeOf, envelopeOf, errorBody } from "./errorBody.ts"
-import { type ErrorFacts, errorFacts } from "./errorFacts.ts"
+import { type ErrorFacts, errorFacts, errorTag } from "./errorFacts.ts"
 import type { Arrival } from "./RequestContexts.ts"
 
 /** Every tag of the union; a new error does not compile without its name here. */
 const tags: Record<GatewayError["_tag"], true> = {
   KeyMissing: true,
   KeyInvalid: true,
+  ScopeMissing: true,
   ModelNotAllowed: true,
   ProviderMissing: true,
   SlugUnknown: true,
@@ -66,8 +67,9 @@ export const arrivalHeaders = (arrival: Arrival): Record<string, string> => ({
   "cache-control": "no-store"
 })
 
-/** The facts in the envelope of the caller's dialect. */
-export const refusal = (facts: ErrorFacts, arrival: Arrival): HttpServerResponse.HttpServerResponse => {
+/** The facts in the envelope of the caller's dialect; `tag` names the error where errors are counted. */
+export const refusal = (facts: ErrorFacts, tag: string, arrival: Arrival): HttpServerResponse.HttpServerResponse => {
+  arrival.record?.failed(facts.status, tag, facts.code)
   const envelope = envelopeOf(arrival.path)
   const headers = Object.assign(arrivalHeaders(arrival), facts.headers)
   const names = answerHeaders[arrival.prefix]
@@ -84,4 +86,4 @@ export const refusal = (facts: ErrorFacts, arrival: Arrival): HttpServerResponse
 }
 
 export const refuse = (error: GatewayError, arrival: Arrival): HttpServerResponse.HttpServerResponse =>
-  refusal(errorFacts(error), arrival)
+  refusal(errorFacts(error), errorTag(error), arrival)

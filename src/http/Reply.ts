@@ -10,18 +10,20 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { answerHeaders } from "../api/Headers.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
-import type { Served } from "../router/ProviderRouter.ts"
+import type { Usage } from "../domain/Usage.ts"
+import type { OpenedStream, Served } from "../router/ProviderRouter.ts"
 import type { PassedReply } from "../translate/messages-to-claude.ts"
 import { strictlyCompletion } from "../translate/shared/strictly.ts"
 import { doneFrame, frame } from "../wire/frames.ts"
 import type { ChatChunk, ChatCompletion } from "../wire/openai/ChatReply.ts"
 import { errorBody } from "./errorBody.ts"
-import { errorFacts } from "./errorFacts.ts"
+import { type ErrorFacts, errorFacts, errorTag } from "./errorFacts.ts"
 import { writeStream, writeWhole, type Written } from "./NodeAnswer.ts"
 import type { Pulse } from "./Pulse.ts"
 import { arrivalHeaders, errorOf } from "./Refusal.ts"
 import { chunkRenderer, type StreamWish } from "./renderChunk.ts"
 import type { Arrival } from "./RequestContexts.ts"
+import { chatUsage } from "./usageOf.ts"
 
 /** A JSON answer of 200 with the headers every answer has. */
 export const json = (
@@ -70,8 +72,10 @@ const servedHeaders = (arrival: Arrival, served: Served): Record<string, string>
 }
 
 /** A complete answer of an operation, with who served it. */
-export const answer = (value: unknown, served: Served, arrival: Arrival): HttpServerResponse.HttpServerResponse =>
-  json(value, arrival, servedHeaders(arrival, served))
+export const answer = (value: unknown, served: Served, usage: Usage | undefined, arrival: Arrival): HttpServerResponse.HttpServerResponse => {
+  arrival.record?.answered(served, usage)
+  return json(value, arrival, servedHeaders(arrival, served))
+}
 
 export const completion = (
   full: ChatCompletion,
@@ -79,15 +83,14 @@ export const completion = (
   strict: boolean,
   arrival: Arrival
 ): HttpServerResponse.HttpServerResponse =>
-  answer(strict ? strictlyCompletion(full) : full, served, arrival)
+  answer(strict ? strictlyCompletion(full) : full, served, chatUsage(full.usage), arrival)
 
 /**
  * Server-sent events of a chat stream. A failure is one error frame and the end without `[DONE]`;
  * a cut by our own shutdown says so where the connection still stands.
  */
 export const events = (
-  chunks: Stream.Stream<ChatChunk, ProviderError>,
-  served: Served,
+  opened: OpenedStream<ChatChunk>,
   wish: StreamWish,
   arrival: Arrival,
   pulse: Pulse
@@ -98,57 +101,70 @@ export const events = (
     for (const chunk of read) text += renderChunk(chunk)
     return text
   }
-  return eventStream(chunks, served, arrival, pulse, {
+  return eventStream(opened, arrival, pulse, {
     render,
     ending: doneFrame,
-    errorFrame: (cause) => frame(errorBody(errorFacts(errorOf(cause)), "openai", wish.strict, arrival.requestId))
+    errorFrame: (facts) => frame(errorBody(facts, "openai", wish.strict, arrival.requestId))
   })
 }
 
 /** A native stream as its own bytes; what fails behind the first of them ends it with one more event (T1902, T1906). */
 export const passedEvents = (
-  frames: Stream.Stream<Uint8Array, ProviderError>,
-  served: Served,
+  opened: OpenedStream<Uint8Array>,
   arrival: Arrival,
   pulse: Pulse
 ): Answered =>
-  eventStream(frames, served, arrival, pulse, {
+  eventStream(opened, arrival, pulse, {
     render: (read) => (read.length === 1 ? read[0] : Buffer.concat(read)),
     ending: "",
-    errorFrame: (cause) => frame(errorBody(errorFacts(errorOf(cause)), "anthropic", false, arrival.requestId), "error")
+    errorFrame: (facts) => frame(errorBody(facts, "anthropic", false, arrival.requestId), "error")
   })
 
 /** A complete native answer as its own bytes. */
-export const passed = ({ bytes, contentType }: PassedReply, served: Served, arrival: Arrival): HttpServerResponse.HttpServerResponse =>
-  whole(bytes, contentType, arrival, servedHeaders(arrival, served))
+export const passed = ({ bytes, contentType, usage }: PassedReply, served: Served, arrival: Arrival): HttpServerResponse.HttpServerResponse => {
+  arrival.record?.answered(served, chatUsage(usage))
+  return whole(bytes, contentType, arrival, servedHeaders(arrival, served))
+}
 
 type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse, never, Scope.Scope>
 type Read<A> = Arr.NonEmptyReadonlyArray<A>
 
-const eventStream = <A>(
-  stream: Stream.Stream<A, ProviderError>,
-  served: Served,
-  arrival: Arrival,
-  pulse: Pulse,
-  { render, ending, errorFrame }: Omit<Written<Read<A>>, "pull">
-): Answered => {
+/** How the frames of a stream are written. */
+interface Frames<A> {
+  readonly render: (read: Read<A>) => string | Uint8Array
+  readonly ending: string
+  readonly errorFrame: (facts: ErrorFacts) => string
+}
+
+const eventStream = <A>({ chunks, served, usage }: OpenedStream<A>, arrival: Arrival, pulse: Pulse, frames: Frames<A>): Answered => {
   const headers: Record<string, string> = {
     ...servedHeaders(arrival, served),
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-cache, no-transform",
     "x-accel-buffering": "no"
   }
-  const { node } = arrival
-  if (node === undefined) return Effect.succeed(valueOf(stream, headers, { render, ending, errorFrame }))
-  const beating = (read: Read<A>) => {
-    const bytes = render(read)
-    if (bytes.length > 0) pulse.beat()
+  const { node, record } = arrival
+  record?.opened(served, () => chatUsage(usage()))
+  const { ending } = frames
+  const errorFrame = (cause: Cause.Cause<unknown>) => {
+    const error = errorOf(cause)
+    const facts = errorFacts(error)
+    record?.broke(errorTag(error), facts.code)
+    return frames.errorFrame(facts)
+  }
+  const render = (read: Read<A>) => {
+    const bytes = frames.render(read)
+    if (bytes.length > 0) {
+      pulse.beat()
+      record?.wrote(read.length)
+    }
     return bytes
   }
+  if (node === undefined) return Effect.succeed(valueOf(chunks, headers, { render, ending, errorFrame }))
   // Not Stream.toPull: it takes a lock and provides a context for each pull, and this pull has one reader.
-  const pulled = Effect.flatMap(Effect.scope, (scope) => Channel.toPullScoped(Stream.toChannel(stream), scope))
+  const pulled = Effect.flatMap(Effect.scope, (scope) => Channel.toPullScoped(Stream.toChannel(chunks), scope))
   return Effect.flatMap(pulled, (pull) =>
-    Effect.onExit(writeStream(node, closing(headers, arrival), { pull, render: beating, ending, errorFrame }), (exit) =>
+    Effect.onExit(writeStream(node, closing(headers, arrival), { pull, render, ending, errorFrame }), (exit) =>
       Exit.isFailure(exit) ? Effect.sync(() => pulse.lastWord(errorFrame(exit.cause))) : Effect.void))
 }
 

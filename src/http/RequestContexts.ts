@@ -27,6 +27,7 @@ import { isSlug } from "../domain/ModelRef.ts"
 import type { CarriedCredentials } from "../domain/ProviderAccount.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"
 import { headersOf, nodeResponseOf } from "./NodeAnswer.ts"
+import type { RequestRecord } from "./RequestRecord.ts"
 import type { Traffic } from "./Traffic.ts"
 import { betaRule, parseBetas } from "../translate/shared/betas.ts"
 
@@ -55,6 +56,8 @@ export interface Arrival {
   /** Node's response to write on, where the request came over a socket of ours. */
   readonly node: ServerResponse | undefined
   readonly traffic: Traffic["Service"]
+  /** What is noted of it; undefined when nobody accounts. */
+  readonly record: RequestRecord | undefined
 }
 
 const requestIdGrammar = /^[\w-]{1,128}$/
@@ -69,7 +72,8 @@ export const arrive = (
   startedMillis: number,
   freshId: string,
   authorizationTwice: boolean,
-  traffic: Traffic["Service"]
+  traffic: Traffic["Service"],
+  record: RequestRecord | undefined
 ): Arrival => {
   const headers = headersOf(request)
   const presented = headers["x-request-id"]
@@ -89,7 +93,8 @@ export const arrive = (
     authorizationTwice,
     headers,
     node: nodeResponseOf(request),
-    traffic
+    traffic,
+    record
   }
 }
 
@@ -134,7 +139,8 @@ export const requestContext = (arrival: Arrival, key: GatewayKey, configs: Confi
     metadata: labels.success,
     betas: flags.success,
     idSeed: arrival.freshId,
-    headerPrefix: arrival.prefix
+    headerPrefix: arrival.prefix,
+    observed: arrival.record
   })
 }
 

@@ -5,6 +5,7 @@ import type * as HttpRouter from "effect/http/HttpRouter"
 import type * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { Configs } from "../catalog/Configs.ts"
+import type { Usage } from "../domain/Usage.ts"
 import type { GatewayKeys } from "../keys/GatewayKeys.ts"
 import type { Operations } from "../provider/Provider.ts"
 import { ProviderRouter } from "../router/ProviderRouter.ts"
@@ -22,6 +23,8 @@ export interface UnaryRoute<Op extends keyof Operations> {
   readonly most?: BodyLimit
   /** The answer without its extension fields. */
   readonly strictly: (full: Operations[Op]["out"]) => Operations[Op]["out"]
+  /** What the answer says it used. */
+  readonly usage: (full: Operations[Op]["out"]) => Usage | undefined
 }
 
 export const unaryRoute = <Op extends keyof Operations>(
@@ -35,6 +38,6 @@ export const unaryRoute = <Op extends keyof Operations>(
       const body = yield* readBody(request, arrival.headers, context.config?.model)
       if (context.dryRun) return json(yield* router.explain(route.operation, body, context), arrival)
       const { served, value } = yield* router.run(route.operation, body, context)
-      return answer(context.strict ? route.strictly(value) : value, served, arrival)
+      return answer(context.strict ? route.strictly(value) : value, served, route.usage(value), arrival)
     })
   }))

@@ -13,6 +13,10 @@ export type ErrorType =
   | "insufficient_quota"
   | "api_error"
 
+/** The name of an error that no message or id can widen: its tag, of a failed call that of its reason. */
+export const errorTag = (error: GatewayError): string =>
+  error._tag === "AllTargetsFailed" ? errorTag(error.last) : error._tag === "ProviderError" ? error.reason._tag : error._tag
+
 /** What an error is in HTTP, before any client dialect words it. */
 export interface ErrorFacts {
   readonly status: number
@@ -131,6 +135,7 @@ export const errorFacts = (error: GatewayError): ErrorFacts => {
       ))
     case "Unexpected":
       return finished(api(500, "internal_error", "The gateway failed unexpectedly; the request id names the log entry."))
+    case "ScopeMissing":
     case "ProviderMissing":
     case "SlugUnknown":
     case "RecordUnknown":
@@ -158,9 +163,16 @@ type RequestSide = Exclude<GatewayError, {
     | "Unexpected"
 }>
 
-/** What is wrong with the request itself: its route, its provider, its body. */
+/** What is wrong with the request itself: its route, its key for that route, its provider, its body. */
 const requestDraft = (error: RequestSide): Draft => {
   switch (error._tag) {
+    case "ScopeMissing":
+      return {
+        status: 403,
+        type: "permission_error",
+        code: "key_scope_missing",
+        message: `The gateway key lacks the scope "${error.scope}"; an operator gives it one under "scopes" of the key.`
+      }
     case "ProviderMissing":
       return invalid(
         "provider_missing",
@@ -175,7 +187,7 @@ const requestDraft = (error: RequestSide): Draft => {
         error.kind === "model"
           ? "There is no such model for this key; GET /v1/models lists what it may call."
           : `There is no such ${error.kind}.`,
-        error.kind === "config" ? "x-gateway-config" : error.kind === "prompt" ? "id" : "model"
+        error.kind === "config" ? "x-gateway-config" : error.kind === "model" ? "model" : "id"
       )
     case "ContentTypeUnsupported":
       return { status: 415, type: "invalid_request_error", code: error.code, message: error.message }

@@ -9,6 +9,9 @@ const methods: ReadonlyArray<readonly [path: string, allow: ReadonlyArray<string
   ["/v1/messages", ["POST"]],
   ["/v1/messages/count_tokens", ["POST"]],
   ["/v1/models", ["GET"]],
+  ["/admin/v1/requests", ["GET"]],
+  ["/admin/v1/usage", ["GET"]],
+  ["/metrics", ["GET"]],
   ["/health", ["GET"]],
   ["/health/live", ["GET"]],
   ["/health/ready", ["GET"]],
@@ -18,6 +21,7 @@ const methods: ReadonlyArray<readonly [path: string, allow: ReadonlyArray<string
 ]
 
 /** A model id may hold slashes. */
+const requestPath = /^\/admin\/v1\/requests\/[\w-]{1,128}$/
 const modelPath = /^\/v1\/models\/[^/](.*[^/])?$/
 
 /** The id is one segment. */
@@ -27,5 +31,6 @@ const promptPath = /^\/v1\/prompts\/[^/]+\/(completions|render)$/
 export const allowedMethods = (path: string): ReadonlyArray<string> => {
   if (modelPath.test(path) && !path.includes("//")) return ["GET"]
   if (promptPath.test(path)) return ["POST"]
+  if (requestPath.test(path)) return ["GET"]
   return methods.find(([known]) => known === path)?.[1] ?? []
 }

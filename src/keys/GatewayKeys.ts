@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { KeyInvalid } from "../domain/GatewayError.ts"
-import type { GatewayKey } from "../domain/GatewayKey.ts"
+import type { GatewayKey, KeyScope } from "../domain/GatewayKey.ts"
 
 /** A key as the operator declares it; without `providers` or `models` it may use all. */
 export interface KeyEntry {
@@ -15,7 +15,11 @@ export interface KeyEntry {
   readonly providers?: ReadonlyArray<string> | undefined
   readonly models?: ReadonlyArray<string> | undefined
   readonly config?: string | undefined
+  /** What it is for; undefined: inference. */
+  readonly scopes?: ReadonlyArray<KeyScope> | undefined
 }
+
+const inference: ReadonlyArray<KeyScope> = ["inference"]
 
 /** Longer texts are no keys and are not worth a digest. */
 const longestKey = 256
@@ -34,8 +38,8 @@ export class GatewayKeys extends Context.Service<GatewayKeys, {
       const digestOf = (text: string): Buffer => hash("sha256", pepper + text, "buffer")
       const records = new Map(entries.map((entry) => {
         const digest = digestOf(Redacted.value(entry.key))
-        const { config, models, name, providers } = entry
-        const key: GatewayKey = { id: name, name, providers, models, config }
+        const { config, models, name, providers, scopes = inference } = entry
+        const key: GatewayKey = { id: name, name, providers, models, config, scopes }
         return [digest.toString("base64"), { digest, key: Effect.succeed(key) }] as const
       }))
       const refused = Effect.fail(new KeyInvalid())

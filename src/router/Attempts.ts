@@ -6,6 +6,7 @@ import { requireCredentials, withCarried } from "../auth/carried.ts"
 import type { TargetTimes } from "../domain/GatewayConfig.ts"
 import { type GatewayError, UnsupportedOperation, UnsupportedParameter } from "../domain/GatewayError.ts"
 import type { LimitValues } from "../domain/Limits.ts"
+import type { ObservedAttempt } from "../domain/Observed.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import { ProviderError } from "../domain/ProviderError.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"
@@ -87,19 +88,35 @@ const prepareAttempt = <Op extends keyof Operations>(
     : Result.succeed({ account, provider, prepared: prepared.success })
 }
 
-/** Authorises and calls; a token of ours that the upstream refuses is renewed once. */
+/** Authorises and calls; a token of ours that the upstream refuses is renewed once. Whoever observes the request is told. */
 export const call = <Op extends keyof Operations, A, R>(
-  { account, provider }: Attempt<Op>,
+  { account, prepared, provider }: Attempt<Op>,
+  { context: { observed }, request, stream }: Asking<Op>,
   send: (auth: AuthHeaders) => Effect.Effect<A, ProviderError, R>
 ): Effect.Effect<A, GatewayError, R> => {
   const sendable = requireCredentials(account)
   if (Result.isFailure(sendable)) return Effect.fail(sendable.failure)
   const authorized = Effect.flatMap(provider.authorize(account), send)
-  return Effect.catch(authorized, (error) =>
+  const outcome = Effect.catch(authorized, (error) =>
     error.reason._tag !== "CredentialsRejected" || error.upstreamStatus !== 401
       ? Effect.fail(error)
       : Effect.flatMap(provider.refresh(account), (renewed) => renewed ? authorized : Effect.fail(error)))
+  return observed === undefined
+    ? outcome
+    : Effect.suspend(() => told(observed.attempt(prepared.target, request, stream), outcome))
 }
+
+const told = <A, R>(observed: ObservedAttempt, outcome: Effect.Effect<A, ProviderError, R>): Effect.Effect<A, ProviderError, R> =>
+  Effect.matchEffect(outcome, {
+    onFailure: (error) => {
+      observed.failed(error)
+      return Effect.fail(error)
+    },
+    onSuccess: (answer) => {
+      observed.answered(answer)
+      return Effect.succeed(answer)
+    }
+  })
 
 /** Without a config the operator's limits stand. */
 const unset: TargetTimes = { request: undefined, connect: undefined, firstByte: undefined, idle: undefined, total: undefined }

@@ -20,6 +20,7 @@ import type { Operations } from "../provider/Provider.ts"
 import type { Prepared, Target } from "../upstream/Prepared.ts"
 import { faultReason } from "../upstream/TransportFault.ts"
 import { type AttemptTimes, Upstream } from "../upstream/Upstream.ts"
+import type { Usage } from "../wire/openai/ChatReply.ts"
 import { call } from "./Attempts.ts"
 import { lessons, type SignedCall } from "./learned.ts"
 import { serving } from "./Serving.ts"
@@ -33,6 +34,14 @@ export interface Served {
   readonly retryCount: number
   readonly cache: "DISABLED" | "MISS" | "HIT" | "REFRESH"
   readonly ignored: ReadonlyArray<string>
+}
+
+/** A stream that has begun, with who serves it. */
+export interface OpenedStream<Chunk> {
+  readonly chunks: Stream.Stream<Chunk, ProviderError>
+  readonly served: Served
+  /** What the upstream has counted so far; asked when the stream is over. */
+  readonly usage: () => Usage | undefined
 }
 
 /** The upstream request that would have been sent; headers are redacted. */
@@ -63,7 +72,7 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
     request: Operations[Op]["request"],
     context: RequestContext
   ) => Effect.Effect<
-    { readonly chunks: Stream.Stream<Chunk<Op>, ProviderError>; readonly served: Served },
+    OpenedStream<Chunk<Op>>,
     GatewayError,
     Scope.Scope
   >
@@ -90,31 +99,35 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
         memory.remember(context.key.id, issuer, calls)
 
       return {
-        run: (operation, request, context) =>
-          Effect.flatMap(
-            serve({ operation, request, context, stream: false }, (attempt, times) =>
-              call(attempt, (auth) => whole(attempt.prepared, times, (part) => upstream.once(part, auth, times)))),
+        run: (operation, request, context) => {
+          const asking = { operation, request, context, stream: false }
+          return Effect.flatMap(
+            serve(asking, (attempt, times) =>
+              call(attempt, asking, (auth) => whole(attempt.prepared, times, (part) => upstream.once(part, auth, times)))),
             ({ attempt, retryCount, value }) => {
               const answer = { value, served: servedBy(attempt.prepared, retryCount) }
               const calls = lessons[operation]?.reply?.(value) ?? []
               return calls.length === 0 ? Effect.succeed(answer) : Effect.as(learn(context, attempt.prepared.target, calls), answer)
             }
-          ),
-        open: (operation, request, context) =>
-          Effect.map(
-            serve({ operation, request, context, stream: true }, (attempt, times) =>
-              call(attempt, (auth) => upstream.open(attempt.prepared, auth, times))),
-            ({ attempt, retryCount, value: chunks }) => {
+          )
+        },
+        open: (operation, request, context) => {
+          const asking = { operation, request, context, stream: true }
+          return Effect.map(
+            serve(asking, (attempt, times) =>
+              call(attempt, asking, (auth) => upstream.open(attempt.prepared, auth, times))),
+            ({ attempt, retryCount, value: { chunks, usage } }) => {
               const served = servedBy(attempt.prepared, retryCount)
               const signatures = lessons[operation]?.chunks
-              if (signatures === undefined) return { chunks, served }
+              if (signatures === undefined) return { chunks, served, usage }
               const learned = Stream.mapArrayEffect(chunks, (some) => {
                 const calls = signatures(some)
                 return calls.length === 0 ? Effect.succeed(some) : Effect.as(learn(context, attempt.prepared.target, calls), some)
               })
-              return { chunks: learned, served }
+              return { chunks: learned, served, usage }
             }
-          ),
+          )
+        },
         explain: (operation, request, context) =>
           Effect.map(
             prepared({ operation, request, context, stream: "stream" in request && request.stream === true }),

@@ -11,6 +11,7 @@ import * as Stream from "effect/Stream"
 import { Limits } from "../domain/Limits.ts"
 import { ProviderError, type Reason } from "../domain/ProviderError.ts"
 import { isStreamFailed } from "../translate/Translator.ts"
+import type { Usage } from "../wire/openai/ChatReply.ts"
 import type { Prepared } from "./Prepared.ts"
 import { retryAfterMillis } from "./retryAfter.ts"
 import { type AuthHeaders, Transport, type TransportRequest, type TransportResponse } from "./Transport.ts"
@@ -26,6 +27,13 @@ export interface AttemptTimes {
   readonly totalMillis: number
 }
 
+/** A stream that has begun. */
+export interface Opened<Chunk> {
+  readonly chunks: Stream.Stream<Chunk, ProviderError>
+  /** What the upstream has counted so far. */
+  readonly usage: () => Usage | undefined
+}
+
 export class Upstream extends Context.Service<Upstream, {
   /** One call, one complete answer. */
   readonly once: <Out, Chunk>(
@@ -38,7 +46,7 @@ export class Upstream extends Context.Service<Upstream, {
     prepared: Prepared<Out, Chunk>,
     auth: AuthHeaders,
     times: AttemptTimes
-  ) => Effect.Effect<Stream.Stream<Chunk, ProviderError>, ProviderError, Scope.Scope>
+  ) => Effect.Effect<Opened<Chunk>, ProviderError, Scope.Scope>
 }>()("gateway/upstream/Upstream") {
   static readonly layer: Layer.Layer<Upstream, never, Transport> = Layer.effect(
     Upstream,
@@ -151,8 +159,8 @@ const isSome = <Chunk>(chunks: ReadonlyArray<Chunk>): chunks is Chunks<Chunk> =>
 const openChunks = <Chunk>(
   prepared: Prepared<unknown, Chunk>,
   response: TransportResponse
-): Effect.Effect<Stream.Stream<Chunk, ProviderError>, ProviderError> => {
-  const next = chunkPull(prepared, response)
+): Effect.Effect<Opened<Chunk>, ProviderError> => {
+  const { pull: next, usage } = chunkPull(prepared, response)
   return Effect.matchEffect(next, {
     onFailure: (error): Effect.Effect<never, ProviderError> =>
       Cause.isDone(error)
@@ -166,7 +174,7 @@ const openChunks = <Chunk>(
         first = undefined
         return taken
       })
-      return Effect.succeed(Stream.fromPull(Effect.succeed(pull)))
+      return Effect.succeed({ chunks: Stream.fromPull(Effect.succeed(pull)), usage })
     }
   })
 }
@@ -175,7 +183,7 @@ const openChunks = <Chunk>(
 const chunkPull = <Chunk>(
   prepared: Prepared<unknown, Chunk>,
   response: TransportResponse
-): Pull.Pull<Chunks<Chunk>, ProviderError> => {
+): { readonly pull: Pull.Pull<Chunks<Chunk>, ProviderError>; readonly usage: () => Usage | undefined } => {
   let current = prepared.chunks(response.headers)
   let begun = false
   let end: Pull.Pull<never, ProviderError> | undefined
@@ -211,7 +219,7 @@ const chunkPull = <Chunk>(
       }
     })
   )
-  return pull
+  return { pull, usage: () => current.usage() }
 }
 
 /** A connection that breaks after chunks have gone out is a cut answer; before that the call may be tried again. */

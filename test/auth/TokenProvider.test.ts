@@ -5,6 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
 import { gaxios, JWT } from "google-auth-library"
@@ -180,6 +181,21 @@ describe("service accounts", () => {
 })
 
 describe("keeping", () => {
+  it.effect("each exchange is counted, kept tokens are not", () => {
+    const at = endpoint((n) => (n === 1 ? json(400, { error: "invalid_grant" }) : token(n)))
+    return Effect.gen(function*() {
+      yield* Effect.exit(bearer(account()))
+      yield* TestClock.adjust(31 * seconds)
+      yield* bearer(account())
+      yield* bearer(account())
+      const counted = (yield* Metric.snapshot).map(({ attributes, id, state }) => [id, attributes, state])
+      expect(counted).toEqual([
+        ["gateway_token_refresh_total", { provider: account().slug, result: "failed" }, { count: 1, incremental: true }],
+        ["gateway_token_refresh_total", { provider: account().slug, result: "ok" }, { count: 1, incremental: true }]
+      ])
+    }).pipe(Effect.provide(withTokens(at)), Effect.provideService(Metric.MetricRegistry, new Map()))
+  })
+
   const many = endpoint((n) => Effect.delay(Effect.succeed(token(n)), Duration.seconds(1)))
   it.effect("F36 a hundred cold calls at once make one exchange", () =>
     Effect.gen(function*() {

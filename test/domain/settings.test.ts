@@ -61,7 +61,7 @@ describe("faults", () => {
   const table: ReadonlyArray<readonly [name: string, file: Json, expected: ReadonlyArray<string>]> = [
     ["no mapping", ["a"], ["  the configuration must be a mapping of keys"]],
     ["unknown section", { server: {}, provider: [] }, ["provider  unknown key; did you mean providers?"]],
-    ["unknown section far from all", { xyzzyxyzzy: 1 }, ["xyzzyxyzzy  unknown key; known: server, providers, keys, prompts, configs, limits"]],
+    ["unknown section far from all", { xyzzyxyzzy: 1 }, ["xyzzyxyzzy  unknown key; known: server, providers, keys, prompts, configs, prices, log, telemetry, limits"]],
     ["swapped letters", { server: { prot: 1 } }, ["server.prot  unknown key; did you mean port?"]],
     ["camelCase for snake_case", google({ apiKey: "sekret" }), ["providers[0].apiKey  unknown key; did you mean api_key?"]],
     ["port out of range", { server: { port: 70000 } }, ["server.port  expected a whole number from 0 to 65535"]],
@@ -132,6 +132,10 @@ describe("faults", () => {
     ["key for no provider", { keys: [{ name: "a", key: "mgk_sekret", providers: ["gogle", "google", "vert*"] }] }, ["keys[0].providers[0]  \"gogle\" is no provider of this configuration; did you mean google?"]],
     ["limit of nothing", { limits: { bodyBytes: 0 } }, ["limits.bodyBytes  expected a whole number from 1 to 2147483647"]],
     ["limit with a typo", { limits: { idleMilis: 1 } }, ["limits.idleMilis  unknown key; did you mean idleMillis?"]],
+    ["scope that is none", { keys: [{ name: "a", key: "mgk_sekret", scopes: ["admn"] }] }, ["keys[0].scopes[0]  \"admn\" is not known here; did you mean admin?"]],
+    ["log format that is none", { log: { format: "xml" } }, ["log.format  \"xml\" is not known here; known: json, pretty, off"]],
+    ["price below nothing", { prices: { "gemini-2.5-flash": { input: -1 } } }, ["prices.gemini-2.5-flash.input  expected a price of at least 0"]],
+    ["price with a typo", { prices: { x: { inptu: 1 } } }, ["prices.x.inptu  unknown key; did you mean input?"]],
     ["unset variable", google({ api_key: "${NOPE}" }), ["providers[0].api_key  the environment variable NOPE is not set; set it, or write ${NOPE:-default}"]],
     ["bad variable", google({ api_key: "${sekret key}" }), ["providers[0].api_key  expected ${NAME} or ${NAME:-default}"]],
     ["several at once, of every kind", { sevrer: {}, ...Object.fromEntries([["providers", [{ slug: "v", provider: "vertex-ai", region: "us-centrl1", aip_key: 1 }]]]), keys: [{ name: "a", key: "x" }] }, [
@@ -289,8 +293,38 @@ describe("settings", () => {
   it("keys of the file and of GATEWAY_API_KEY stand side by side", () => {
     const file = { keys: [{ name: "ci", key: "mgk_ci_key", providers: ["google"], models: ["gemini-*"] }] }
     expect(settings(file, { GATEWAY_API_KEY: "mgk_env_key" }).keys).toEqual([
-      { name: "ci", key: Redacted.make("mgk_ci_key"), providers: ["google"], models: ["gemini-*"] },
-      { name: "environment", key: Redacted.make("mgk_env_key"), providers: undefined, models: undefined }
+      { name: "ci", key: Redacted.make("mgk_ci_key"), providers: ["google"], models: ["gemini-*"], scopes: undefined },
+      { name: "environment", key: Redacted.make("mgk_env_key"), providers: undefined, models: undefined, scopes: ["inference"] }
     ])
+  })
+
+  it("an admin key comes from the file or from GATEWAY_ADMIN_KEY", () => {
+    const file = { keys: [{ name: "ops", key: "mgk_ops_key", scopes: ["inference", "admin"] }] }
+    expect(settings(file, { GATEWAY_ADMIN_KEY: "mgk_admin_key" }).keys).toEqual([
+      { name: "ops", key: Redacted.make("mgk_ops_key"), providers: undefined, models: undefined, scopes: ["inference", "admin"] },
+      { name: "admin", key: Redacted.make("mgk_admin_key"), providers: undefined, models: undefined, scopes: ["admin"] }
+    ])
+    expect(faults({}, { GATEWAY_ADMIN_KEY: "short" })).toEqual(["GATEWAY_ADMIN_KEY  must be 8 to 256 printable characters without spaces"])
+  })
+
+  it("what is logged: flag over variable over file", () => {
+    const file = { log: { format: "pretty", level: "warn" } }
+    const env = { GATEWAY_LOG_FORMAT: "off", GATEWAY_LOG_LEVEL: "error" }
+    expect(settings(file).log).toEqual({ format: "pretty", level: "warn" })
+    expect(settings(file, env).log).toEqual({ format: "off", level: "error" })
+    expect(settings(file, env, { logFormat: "json", logLevel: "info" }).log).toEqual({ format: "json", level: "info" })
+    expect(faults({}, { GATEWAY_LOG_LEVEL: "loud" })).toEqual(["GATEWAY_LOG_LEVEL  \"loud\" is not known here; known: info, warn, error"])
+  })
+
+  it("prices, accounting and who may read the metrics", () => {
+    const whole = { input: 1, output: 2, cached_input: 3, cache_write: 4, audio_input: 5, audio_output: 6, image_output: 7, image: 8 }
+    const read = settings({ server: { metrics_auth: "admin" }, prices: { "my-llm": { output: 0 }, "vertex-ai/x": whole }, telemetry: { accounting: false } })
+    expect(read.server).toEqual({ host: "127.0.0.1", port: 8787, metricsAuth: "admin" })
+    expect(read.prices).toEqual({
+      "my-llm": { output: 0 },
+      "vertex-ai/x": { input: 1, output: 2, cached: 3, cacheWritten: 4, audioInput: 5, audioOutput: 6, imageOutput: 7, image: 8 }
+    })
+    expect(read.accounting).toBe(false)
+    expect(settings({}, { GATEWAY_SERVER_METRICS_AUTH: "none" }).server.metricsAuth).toBe("none")
   })
 })

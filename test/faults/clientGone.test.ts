@@ -1,4 +1,10 @@
 import { createServer, request as httpRequest } from "node:http"
+import { PassThrough } from "node:stream"
+import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import { LogSink } from "../../src/telemetry/LogWriter.ts"
+import { Stopwatch } from "../../src/telemetry/Stopwatch.ts"
+import { parseMetrics, type Sample } from "../support/prometheus.ts"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { gatewayKey, settingsFor, startGateway, startTestGateway, type TestGateway } from "../support/TestGateway.ts"
 
@@ -24,6 +30,18 @@ const ask = (url: string, model: string, stream: boolean) => {
     })
   })
   return { firstBytes, leave: () => sent.destroy() }
+}
+
+/** An upstream that answers a stream with these events and then falls silent. */
+const silentAfter = async (events: ReadonlyArray<unknown>) => {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" })
+    response.write(events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`).join(""))
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const address = server.address()
+  if (address === null || typeof address === "string") throw new Error("no port")
+  return { url: `http://127.0.0.1:${address.port}`, close: () => server.close() }
 }
 
 /** Resolves once the condition holds, looking again at every turn of the event loop. */
@@ -74,4 +92,64 @@ describe("F26 a client that leaves", () => {
     silent.close()
     expect(closed).toBe(1)
   })
+
+  it("is accounted for as 499, with what its upstream had counted so far", async () => {
+    const upstream = await silentAfter([{
+      candidates: [{ content: { role: "model", parts: [{ text: "Once upon a time" }] } }],
+      usageMetadata: { promptTokenCount: 1000, candidatesTokenCount: 10, totalTokenCount: 1010 }
+    }])
+    const sink = new PassThrough()
+    const logged = new Promise<string>((resolve) => sink.once("data", (bytes: Buffer) => resolve(bytes.toString("utf8"))))
+    let ticks = 0
+    const references = Layer.mergeAll(
+      Layer.succeed(LogSink, sink),
+      Layer.succeed(Stopwatch, () => ticks++),
+      Layer.sync(Metric.MetricRegistry, () => new Map())
+    )
+    const { url, close } = await startGateway({ ...settingsFor(upstream.url), log: { format: "json" }, prices: { "gemini-2.5-flash": { input: 0.3, output: 2.5 } } }, references)
+    const asked = ask(url, "@google/gemini-2.5-flash", true)
+    await asked.firstBytes
+    expect((await metricsOf(url)).filter(({ name, value }) => name.startsWith("gateway_active") && value > 0)).toEqual([
+      { name: "gateway_active_requests", labels: { route: "/v1/chat/completions" }, value: 1 },
+      { name: "gateway_active_streams", labels: { route: "/v1/chat/completions" }, value: 1 }
+    ])
+    asked.leave()
+    const lines = (await logged).trimEnd().split("\n").map((line): unknown => JSON.parse(line))
+    const metrics = await metricsOf(url)
+    await close()
+    upstream.close()
+    expect(lines).toEqual([{
+      ts: expect.any(String),
+      level: "warn",
+      msg: "request",
+      request_id: expect.any(String),
+      trace_id: expect.any(String),
+      route: "/v1/chat/completions",
+      status: 499,
+      provider: "google",
+      model: "gemini-2.5-flash",
+      target: 0,
+      attempts: 1,
+      stream: true,
+      cache: "DISABLED",
+      duration_ms: 4,
+      ttft_ms: 3,
+      overhead_ms: 2,
+      input_tokens: 1000,
+      output_tokens: 10,
+      cost_usd: 0.000325,
+      key_id: "test",
+      error_code: "client_closed_request"
+    }])
+    const value = (name: string, labels: object) => metrics.find((one) => one.name === name && JSON.stringify(one.labels) === JSON.stringify(labels))?.value
+    expect([
+      value("gateway_active_streams", { route: "/v1/chat/completions" }),
+      value("gateway_active_requests", { route: "/v1/chat/completions" }),
+      value("gateway_requests_total", { route: "/v1/chat/completions", provider: "google", model: "gemini-2.5-flash", status_class: "4xx" }),
+      value("gateway_upstream_attempts_total", { provider: "google", outcome: "cancelled" })
+    ]).toEqual([0, 0, 1, 1])
+  })
 })
+
+const metricsOf = async (url: string): Promise<ReadonlyArray<Sample>> =>
+  parseMetrics(await (await fetch(`${url}/metrics`)).text()).flatMap(({ samples }) => samples)

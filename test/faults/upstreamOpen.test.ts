@@ -17,7 +17,7 @@ const limits = Layer.succeed(Limits, { ...defaultLimits, errorBytes: 1_000 })
 const real = Upstream.layer.pipe(Layer.provide(Transport.layer), Layer.provide(limits))
 
 const open = (url: string, some: Partial<AttemptTimes> = {}) =>
-  Effect.flatMap(Upstream, (upstream) => upstream.open(lines(url), {}, { ...times, ...some }))
+  Effect.flatMap(Upstream, (upstream) => Effect.map(upstream.open(lines(url), {}, { ...times, ...some }), ({ chunks }) => chunks))
 
 /** The chunks in arrays as they came, and how it ended: before the first chunk, after some, or well. */
 const outcome = (url: string, some: Partial<AttemptTimes> = {}) =>

@@ -12,6 +12,7 @@ import type { ProviderAccount } from "../../src/domain/ProviderAccount.ts"
 import type { ProviderError } from "../../src/domain/ProviderError.ts"
 import type { RequestContext } from "../../src/domain/RequestContext.ts"
 import { HttpApi, type HttpApiServices } from "../../src/http/HttpApi.ts"
+import { UsageLog } from "../../src/keys/UsageLog.ts"
 import { GatewayKeys } from "../../src/keys/GatewayKeys.ts"
 import type { Operations } from "../../src/provider/Provider.ts"
 import { ProviderRouter, type Served } from "../../src/router/ProviderRouter.ts"
@@ -106,7 +107,7 @@ const router = (script: Script): Layer.Layer<ProviderRouter> =>
     },
     open: <Op extends keyof Operations>(operation: Op, request: Operations[Op]["request"], context: RequestContext) => {
       script.calls.push({ verb: "open", operation, request, context })
-      return Effect.as(script.open, { chunks: script.chunks as Stream.Stream<Operations[Op]["chunk"], ProviderError>, served: script.served })
+      return Effect.as(script.open, { chunks: script.chunks as Stream.Stream<Operations[Op]["chunk"], ProviderError>, served: script.served, usage: () => undefined })
     },
     explain: (operation, request, context) => {
       script.calls.push({ verb: "explain", operation, request, context })
@@ -126,6 +127,7 @@ const router = (script: Script): Layer.Layer<ProviderRouter> =>
 export const services = (script: Script, limits: Partial<LimitValues> = {}): Layer.Layer<HttpApiServices> =>
   Layer.mergeAll(
     router(script),
+    UsageLog.layerMemory,
     Catalog.layerMemory([account("gemini", ["gemini-2.5-flash", "anthropic.claude-x"]), account("google")]),
     GatewayKeys.layerStatic([
       { name: "test", key: Redacted.make(key) },

@@ -26,7 +26,7 @@ describe("models", () => {
 
   it("lists the endpoints an account knows, unless it names its models", () => {
     const endpoints = { "my-llm": { dialect: "openai" as const, host: undefined, model: undefined } }
-    const all = { id: "k", name: "k", providers: undefined, models: undefined }
+    const all = { id: "k", name: "k", providers: undefined, models: undefined, scopes: ["inference" as const] }
     expect(modelList([{ ...vertexAccount, endpoints }], all).at(-1)).toEqual(row("@vertex-ai/endpoints.my-llm", "self-deployed"))
     expect(modelList([{ ...vertexAccount, endpoints, models: ["gemini-2.5-pro"] }], all)).toEqual([row("@vertex-ai/gemini-2.5-pro")])
   })

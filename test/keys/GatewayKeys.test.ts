@@ -8,14 +8,14 @@ import { GatewayKeys } from "../../src/keys/GatewayKeys.ts"
 
 const layer = GatewayKeys.layerStatic([
   { name: "all", key: Redacted.make("mgk_all") },
-  { name: "some", key: Redacted.make("mgk_some"), providers: ["a"], models: ["m*"] }
+  { name: "some", key: Redacted.make("mgk_some"), providers: ["a"], models: ["m*"], scopes: ["admin"] }
 ])
 
 it.effect("TH1 a known key gives its record", () =>
   Effect.gen(function*() {
     const keys = yield* GatewayKeys
-    expect(yield* keys.find("mgk_all")).toEqual({ id: "all", name: "all", providers: undefined, models: undefined })
-    expect(yield* keys.find("mgk_some")).toEqual({ id: "some", name: "some", providers: ["a"], models: ["m*"] })
+    expect(yield* keys.find("mgk_all")).toEqual({ id: "all", name: "all", providers: undefined, models: undefined, scopes: ["inference"] })
+    expect(yield* keys.find("mgk_some")).toEqual({ id: "some", name: "some", providers: ["a"], models: ["m*"], scopes: ["admin"] })
   }).pipe(Effect.provide(layer)))
 
 it.effect("B2 anything else is refused alike", () =>

@@ -67,10 +67,13 @@ export const settingsFor = (baseUrl: string, more: MoreSettings = {}): Settings 
   limits: { ...defaultLimits, readyDelayMillis: 0, retries: 0, ...more.limits }
 })
 
-/** Starts a gateway with these settings on a free port. */
-export const startGateway = async (settings: Settings): Promise<{ url: string; close: () => Promise<void> }> => {
+/** Starts a gateway with these settings on a free port; `references` are clocks, ids and sinks of the test. */
+export const startGateway = async (
+  settings: Settings,
+  references: Layer.Layer<never> = Layer.empty
+): Promise<{ url: string; close: () => Promise<void> }> => {
   const scope = await Effect.runPromise(Scope.make())
-  const context = await Effect.runPromise(Layer.buildWithScope(Gateway.layer(settings), scope))
+  const context = await Effect.runPromise(Layer.buildWithScope(Gateway.layer(settings).pipe(Layer.provide(references)), scope))
   const address = Context.get(context, HttpServer.HttpServer).address
   const port = "port" in address ? address.port : 0
   return {

@@ -33,7 +33,7 @@ export const requestContext: RequestContext = {
   createdSeconds: 1_700_000_000,
   startedMillis: 1_700_000_000_000,
   deadlineMillis: undefined,
-  key: { id: "key-1", name: "test", providers: undefined, models: undefined },
+  key: { id: "key-1", name: "test", providers: undefined, models: undefined, scopes: ["inference"] },
   config: undefined,
   providerHeader: undefined,
   carried: {
@@ -49,5 +49,6 @@ export const requestContext: RequestContext = {
   metadata: {},
   betas: [],
   idSeed: "00000000-0000-7000-8000-000000000000",
-  headerPrefix: "x-gateway"
+  headerPrefix: "x-gateway",
+  observed: undefined
 }

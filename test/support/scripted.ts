@@ -3,6 +3,7 @@
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import { Limits } from "../../src/domain/Limits.ts"
+import type { Settings } from "../../src/domain/Settings.ts"
 import { Gateway } from "../../src/Gateway.ts"
 import { HttpApi } from "../../src/http/HttpApi.ts"
 import { Transport, type TransportScript } from "../../src/upstream/Transport.ts"
@@ -22,18 +23,22 @@ export interface ScriptedGateway {
   readonly seen: Array<SeenCall>
   /** A POST of JSON with the gateway key. */
   readonly post: (path: string, body: unknown, headers?: Record<string, string>) => Promise<Response>
+  readonly send: (path: string, init?: RequestInit) => Promise<Response>
   readonly dispose: () => Promise<void>
 }
 
-export const gatewayOver = (
-  script: TransportScript,
-  { draw, ...more }: MoreSettings & {
-    /** Chance; Effect's own unless said. */
-    readonly draw?: () => number
-  } = {}
-): ScriptedGateway => {
+export interface ScriptedOptions extends MoreSettings {
+  /** Chance; Effect's own unless said. */
+  readonly draw?: () => number
+  /** Laid over the settings of every test. */
+  readonly settings?: Partial<Settings>
+  /** Clocks, ids and sinks of the test. */
+  readonly references?: Layer.Layer<never>
+}
+
+export const gatewayOver = (script: TransportScript, { draw, ...more }: ScriptedOptions = {}): ScriptedGateway => {
   const seen: Array<SeenCall> = []
-  const settings = settingsFor("http://unused.invalid", { accounts: [googleAccount, vertexAccount], ...more })
+  const settings = { ...settingsFor("http://unused.invalid", { accounts: [googleAccount, vertexAccount], ...more }), ...more.settings }
   const { dispose, handler } = HttpApi.webHandler(
     Gateway.layerNoDeps(settings).pipe(
       Layer.provide(Transport.layerTest((request) => {
@@ -44,17 +49,20 @@ export const gatewayOver = (
       Layer.merge(Layer.succeed(Limits, settings.limits)),
       draw === undefined
         ? (layer) => layer
-        : Layer.provide(Layer.succeed(Random.Random, { nextDoubleUnsafe: draw, nextIntUnsafe: () => 0 }))
+        : Layer.provide(Layer.succeed(Random.Random, { nextDoubleUnsafe: draw, nextIntUnsafe: () => 0 })),
+      Layer.provideMerge(more.references ?? Layer.empty)
     )
   )
+  const send: ScriptedGateway["send"] = (path, init) => handler(new Request(`http://gateway${path}`, init))
   return {
     seen,
+    send,
     post: (path, body, headers = {}) =>
-      handler(new Request(`http://gateway${path}`, {
+      send(path, {
         method: "POST",
         headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey, "x-request-id": "request-1", ...headers },
         body: JSON.stringify(body)
-      })),
+      }),
     dispose
   }
 }

@@ -1,0 +1,130 @@
+// Accounts for every request when it has ended, however it ended: usage, cost, metrics, log lines, the list of requests.
+// It must not know how a request ran; it reads what was noted.
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import { Prices } from "../catalog/Prices.ts"
+import type { RequestRow } from "../domain/RequestRow.ts"
+import type { LogSetting } from "../domain/Settings.ts"
+import { UsageLog } from "../keys/UsageLog.ts"
+import { LogWriter } from "../telemetry/LogWriter.ts"
+import { RouteMeters } from "../telemetry/Meters.ts"
+import { metrics } from "../telemetry/metrics.ts"
+import { attemptLine, levelOf, type LogLevel, prettyAttempt, prettyLine, requestLine } from "../telemetry/requestLines.ts"
+import { SeriesRegistry } from "../telemetry/Series.ts"
+import { Stopwatch } from "../telemetry/Stopwatch.ts"
+import { isClientGone } from "./Refusal.ts"
+import type { Arrival } from "./RequestContexts.ts"
+import { RequestRecord } from "./RequestRecord.ts"
+import { type Book, type Called, calledLast, type CountedTarget, type Ended, rowOf, settle } from "./Settlement.ts"
+
+/** The accounts of one route. */
+export interface RouteAccounts {
+  /** A request has arrived. */
+  readonly open: () => RequestRecord
+  /** It has ended; `exit` says whether its client was still there. */
+  readonly close: (record: RequestRecord, arrival: Arrival, exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void>
+}
+
+export interface Accounts {
+  /** Made once per route; `path` is its template, never what a client wrote. */
+  readonly route: (method: string, path: string) => RouteAccounts
+}
+
+export interface AccountingOptions {
+  readonly log: Required<LogSetting>
+  /** Whether requests are kept for those who list them. */
+  readonly keep: boolean
+}
+
+/** Which operation a route serves. */
+const operations: Readonly<Record<string, string>> = {
+  "/v1/chat/completions": "chat",
+  "/v1/chat/completions/count_tokens": "countTokens",
+  "/v1/messages": "messages",
+  "/v1/messages/count_tokens": "messagesCountTokens",
+  "/v1/embeddings": "embeddings",
+  "/v1/images/generations": "images",
+  "/v1/prompts/:id/completions": "chat"
+}
+
+/** Nobody accounts unless a layer is given. */
+export const Accounting: Context.Reference<Accounts | undefined> = Context.Reference<Accounts | undefined>("gateway/http/Accounting", {
+  defaultValue: () => undefined
+})
+
+export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, never, Prices | UsageLog> =>
+  Layer.effect(
+    Accounting,
+    Effect.gen(function*() {
+      const prices = yield* Prices
+      const usageLog = yield* UsageLog
+      const now = yield* Stopwatch
+      const registry = SeriesRegistry.of(yield* Effect.context<never>())
+      const log = yield* requestLog(options.log, registry)
+      const route = (method: string, path: string): RouteAccounts => {
+        const meters = new RouteMeters(registry, method, path)
+        const streams = () => meters.activeStreams
+        const operation = operations[path] ?? path
+        const keep = options.keep && path.startsWith("/v1/")
+        const counted = (called: Called, nowMillis: number): CountedTarget | undefined => {
+          const model = prices.counted(called.slug, called.modelId, nowMillis)
+          return model === undefined
+            ? undefined
+            : { called, label: model.label, price: model.price, meters: meters.target(called, operation, model.label) }
+        }
+        const book: Book = { route: path, meters, counted }
+        const account = (ended: Ended, target: CountedTarget | undefined): void => {
+          const settled = settle(ended, book, target)
+          if (log === undefined && !keep) return
+          const row = rowOf(ended, path, settled)
+          log?.(row)
+          if (keep) usageLog.append(row, target?.label ?? "")
+        }
+        return {
+          open: () => {
+            meters.activeRequests.value++
+            return new RequestRecord(now, streams)
+          },
+          close: (record, arrival, exit) => {
+            const ended: Ended = { record, arrival, at: now(), gone: Exit.isFailure(exit) && isClientGone(exit.cause) }
+            meters.activeRequests.value--
+            record.closed()
+            const called = calledLast(record)
+            const target = called === undefined ? undefined : counted(called, arrival.startedMillis)
+            if (called !== undefined && target === undefined) {
+              return Effect.map(prices.load, () => account(ended, counted(called, arrival.startedMillis)))
+            }
+            account(ended, target)
+            return Effect.void
+          }
+        }
+      }
+      return { route }
+    })
+  )
+
+/** Writes the lines of a request; undefined when nobody wants any. */
+const requestLog = (
+  { format, level: least }: Required<LogSetting>,
+  registry: SeriesRegistry
+): Effect.Effect<((row: RequestRow) => void) | undefined, never, Scope.Scope> => {
+  if (format === "off") return Effect.succeed(undefined)
+  return Effect.map(LogWriter.make, (writer) => {
+    registry.read(metrics.logQueue, {}, () => writer.depth)
+    registry.read(metrics.logDropped, {}, () => writer.dropped)
+    const [line, failedAttempt] = format === "json" ? [requestLine, attemptLine] as const : [prettyLine, prettyAttempt] as const
+    const shown: Readonly<Record<LogLevel, boolean>> = { info: least === "info", warn: least !== "error", error: true }
+    return (row) => {
+      const level = levelOf(row)
+      if (shown.warn) {
+        for (const [position, attempt] of row.attempts.entries()) {
+          if (attempt.errorCode !== undefined) writer.write(failedAttempt(row, attempt, position))
+        }
+      }
+      if (shown[level]) writer.write(line(row, level))
+    }
+  })
+}

@@ -1,0 +1,114 @@
+// What is noted of one request while it runs: moments, calls, counts, and how it ended.
+// It must not know what becomes of it; taking a note costs next to nothing.
+import { metrics } from "../telemetry/metrics.ts"
+import { type Gauge, Histogram } from "../telemetry/Series.ts"
+import type { AttemptTarget, Observed, ObservedAttempt } from "../domain/Observed.ts"
+import type { ProviderError } from "../domain/ProviderError.ts"
+import type { Usage } from "../domain/Usage.ts"
+import type { Served } from "../router/ProviderRouter.ts"
+
+/** Moments are milliseconds of the stopwatch; 0 stands for what has not happened. */
+export class AttemptRecord implements ObservedAttempt {
+  readonly target: AttemptTarget
+  readonly startedAt: number
+  readonly stream: boolean
+  chunkAt = 0
+  endedAt = 0
+  error: ProviderError | undefined
+  readonly headers = undefined
+  private readonly now: () => number
+
+  constructor(now: () => number, target: AttemptTarget, stream: boolean) {
+    this.now = now
+    this.target = target
+    this.stream = stream
+    this.startedAt = now()
+  }
+
+  answered(): void {
+    if (this.stream) this.chunkAt = this.now()
+    else this.endedAt = this.now()
+  }
+
+  failed(error: ProviderError): void {
+    this.endedAt = this.now()
+    this.error = error
+  }
+}
+
+export class RequestRecord implements Observed {
+  readonly startedAt: number
+  readonly attempts: Array<AttemptRecord> = []
+  keyId: string | undefined
+  stream = false
+  served: Served | undefined
+  /** Of the answer that went out, 0 before one did. */
+  status = 0
+  /** The tag of the failure, and the code its caller was told. */
+  errorType: string | undefined
+  errorCode: string | undefined
+  /** The first and the latest write of a stream. */
+  wroteFirstAt = 0
+  wroteLastAt = 0
+  /** Times between the chunks behind the first. */
+  pace: Histogram | undefined
+  usage: (() => Usage | undefined) | undefined
+  private readonly now: () => number
+  private readonly streams: () => Gauge
+  private open: Gauge | undefined
+
+  constructor(now: () => number, streams: () => Gauge) {
+    this.now = now
+    this.streams = streams
+    this.startedAt = now()
+  }
+
+  attempt(target: AttemptTarget, _request: unknown, stream: boolean): AttemptRecord {
+    this.stream = stream
+    const attempt = new AttemptRecord(this.now, target, stream)
+    this.attempts.push(attempt)
+    return attempt
+  }
+
+  /** A whole answer goes out. */
+  answered(served: Served, usage: Usage | undefined): void {
+    this.served = served
+    this.usage = () => usage
+  }
+
+  /** A stream goes out; what it uses is asked when it has ended. */
+  opened(served: Served, usage: () => Usage | undefined): void {
+    this.served = served
+    this.usage = usage
+    this.status = 200
+    this.open = this.streams()
+    this.open.value++
+  }
+
+  /** The request is over. */
+  closed(): void {
+    if (this.open !== undefined) this.open.value--
+  }
+
+  /** Chunks of a stream were written, all at once. */
+  wrote(chunks: number): void {
+    const at = this.now()
+    if (this.wroteFirstAt === 0) this.wroteFirstAt = at
+    else {
+      this.pace ??= new Histogram(metrics.outputChunk)
+      this.pace.observe((at - this.wroteLastAt) / chunks / 1000, chunks)
+    }
+    this.wroteLastAt = at
+  }
+
+  failed(status: number, errorType: string, errorCode: string): void {
+    this.status = status
+    this.broke(errorType, errorCode)
+  }
+
+  /** Fails behind the first byte, when the status is out. */
+  broke(errorType: string, errorCode: string): void {
+    this.errorType = errorType
+    this.errorCode = errorCode
+  }
+}

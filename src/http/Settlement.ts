@@ -1,0 +1,163 @@
+// From what was noted of a request that has ended to its metrics and its row.
+// It must not know who reads either.
+import type { Counted } from "../catalog/Prices.ts"
+import type { AttemptTarget } from "../domain/Observed.ts"
+import type { AttemptRow, RequestRow } from "../domain/RequestRow.ts"
+import { dollarsOf, microDollars, type Usage } from "../domain/Usage.ts"
+import { answered, cancelled, type RouteMeters, type TargetMeters } from "../telemetry/Meters.ts"
+import { errorFacts } from "./errorFacts.ts"
+import type { Arrival } from "./RequestContexts.ts"
+import type { AttemptRecord, RequestRecord } from "./RequestRecord.ts"
+
+/** A request that has ended. */
+export interface Ended {
+  readonly record: RequestRecord
+  readonly arrival: Arrival
+  /** The moment, in milliseconds of the stopwatch. */
+  readonly at: number
+  /** Its client left first. */
+  readonly gone: boolean
+}
+
+/** Who was called, wherever that is noted. */
+export type Called = Pick<AttemptTarget, "slug" | "kind" | "modelId" | "optionIndex">
+
+/** How a target is counted. */
+export interface CountedTarget extends Counted {
+  readonly called: Called
+  readonly meters: TargetMeters
+}
+
+/** Where its route counts, and how its targets are counted; undefined while prices are not known yet. */
+export interface Book {
+  readonly route: string
+  readonly meters: RouteMeters
+  readonly counted: (called: Called, nowMillis: number) => CountedTarget | undefined
+}
+
+const clientGone = { status: 499, code: "client_closed_request" }
+
+/** The last target, which answered unless all failed. */
+export const calledLast = ({ attempts, served }: RequestRecord): Called | undefined => served ?? attempts.at(-1)?.target
+
+/** What a request has come to, once it was counted. */
+export interface Settled {
+  readonly status: number
+  readonly durationMillis: number
+  readonly overheadMillis: number
+  readonly usage: Usage | undefined
+  readonly costMicros: number | undefined
+}
+
+/** Counts everything. */
+export const settle = (ended: Ended, book: Book, target: CountedTarget | undefined): Settled => {
+  const { at, gone, record } = ended
+  const usage = usageOf(record)
+  const price = record.attempts.length === 0 ? undefined : target?.price
+  const costMicros = usage === undefined || price === undefined ? undefined : microDollars(usage, price)
+  const status = gone ? clientGone.status : record.status === 0 ? 500 : record.status
+  const durationMillis = at - record.startedAt
+  const overheadMillis = Math.max(0, overheadOf(ended))
+  book.meters.ended(status, durationMillis / 1000, target?.meters)
+  if (record.served !== undefined && record.served.cache !== "DISABLED") book.meters.cached(record.served.cache)
+  if (target !== undefined) {
+    book.meters.overhead(overheadMillis / 1000, record.stream)
+    countAttempts(ended, book, target)
+    countAnswer(ended, target.meters, durationMillis, usage)
+    if (costMicros !== undefined) target.meters.costs.get("").add(dollarsOf(costMicros))
+  }
+  return { status, durationMillis, overheadMillis, usage, costMicros }
+}
+
+/** The same as a row. */
+export const rowOf = ({ arrival, at, gone, record }: Ended, route: string, settled: Settled): RequestRow => {
+  const target = calledLast(record)
+  return {
+    endedMillis: arrival.startedMillis + Math.round(settled.durationMillis),
+    requestId: arrival.requestId,
+    traceId: arrival.traceId,
+    route,
+    status: settled.status,
+    provider: target?.slug,
+    model: target?.modelId,
+    target: target?.optionIndex,
+    attempts: record.attempts.map((attempt) => attemptRow(attempt, at)),
+    stream: record.stream,
+    cache: record.served?.cache,
+    durationMillis: settled.durationMillis,
+    ttftMillis: record.wroteFirstAt === 0 ? undefined : record.wroteFirstAt - record.startedAt,
+    overheadMillis: settled.overheadMillis,
+    usage: settled.usage,
+    costMicros: settled.costMicros,
+    keyId: record.keyId,
+    errorCode: gone ? clientGone.code : record.errorCode
+  }
+}
+
+/** An upstream that counts nothing leaves zeros, which say nothing. */
+const usageOf = ({ usage: read }: RequestRecord): Usage | undefined => {
+  const usage = read?.()
+  return usage === undefined || usage.input + usage.output + usage.images === 0 ? undefined : usage
+}
+
+const endOf = ({ endedAt }: AttemptRecord, at: number): number => (endedAt === 0 ? at : endedAt)
+
+/** The time we did not wait for an upstream: of a stream, until its first bytes went out. */
+const overheadOf = ({ at, record }: Ended): number => {
+  const wrote = record.wroteFirstAt
+  let left = (wrote === 0 ? at : wrote) - record.startedAt
+  for (const attempt of record.attempts) {
+    left -= (attempt.chunkAt !== 0 && wrote !== 0 ? attempt.chunkAt : endOf(attempt, at)) - attempt.startedAt
+  }
+  return left
+}
+
+/** The tag of a failed call; `""` of one that answered. */
+const failureOf = (attempt: AttemptRecord, { gone, record }: Ended): string => {
+  if (attempt.error !== undefined) return attempt.error.reason._tag
+  if (attempt.endedAt !== 0) return ""
+  // A call that nobody ended is a stream, or was left: by its client, or by a deadline of ours.
+  return gone ? cancelled : record.errorType ?? (attempt.stream ? "" : cancelled)
+}
+
+const countAttempts = (ended: Ended, book: Book, last: CountedTarget): void => {
+  let before: AttemptRecord | undefined
+  for (const attempt of ended.record.attempts) {
+    const { target } = attempt
+    const isLast = target.slug === last.called.slug && target.modelId === last.called.modelId
+    const { meters } = isLast ? last : book.counted(target, ended.arrival.startedMillis) ?? last
+    const failure = failureOf(attempt, ended)
+    meters.attempts.get(failure === "" ? answered : failure).add(1)
+    meters.operation.get(failure).observe((endOf(attempt, ended.at) - attempt.startedAt) / 1000)
+    if (attempt.chunkAt !== 0) meters.firstChunk.get("").observe((attempt.chunkAt - attempt.startedAt) / 1000)
+    if (before !== undefined) countAgain(before, target, meters)
+    before = attempt
+  }
+}
+
+/** Why a second call was needed: the reason the first one failed for. */
+const countAgain = (before: AttemptRecord, { optionIndex }: AttemptTarget, meters: TargetMeters): void => {
+  const reason = before.error?.reason._tag ?? cancelled
+  ;(before.target.optionIndex === optionIndex ? meters.retries : meters.fallbacks).get(reason).add(1)
+}
+
+const countAnswer = ({ gone, record }: Ended, meters: TargetMeters, duration: number, usage: Usage | undefined): void => {
+  meters.request.get(gone ? cancelled : record.errorType ?? "").observe(duration / 1000)
+  if (usage !== undefined) meters.used(usage)
+  if (record.wroteFirstAt === 0) return
+  const first = record.wroteFirstAt - record.startedAt
+  meters.firstToken.get("").observe(first / 1000)
+  if (record.pace !== undefined) meters.outputChunk.get("").merge(record.pace)
+  const more = (usage?.output ?? 0) - 1
+  if (more > 0 && record.errorType === undefined && !gone) meters.outputToken.get("").observe((duration - first) / more / 1000)
+}
+
+const attemptRow = (attempt: AttemptRecord, at: number): AttemptRow => ({
+  provider: attempt.target.slug,
+  model: attempt.target.modelId,
+  target: attempt.target.optionIndex,
+  durationMillis: endOf(attempt, at) - attempt.startedAt,
+  firstChunkMillis: attempt.chunkAt === 0 ? undefined : attempt.chunkAt - attempt.startedAt,
+  errorCode: attempt.error === undefined ? undefined : errorFacts(attempt.error).code,
+  upstreamStatus: attempt.error?.upstreamStatus
+})

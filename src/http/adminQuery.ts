@@ -1,0 +1,61 @@
+// What the lists of the admin API can be asked: from the query of a URL to checked values.
+// It must not know who answers.
+import * as Result from "effect/Result"
+import { BodyInvalid } from "../domain/GatewayError.ts"
+import { type Grouping, groupings, type RequestQuery, type UsageQuery } from "../keys/UsageLog.ts"
+
+const invalid = (param: string, message: string) => Result.fail(new BodyInvalid({ code: "invalid_value", param, message: `${param} ${message}` }))
+
+/** The fields of a query; a name that is not among those known is refused, for it would be passed over in silence. */
+const read = <Name extends string>(url: string, names: ReadonlyArray<Name>): Result.Result<{ readonly [Key in Name]?: string }, BodyInvalid> => {
+  const at = url.indexOf("?")
+  const fields: { [Key in Name]?: string } = {}
+  for (const [name, value] of new URLSearchParams(at < 0 ? "" : url.slice(at + 1))) {
+    const known = names.find((one) => one === name)
+    if (known === undefined) return invalid(name.slice(0, 64), `is not known here; there are ${names.join(", ")}.`)
+    fields[known] = value
+  }
+  return Result.succeed(fields)
+}
+
+const whole = (name: string, text: string | undefined, most: number): Result.Result<number | undefined, BodyInvalid> =>
+  text === undefined
+    ? Result.succeed(undefined)
+    : /^\d{1,15}$/.test(text) && Number(text) >= 1 && Number(text) <= most
+      ? Result.succeed(Number(text))
+      : invalid(name, `is a whole number from 1 to ${most}.`)
+
+const mostRows = 1000
+const usualRows = 100
+
+export const requestQuery = (url: string): Result.Result<RequestQuery, BodyInvalid> =>
+  Result.gen(function*() {
+    const fields = yield* read(url, ["status", "provider", "model", "key", "since", "limit", "cursor"])
+    const since = fields.since === undefined ? undefined : Date.parse(fields.since)
+    if (since !== undefined && Number.isNaN(since)) return yield* invalid("since", "is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")
+    return {
+      status: yield* whole("status", fields.status, 599),
+      provider: fields.provider,
+      model: fields.model,
+      key: fields.key,
+      since,
+      limit: (yield* whole("limit", fields.limit, mostRows)) ?? usualRows,
+      cursor: yield* whole("cursor", fields.cursor, Number.MAX_SAFE_INTEGER)
+    }
+  })
+
+const day = (name: string, text: string | undefined): Result.Result<string | undefined, BodyInvalid> =>
+  text === undefined || /^\d{4}-\d{2}-\d{2}$/.test(text) ? Result.succeed(text) : invalid(name, "is a day, such as 2027-01-31.")
+
+const isGrouping = (name: string): name is Grouping => groupings.some((one) => one === name)
+
+export const usageQuery = (url: string): Result.Result<UsageQuery, BodyInvalid> =>
+  Result.gen(function*() {
+    const fields = yield* read(url, ["from", "to", "group_by"])
+    const groupBy: Array<Grouping> = []
+    for (const name of fields.group_by?.split(",") ?? ["day"]) {
+      if (!isGrouping(name)) return yield* invalid("group_by", `is any of ${groupings.join(", ")}, joined by commas.`)
+      groupBy.push(name)
+    }
+    return { from: yield* day("from", fields.from), to: yield* day("to", fields.to), groupBy }
+  })

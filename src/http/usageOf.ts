@@ -1,0 +1,45 @@
+// What the answers of each operation say they used, in the one convention of the service.
+// It must not know upstreams, streams or prices.
+import type { Usage } from "../domain/Usage.ts"
+import type { Usage as ChatUsage } from "../wire/openai/ChatReply.ts"
+import type { EmbeddingList } from "../wire/openai/Embeddings.ts"
+import type { ImageList } from "../wire/openai/Images.ts"
+
+export const chatUsage = (usage: ChatUsage | undefined): Usage | undefined => {
+  if (usage === undefined) return undefined
+  const { prompt_tokens_details: input, completion_tokens_details: output } = usage
+  return {
+    input: usage.prompt_tokens,
+    output: usage.completion_tokens,
+    cached: input?.cached_tokens ?? 0,
+    cacheWritten: input?.cache_write_tokens ?? 0,
+    reasoning: output?.reasoning_tokens ?? 0,
+    audioInput: input?.audio_tokens ?? 0,
+    audioOutput: output?.audio_tokens ?? 0,
+    imageOutput: output?.image_tokens ?? 0,
+    images: 0
+  }
+}
+
+const nothing: Usage = {
+  input: 0,
+  output: 0,
+  cached: 0,
+  cacheWritten: 0,
+  reasoning: 0,
+  audioInput: 0,
+  audioOutput: 0,
+  imageOutput: 0,
+  images: 0
+}
+
+export const embeddingsUsage = ({ usage }: EmbeddingList): Usage => ({ ...nothing, input: usage.prompt_tokens })
+
+/** Some models count tokens, the others are paid by the picture. */
+export const imagesUsage = ({ data, usage }: ImageList): Usage => ({
+  ...nothing,
+  input: usage?.input_tokens ?? 0,
+  output: usage?.output_tokens ?? 0,
+  imageOutput: usage?.output_tokens_details.image_tokens ?? 0,
+  images: data.length
+})

@@ -1,0 +1,90 @@
+// Writes lines of the log in batches, beside the requests they tell of; what cannot be written in time is dropped and counted.
+// It must not know what a line says.
+import type { Writable } from "node:stream"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { Limits } from "../domain/Limits.ts"
+
+/** Where lines go. A pipe takes them without waiting; a reader that stops reading costs lines, never requests. */
+export const LogSink: Context.Reference<Writable> = Context.Reference<Writable>("gateway/telemetry/LogSink", {
+  defaultValue: () => process.stdout
+})
+
+const batchMillis = 100
+const batchLines = 500
+const lastMillis = 1000
+const newline = 10
+
+/** Lines are bytes at once: two buffers take turns, one is filled while the other is on its way out. */
+export class LogWriter {
+  private readonly sink: Writable
+  private filling: Buffer
+  private spare: Buffer | undefined
+  private length = 0
+  private lines = 0
+  private timer: NodeJS.Timeout | undefined
+  private whenOut: () => void = () => undefined
+  /** Lines that were given up so far. */
+  dropped = 0
+
+  private constructor(sink: Writable, bytes: number) {
+    this.sink = sink
+    this.filling = Buffer.allocUnsafe(bytes)
+    this.spare = Buffer.allocUnsafe(bytes)
+    // A pipe that breaks ends in the callback of a write; without a listener it would end the process.
+    sink.on("error", () => undefined)
+  }
+
+  /** A writer for as long as the scope lives; what waits then is still written, if somebody reads it. */
+  static readonly make: Effect.Effect<LogWriter, never, Scope.Scope> = Effect.gen(function*() {
+    const sink = yield* LogSink
+    const { logBytes } = yield* Limits
+    return yield* Effect.acquireRelease(
+      Effect.sync(() => new LogWriter(sink, logBytes)),
+      (writer) => Effect.timeoutOption(Effect.callback<void>((resume) => writer.end(() => resume(Effect.void))), lastMillis)
+    )
+  })
+
+  /** Lines that wait. */
+  get depth(): number {
+    return this.lines
+  }
+
+  /** Takes a line without its end; a line that finds no room is dropped. */
+  write(line: string): void {
+    // A character has at most three bytes.
+    if (this.length + line.length * 3 >= this.filling.length) this.flush()
+    if (this.length + line.length * 3 >= this.filling.length) {
+      this.dropped++
+      return
+    }
+    this.length += this.filling.write(line, this.length)
+    this.filling[this.length++] = newline
+    if (++this.lines === batchLines) this.flush()
+    else this.timer ??= setTimeout(this.flush, batchMillis)
+  }
+
+  private readonly flush = (): void => {
+    clearTimeout(this.timer)
+    this.timer = undefined
+    const { filling, length, lines, spare } = this
+    if (length === 0 || spare === undefined) return
+    this.spare = undefined
+    this.filling = spare
+    this.length = 0
+    this.lines = 0
+    this.sink.write(filling.subarray(0, length), (error) => {
+      if (error) this.dropped += lines
+      this.spare = filling
+      if (this.length === 0) this.whenOut()
+      else this.flush()
+    })
+  }
+
+  private end(then: () => void): void {
+    this.whenOut = then
+    if (this.length === 0 && this.spare !== undefined) then()
+    else this.flush()
+  }
+}

@@ -1,0 +1,136 @@
+// The metrics of requests: which series a route and a target have, made once and looked up by nobody on the way.
+// It must not know how a request ran; it takes numbers.
+import type { ProviderKind } from "../domain/ProviderAccount.ts"
+import type { Usage } from "../domain/Usage.ts"
+import { operationName, providerName } from "./genAi.ts"
+import { metrics } from "./metrics.ts"
+import { type Counter, type Gauge, type Histogram, type Labels, type SeriesRegistry } from "./Series.ts"
+
+/** Who answered. */
+interface Answering {
+  readonly slug: string
+  readonly kind: ProviderKind
+}
+
+/** Series that exist once their name was needed; names are few. */
+class ByName<Series, Name extends string | number = string> {
+  private readonly made = new Map<Name, Series>()
+  private readonly make: (name: Name) => Series
+
+  constructor(make: (name: Name) => Series) {
+    this.make = make
+  }
+
+  get(name: Name): Series {
+    const met = this.made.get(name)
+    if (met !== undefined) return met
+    const series = this.make(name)
+    this.made.set(name, series)
+    return series
+  }
+}
+
+/** What an upstream call ended in; failures go by the tag of their reason. */
+export const answered = "ok"
+export const cancelled = "cancelled"
+
+/** All series of one target on one route. */
+export class TargetMeters {
+  private readonly tokens: ByName<Histogram>
+  readonly outputChunk: ByName<Histogram>
+  /** By the tag of the failure, `""` without one. */
+  readonly operation: ByName<Histogram>
+  readonly request: ByName<Histogram>
+  readonly firstChunk: ByName<Histogram>
+  readonly firstToken: ByName<Histogram>
+  readonly outputToken: ByName<Histogram>
+  readonly attempts: ByName<Counter>
+  readonly retries: ByName<Counter>
+  readonly fallbacks: ByName<Counter>
+  /** By status, of which only the class is told. */
+  readonly requests: ByName<Counter, number>
+  readonly costs: ByName<Counter>
+
+  constructor(registry: SeriesRegistry, route: string, { kind, slug }: Answering, operation: string, model: string) {
+    const genAi = { gen_ai_operation_name: operationName(operation), gen_ai_provider_name: providerName(kind), gen_ai_request_model: model }
+    const own = { provider: slug, model }
+    const timing = (spec: (typeof metrics)[keyof typeof metrics]) =>
+      new ByName((error) => registry.histogram(spec, error === "" ? genAi : { ...genAi, error_type: error }))
+    const counter = (spec: (typeof metrics)[keyof typeof metrics], labels: Labels, name: string) =>
+      new ByName((value) => registry.counter(spec, name === "" ? labels : { ...labels, [name]: value }))
+    this.tokens = new ByName((gen_ai_token_type) => registry.histogram(metrics.tokenUsage, { ...genAi, gen_ai_token_type }))
+    this.operation = timing(metrics.operationDuration)
+    this.request = timing(metrics.requestDuration)
+    this.firstChunk = timing(metrics.firstChunk)
+    this.firstToken = timing(metrics.firstToken)
+    this.outputToken = timing(metrics.outputToken)
+    this.outputChunk = timing(metrics.outputChunk)
+    this.attempts = counter(metrics.attempts, { provider: slug }, "outcome")
+    this.retries = counter(metrics.retries, { provider: slug }, "reason")
+    this.fallbacks = counter(metrics.fallbacks, { provider: slug }, "reason")
+    this.requests = new ByName((status) => registry.counter(metrics.requests, { route, ...own, status_class: statusClass(status) }))
+    this.costs = counter(metrics.cost, own, "")
+  }
+
+  used({ input, output }: Usage): void {
+    this.tokens.get("input").observe(input)
+    this.tokens.get("output").observe(output)
+  }
+}
+
+const statusClass = (status: number): string => `${Math.trunc(status / 100)}xx`
+/** Of requests that reached no target. */
+const none = "none"
+
+/** All series of one route. */
+export class RouteMeters {
+  readonly activeRequests: Gauge
+  private readonly registry: SeriesRegistry
+  private readonly route: string
+  private readonly targets = new Map<string, Map<string, TargetMeters>>()
+  private readonly http: ByName<Histogram, number>
+  private readonly refused: ByName<Counter, number>
+  private readonly cache: ByName<Counter>
+  private readonly overheads: ByName<Histogram>
+
+  constructor(registry: SeriesRegistry, method: string, route: string) {
+    this.registry = registry
+    this.route = route
+    this.activeRequests = registry.gauge(metrics.activeRequests, { route })
+    this.http = new ByName((status) =>
+      registry.histogram(metrics.httpDuration, { http_request_method: method, http_route: route, http_response_status_code: String(status) }))
+    this.refused = new ByName((status) =>
+      registry.counter(metrics.requests, { route, provider: none, model: none, status_class: statusClass(status) }))
+    this.cache = new ByName((result) => registry.counter(metrics.cache, { result }))
+    this.overheads = new ByName((streamed) => registry.histogram(metrics.overhead, { route, streamed }))
+  }
+
+  /** Only routes that stream have it. */
+  get activeStreams(): Gauge {
+    return this.registry.gauge(metrics.activeStreams, { route: this.route })
+  }
+
+  /** `model` is a name of the closed set. */
+  target(answering: Answering, operation: string, model: string): TargetMeters {
+    const ofSlug = this.targets.get(answering.slug)
+    const met = ofSlug?.get(model)
+    if (met !== undefined) return met
+    const made = new TargetMeters(this.registry, this.route, answering, operation, model)
+    if (ofSlug === undefined) this.targets.set(answering.slug, new Map([[model, made]]))
+    else ofSlug.set(model, made)
+    return made
+  }
+
+  ended(status: number, durationSeconds: number, target: TargetMeters | undefined): void {
+    this.http.get(status).observe(durationSeconds)
+    ;(target?.requests ?? this.refused).get(status).add(1)
+  }
+
+  overhead(seconds: number, stream: boolean): void {
+    this.overheads.get(stream ? "true" : "false").observe(seconds)
+  }
+
+  cached(result: string): void {
+    this.cache.get(result).add(1)
+  }
+}

@@ -1,0 +1,136 @@
+// Series of metrics as plain numbers, updated without a look-up and read by whoever exports Effect's metric registry.
+// It must not know what is measured.
+import * as Context from "effect/Context"
+import * as Metric from "effect/Metric"
+import type { MetricSpec } from "./metrics.ts"
+
+export type Labels = Readonly<Record<string, string>>
+
+export class Counter {
+  count = 0
+  add(amount: number): void {
+    this.count += amount
+  }
+}
+
+export class Gauge {
+  value = 0
+}
+
+/** Counts of values per bucket; the last bucket takes what is beyond all bounds. */
+export class Histogram {
+  private readonly bounds: ReadonlyArray<number>
+  private readonly counts: Array<number>
+  private count = 0
+  private sum = 0
+  private min = Number.MAX_VALUE
+  private max = -Number.MAX_VALUE
+
+  constructor({ buckets = [] }: MetricSpec) {
+    this.bounds = buckets
+    this.counts = Array<number>(buckets.length + 1).fill(0)
+  }
+
+  observe(value: number, times = 1): void {
+    const { bounds, counts } = this
+    let at = 0
+    while (at < bounds.length && value > (bounds[at] ?? 0)) at++
+    counts[at] = (counts[at] ?? 0) + times
+    this.count += times
+    this.sum += value * times
+    if (value < this.min) this.min = value
+    if (value > this.max) this.max = value
+  }
+
+  /** Adds all of another with the same bounds. */
+  merge(other: Histogram): void {
+    for (let at = 0; at < this.counts.length; at++) this.counts[at] = (this.counts[at] ?? 0) + (other.counts[at] ?? 0)
+    this.count += other.count
+    this.sum += other.sum
+    this.min = Math.min(this.min, other.min)
+    this.max = Math.max(this.max, other.max)
+  }
+
+  state(): Metric.HistogramState {
+    let below = 0
+    const buckets = this.bounds.map((bound, at): [number, number] => [bound, below += this.counts[at] ?? 0])
+    const { count, max, min, sum } = this
+    return { buckets, count, min, max, sum }
+  }
+}
+
+const hooks = <State>(get: () => State) => ({ get, update: () => undefined, modify: () => undefined })
+
+/** Unit is an attribute that exporters take out again. */
+const options = ({ description, unit }: MetricSpec, labels: Labels) => ({
+  description,
+  attributes: unit === undefined ? labels : { ...labels, unit }
+})
+
+/** All series of one metric registry. Asked twice for the same labels it answers the same series. */
+export class SeriesRegistry {
+  private static readonly known = new WeakMap<object, SeriesRegistry>()
+  private readonly context: Context.Context<never>
+  private readonly counters = new Map<string, Counter>()
+  private readonly gauges = new Map<string, Gauge>()
+  private readonly histograms = new Map<string, Histogram>()
+
+  /** Of the registry a context holds: several gateways of one process share their series. */
+  static of(context: Context.Context<never>): SeriesRegistry {
+    const owner = Context.get(context, Metric.MetricRegistry)
+    const known = SeriesRegistry.known.get(owner)
+    if (known !== undefined) return known
+    const made = new SeriesRegistry(Context.make(Metric.MetricRegistry, owner))
+    SeriesRegistry.known.set(owner, made)
+    return made
+  }
+
+  private constructor(context: Context.Context<never>) {
+    this.context = context
+  }
+
+  counter(spec: MetricSpec, labels: Labels): Counter {
+    return kept(this.counters, spec, labels, () => {
+      const series = new Counter()
+      this.read(spec, labels, () => series.count)
+      return series
+    })
+  }
+
+  gauge(spec: MetricSpec, labels: Labels): Gauge {
+    return kept(this.gauges, spec, labels, () => {
+      const series = new Gauge()
+      this.read(spec, labels, () => series.value)
+      return series
+    })
+  }
+
+  histogram(spec: MetricSpec, labels: Labels): Histogram {
+    return kept(this.histograms, spec, labels, () => {
+      const series = new Histogram(spec)
+      const metric = Metric.histogram(spec.name, { ...options(spec, labels), boundaries: spec.buckets ?? [] })
+      Metric.registerUnsafe(metric, this.context, hooks(() => series.state()))
+      return series
+    })
+  }
+
+  /** A number that is worked out when somebody looks. */
+  read(spec: MetricSpec, labels: Labels, get: () => number): void {
+    const registered = options(spec, labels)
+    if (spec.kind === "counter") {
+      const metric = Metric.counter(spec.name, { ...registered, incremental: true })
+      Metric.registerUnsafe(metric, this.context, hooks(() => ({ count: get(), incremental: true })))
+    } else {
+      Metric.registerUnsafe(Metric.gauge(spec.name, registered), this.context, hooks(() => ({ value: get() })))
+    }
+  }
+}
+
+const kept = <Kind>(known: Map<string, Kind>, { name }: MetricSpec, labels: Labels, make: () => Kind): Kind => {
+  const key = JSON.stringify([name, labels])
+  const met = known.get(key)
+  if (met !== undefined) return met
+  const made = make()
+  known.set(key, made)
+  return made
+}

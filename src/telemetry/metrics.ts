@@ -1,0 +1,92 @@
+// Every metric of the service: its name, unit, buckets and meaning. The only place where metrics are named.
+// It must not know how they are counted or exported.
+
+export interface MetricSpec {
+  readonly name: string
+  readonly kind: "counter" | "gauge" | "histogram"
+  readonly description: string
+  /** Every label a series may have, as Prometheus writes it. */
+  readonly labels: ReadonlyArray<string>
+  readonly unit?: string
+  /** Upper bounds, for histograms. */
+  readonly buckets?: ReadonlyArray<number>
+}
+
+const powers = (start: number, factor: number, count: number): ReadonlyArray<number> =>
+  Array.from({ length: count }, (_, at) => Number((start * factor ** at).toPrecision(12)))
+
+/** Buckets as the GenAI semantic conventions 1.41.1 advise them. */
+const seconds = powers(0.01, 2, 14)
+const tokens = powers(1, 4, 14)
+const firstToken = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+const perToken = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5]
+const httpSeconds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+const overheadSeconds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
+
+const genAi = ["gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model"]
+const failing = [...genAi, "error_type"]
+
+const timing = (name: string, description: string, labels: ReadonlyArray<string>, buckets: ReadonlyArray<number> = seconds): MetricSpec => ({
+  name,
+  kind: "histogram",
+  description,
+  labels,
+  unit: "s",
+  buckets
+})
+const counter = (name: string, description: string, ...labels: ReadonlyArray<string>): MetricSpec => ({ name, kind: "counter", description, labels })
+const gauge = (name: string, description: string, ...labels: ReadonlyArray<string>): MetricSpec => ({ name, kind: "gauge", description, labels })
+
+export const metrics = {
+  tokenUsage: {
+    name: "gen_ai.client.token.usage",
+    kind: "histogram",
+    description: "Tokens of one request.",
+    labels: [...genAi, "gen_ai_token_type"],
+    unit: "{token}",
+    buckets: tokens
+  },
+  operationDuration: timing("gen_ai.client.operation.duration", "One upstream call, to the end of its answer.", failing),
+  firstChunk: timing("gen_ai.client.operation.time_to_first_chunk", "From an upstream call to the first chunk of its stream.", genAi),
+  outputChunk: timing("gen_ai.client.operation.time_per_output_chunk", "Between the chunks of a stream, behind the first.", genAi),
+  requestDuration: timing("gen_ai.server.request.duration", "A whole request as its caller sees it.", failing),
+  firstToken: timing("gen_ai.server.time_to_first_token", "From the arrival of a request to the first bytes of its stream.", genAi, firstToken),
+  outputToken: timing("gen_ai.server.time_per_output_token", "Time per output token of a stream, behind the first.", genAi, perToken),
+  httpDuration: timing(
+    "http.server.request.duration",
+    "Any HTTP request to the API.",
+    ["http_request_method", "http_route", "http_response_status_code"],
+    httpSeconds
+  ),
+  requests: counter("gateway_requests_total", "Requests to the API that have ended.", "route", "provider", "model", "status_class"),
+  overhead: {
+    name: "gateway_overhead_seconds",
+    kind: "histogram",
+    description: "Time in the gateway, waiting for upstreams taken out.",
+    labels: ["route", "streamed"],
+    buckets: overheadSeconds
+  },
+  activeRequests: gauge("gateway_active_requests", "Requests whose answer is not complete.", "route"),
+  activeStreams: gauge("gateway_active_streams", "Streams that are open.", "route"),
+  attempts: counter("gateway_upstream_attempts_total", "Upstream calls that have ended, by what became of them.", "provider", "outcome"),
+  retries: counter("gateway_retries_total", "Calls repeated at the same target, by why.", "provider", "reason"),
+  fallbacks: counter("gateway_fallbacks_total", "Calls that went to another target, by why.", "provider", "reason"),
+  cache: counter("gateway_cache_requests_total", "Requests that asked for the cache, by what it had.", "result"),
+  cost: counter("gateway_cost_usd_total", "US dollars spent upstream, by list prices.", "provider", "model"),
+  tokenRefreshes: counter("gateway_token_refresh_total", "Access tokens asked for.", "provider", "result"),
+  logQueue: gauge("gateway_log_queue_depth", "Log lines that wait to be written."),
+  logDropped: counter("gateway_log_dropped_total", "Log lines dropped because too many waited."),
+  buildInfo: gauge("gateway_build_info", "Always 1; its labels say what runs.", "version", "node", "effect"),
+  cpu: counter("process_cpu_seconds_total", "User and system CPU time."),
+  residentMemory: gauge("process_resident_memory_bytes", "Resident memory."),
+  startTime: gauge("process_start_time_seconds", "When the process started, in seconds since 1970."),
+  eventLoopLag: gauge("nodejs_eventloop_lag_seconds", "99th percentile of the delay of the event loop since the last look."),
+  heapUsed: gauge("nodejs_heap_size_used_bytes", "Heap in use."),
+  heapTotal: gauge("nodejs_heap_size_total_bytes", "Heap taken from the system."),
+  externalMemory: gauge("nodejs_external_memory_bytes", "Memory of buffers and other objects outside the heap.")
+} as const satisfies Readonly<Record<string, MetricSpec>>
+
+const timed = /\.(duration|time_(to_first|per)_[a-z_]+)$/
+
+/** Prometheus wants the unit in the name; dots become underscores by themselves. */
+export const prometheusName = (name: string): string => (timed.test(name) ? `${name}_seconds` : name)

@@ -1,0 +1,63 @@
+// Which price a model has, under which name it is counted, and when the list is asked.
+import { it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { describe, expect } from "vitest"
+import { Catalog } from "../../src/catalog/Catalog.ts"
+import { type PriceList, Prices } from "../../src/catalog/Prices.ts"
+import { googleAccount, vertexAccount } from "../support/account.ts"
+
+const day = Date.parse("2027-01-31T12:00:00Z")
+const accounts = [
+  googleAccount,
+  { ...vertexAccount, models: ["gemini-9-own", "gemini-8*"], endpoints: { "my-llm": { dialect: "openai" as const, host: undefined, model: undefined } } }
+]
+const over = (own: Parameters<typeof Prices.layerWith>[0] = {}, list?: Effect.Effect<PriceList>) =>
+  Prices.layerWith(own, list).pipe(Layer.provide(Catalog.layerMemory(accounts)))
+
+describe("a model", () => {
+  const asked: Array<string> = []
+  const list = Effect.succeed((modelId: string, nowMillis: number) => {
+    asked.push(modelId)
+    return { id: "listed", price: { input: new Date(nowMillis).getUTCDate() } }
+  })
+
+  it.effect("goes by the name it is listed, deployed or priced under; all others are one", () =>
+    Effect.gen(function*() {
+      const prices = yield* Prices
+      const label = (modelId: string) => prices.counted("google", modelId, day)?.label
+      expect([label("gemini-2.5-flash"), label("x")]).toEqual([undefined, undefined])
+      yield* prices.load
+      expect(["gemini-2.5-flash", "claude-opus-4-8", "gemini-9-own", "gemini-8-own", "my-llm", "x".repeat(100)].map(label))
+        .toEqual(["gemini-2.5-flash", "claude-opus-4-8", "gemini-9-own", "other", "my-llm", "other"])
+    }).pipe(Effect.provide(over())))
+
+  it.effect("TH32 thousands of made-up models are one name", () =>
+    Effect.gen(function*() {
+      const prices = yield* Prices
+      yield* prices.load
+      const names = new Set(Array.from({ length: 5_000 }, (_, at) => prices.counted("google", `made-up-${at}`, day)?.label))
+      expect([...names]).toEqual(["other"])
+    }).pipe(Effect.provide(over())))
+
+  it.effect("the operator's price wins, that for one account first; the supplement knows what the list does not", () =>
+    Effect.gen(function*() {
+      const prices = yield* Prices
+      const price = (slug: string, modelId: string) => prices.counted(slug, modelId, day)
+      expect(price("google", "gemini-2.5-flash")).toMatchObject({ label: "gemini-2.5-flash", price: { input: 1 } })
+      expect(price("vertex-ai", "gemini-2.5-flash")).toMatchObject({ label: "gemini-2.5-flash", price: { input: 2 } })
+      expect(price("vertex-ai", "my-llm")).toMatchObject({ label: "my-llm", price: { output: 3 } })
+      expect(price("vertex-ai", "imagen-3.0-generate-001")).toMatchObject({ label: "imagen-3.0-generate-001", price: { image: 0.04 } })
+      expect(asked).toEqual([])
+    }).pipe(Effect.provide(over({ "gemini-2.5-flash": { input: 1 }, "vertex-ai/gemini-2.5-flash": { input: 2 }, "vertex-ai/my-llm": { output: 3 } }, list))))
+
+  it.effect("the list is asked once a model and day", () =>
+    Effect.gen(function*() {
+      const prices = yield* Prices
+      yield* prices.load
+      yield* prices.load
+      const price = (millis: number) => prices.counted("google", "gemini-2.0-flash", millis)?.price
+      expect([price(day), price(day + 11 * 3_600_000), price(day + 13 * 3_600_000)]).toEqual([{ input: 31 }, { input: 31 }, { input: 1 }])
+      expect(asked).toEqual(["gemini-2.0-flash", "gemini-2.0-flash"])
+    }).pipe(Effect.provide(over({}, list))))
+})

@@ -1,0 +1,351 @@
+// What is said of a request when it has ended, for requests of each kind: the exact line, the metrics, the lists.
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
+import * as Layer from "effect/Layer"
+import { MetricsAccess } from "../../src/http/MetricsHandlers.ts"
+import { metrics, type MetricSpec, prometheusName } from "../../src/telemetry/metrics.ts"
+import { type AccountedGateway, accountedGateway, adminKey } from "../support/accounted.ts"
+import { gatewayKey } from "../support/TestGateway.ts"
+import { parseMetrics } from "../support/prometheus.ts"
+import { replying } from "../support/scripted.ts"
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.parse("2027-01-31T12:00:00Z") })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const frames = (...events: ReadonlyArray<unknown>) => events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`)
+const named = (...events: ReadonlyArray<{ readonly type: string; readonly [field: string]: unknown }>) => events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+
+const text = (words: string, finishReason?: string) => ({
+  content: { role: "model", parts: [{ text: words }] },
+  ...(finishReason === undefined ? {} : { finishReason })
+})
+const gemini = {
+  candidates: [text("Hi", "STOP")],
+  usageMetadata: { promptTokenCount: 1000, candidatesTokenCount: 60, thoughtsTokenCount: 40, totalTokenCount: 1100, cachedContentTokenCount: 200 }
+}
+const claude = {
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "claude-sonnet-4-6",
+  content: [{ type: "text", text: "Hi" }],
+  stop_reason: "end_turn",
+  usage: { input_tokens: 10, cache_read_input_tokens: 90, output_tokens: 20 }
+}
+const messages = [{ role: "user", content: "Hello" }]
+
+/** The lines of a request after its fixed beginning. */
+const facts = (lines: ReadonlyArray<string>): ReadonlyArray<string> =>
+  lines.map((line) => line.replace("\"request_id\":\"request-1\",\"trace_id\":\"01a1feb1fd447fb5884aaa19e8c22cad\",", "").replace(/^\{"ts":"2027-01-31T12:00:00\.\d{3}Z",/, "{"))
+
+const accountedFor = async (gateway: AccountedGateway): Promise<number> =>
+  (await gateway.metrics()).reduce((sum, line) => sum + Number(/^http_server_request_duration_seconds_count\S* (\d+)$/.exec(line)?.[1] ?? 0), 0)
+
+/** Reads an answer to its end, and waits until its request is accounted for: the first one waits for the price list. */
+const settled = async (gateway: AccountedGateway, send: () => Promise<Response>): Promise<Response> => {
+  const before = await accountedFor(gateway)
+  const response = await send()
+  await response.text()
+  while (await accountedFor(gateway) === before) await new Promise((resolve) => setImmediate(resolve))
+  return response
+}
+
+const once = async (script: Parameters<typeof accountedGateway>[0], path: string, body: unknown, headers?: Record<string, string>) => {
+  const gateway = accountedGateway(script)
+  const { status } = await settled(gateway, () => gateway.post(path, body, headers))
+  return { status, lines: facts(await gateway.lines()) }
+}
+
+describe("one line for a request of each kind", () => {
+  it("chat", async () => {
+    const { lines } = await once(() => replying(gemini), "/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages })
+    expect(lines).toEqual([
+      "{\"level\":\"info\",\"msg\":\"request\",\"route\":\"/v1/chat/completions\",\"status\":200,\"provider\":\"google\",\"model\":\"gemini-2.5-flash\",\"target\":0," +
+        "\"attempts\":1,\"stream\":false,\"cache\":\"DISABLED\",\"duration_ms\":3,\"overhead_ms\":2,\"input_tokens\":1000,\"output_tokens\":100," +
+        "\"cost_usd\":0.000496,\"key_id\":\"test\"}"
+    ])
+  })
+
+  it("chat, streamed", async () => {
+    const { candidates: _candidates, ...counts } = gemini
+    const chunks = frames({ candidates: [text("Hi")] }, { candidates: [text(" there")] }, { candidates: [text("!", "STOP")], ...counts })
+    const { lines } = await once(() => ({ status: 200, chunks }), "/v1/chat/completions", { model: "@google/gemini-2.5-flash", stream: true, messages })
+    expect(lines).toEqual([
+      "{\"level\":\"info\",\"msg\":\"request\",\"route\":\"/v1/chat/completions\",\"status\":200,\"provider\":\"google\",\"model\":\"gemini-2.5-flash\",\"target\":0," +
+        "\"attempts\":1,\"stream\":true,\"cache\":\"DISABLED\",\"duration_ms\":7,\"ttft_ms\":3,\"overhead_ms\":2,\"input_tokens\":1000,\"output_tokens\":100," +
+        "\"cost_usd\":0.000496,\"key_id\":\"test\"}"
+    ])
+  })
+
+  it("messages", async () => {
+    const { lines } = await once(() => replying(claude), "/v1/messages", { model: "@vertex-ai/claude-sonnet-4-6", max_tokens: 9, messages })
+    expect(lines).toEqual([
+      "{\"level\":\"info\",\"msg\":\"request\",\"route\":\"/v1/messages\",\"status\":200,\"provider\":\"vertex-ai\",\"model\":\"claude-sonnet-4-6\",\"target\":0," +
+        "\"attempts\":1,\"stream\":false,\"cache\":\"DISABLED\",\"duration_ms\":3,\"overhead_ms\":2,\"input_tokens\":100,\"output_tokens\":20," +
+        "\"cost_usd\":0.000357,\"key_id\":\"test\"}"
+    ])
+  })
+
+  it("messages, streamed", async () => {
+    const { usage, ...message } = claude
+    const chunks = named(
+      { type: "message_start", message: { ...message, content: [], usage: { ...usage, output_tokens: 1 } } },
+      { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Hi" } },
+      { type: "content_block_stop", index: 0 },
+      { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 20 } },
+      { type: "message_stop" }
+    )
+    const { lines } = await once(() => ({ status: 200, chunks: [chunks.join("")] }), "/v1/messages", { model: "@vertex-ai/claude-sonnet-4-6", max_tokens: 9, stream: true, messages })
+    expect(lines).toEqual([
+      "{\"level\":\"info\",\"msg\":\"request\",\"route\":\"/v1/messages\",\"status\":200,\"provider\":\"vertex-ai\",\"model\":\"claude-sonnet-4-6\",\"target\":0," +
+        "\"attempts\":1,\"stream\":true,\"cache\":\"DISABLED\",\"duration_ms\":4,\"ttft_ms\":3,\"overhead_ms\":2,\"input_tokens\":100,\"output_tokens\":20," +
+        "\"cost_usd\":0.000357,\"key_id\":\"test\"}"
+    ])
+  })
+
+  it("embeddings", async () => {
+    const predictions = ["a", "b"].map(() => ({ embeddings: { values: [0.5], statistics: { token_count: 500_000, truncated: false } } }))
+    const { lines } = await once(() => replying({ predictions }), "/v1/embeddings", { model: "@vertex-ai/text-embedding-005", input: ["a", "b"] })
+    expect(lines).toEqual([
+      "{\"level\":\"info\",\"msg\":\"request\",\"route\":\"/v1/embeddings\",\"status\":200,\"provider\":\"vertex-ai\",\"model\":\"text-embedding-005\",\"target\":0," +
+        "\"attempts\":1,\"stream\":false,\"cache\":\"DISABLED\",\"duration_ms\":3,\"overhead_ms\":2,\"input_tokens\":1000000,\"output_tokens\":0,\"cost_usd\":0.1,\"key_id\":\"test\"}"
+    ])
+  })
+
+  it("pictures paid by the piece", async () => {
+    const picture = { mimeType: "image/png", bytesBase64Encoded: "AAAA" }
+    const { lines } = await once(() => replying({ predictions: [picture, picture] }), "/v1/images/generations", { model: "@vertex-ai/imagen-3.0-generate-001", n: 2, prompt: "A cat" })
+    expect(lines).toEqual([
+      "{\"level\":\"info\",\"msg\":\"request\",\"route\":\"/v1/images/generations\",\"status\":200,\"provider\":\"vertex-ai\",\"model\":\"imagen-3.0-generate-001\",\"target\":0," +
+        "\"attempts\":1,\"stream\":false,\"cache\":\"DISABLED\",\"duration_ms\":3,\"overhead_ms\":2,\"input_tokens\":0,\"output_tokens\":0,\"cost_usd\":0.08,\"key_id\":\"test\"}"
+    ])
+  })
+
+  it("counting tokens costs nothing and uses none", async () => {
+    const { lines } = await once(() => replying({ totalTokens: 5 }), "/v1/chat/completions/count_tokens", { model: "@google/gemini-2.5-flash", messages })
+    expect(lines).toEqual([
+      "{\"level\":\"info\",\"msg\":\"request\",\"route\":\"/v1/chat/completions/count_tokens\",\"status\":200,\"provider\":\"google\",\"model\":\"gemini-2.5-flash\",\"target\":0," +
+        "\"attempts\":1,\"stream\":false,\"cache\":\"DISABLED\",\"duration_ms\":3,\"overhead_ms\":2,\"key_id\":\"test\"}"
+    ])
+  })
+
+  it("a dry run calls nobody", async () => {
+    const { lines } = await once(() => replying(gemini), "/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages }, { "x-gateway-dry-run": "true" })
+    expect(lines).toEqual([
+      "{\"level\":\"info\",\"msg\":\"request\",\"route\":\"/v1/chat/completions\",\"status\":200,\"attempts\":0,\"stream\":false,\"duration_ms\":1,\"overhead_ms\":1,\"key_id\":\"test\"}"
+    ])
+  })
+})
+
+describe("requests that fail", () => {
+  it("at the upstream: one line for the call, one for the request", async () => {
+    const { lines, status } = await once(
+      () => ({ status: 429, chunks: [JSON.stringify({ error: { code: 429, message: "Slow down.", status: "RESOURCE_EXHAUSTED" } })] }),
+      "/v1/chat/completions",
+      { model: "@google/gemini-2.5-flash", messages }
+    )
+    expect(status).toBe(429)
+    expect(lines).toEqual([
+      "{\"level\":\"warn\",\"msg\":\"attempt\",\"provider\":\"google\",\"model\":\"gemini-2.5-flash\",\"target\":0,\"attempt\":1,\"upstream_status\":429,\"duration_ms\":1,\"error_code\":\"rate_limit_exceeded\"}",
+      "{\"level\":\"warn\",\"msg\":\"request\",\"route\":\"/v1/chat/completions\",\"status\":429,\"provider\":\"google\",\"model\":\"gemini-2.5-flash\",\"target\":0," +
+        "\"attempts\":1,\"stream\":false,\"duration_ms\":3,\"overhead_ms\":2,\"key_id\":\"test\",\"error_code\":\"rate_limit_exceeded\"}"
+    ])
+  })
+
+  it("a call that is repeated and then goes elsewhere: a line for each failure, who answered in the end, and why it took so many", async () => {
+    let calls = 0
+    const overloaded = { status: 503, chunks: ["{\"error\":{\"code\":503,\"message\":\"m\",\"status\":\"UNAVAILABLE\"}}"] }
+    const gateway = accountedGateway(() => (++calls < 3 ? overloaded : replying(gemini)), { limits: { retryBaseMillis: 0, retryCapMillis: 0 } })
+    const config = {
+      strategy: { mode: "fallback" },
+      retry: { attempts: 1 },
+      targets: [{ provider: "@google" }, { provider: "@vertex-ai", override_params: { model: "gemini-2.5-pro" } }]
+    }
+    await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "gemini-2.5-flash", messages }, { "x-gateway-config": JSON.stringify(config) }))
+    const counted = (await gateway.metrics()).filter((line) => /^gateway_(retries|fallbacks|upstream_attempts|requests)_total/.test(line))
+    const lines = facts(await gateway.lines())
+    const attempt = (n: number) =>
+      `{"level":"warn","msg":"attempt","provider":"google","model":"gemini-2.5-flash","target":0,"attempt":${n},"upstream_status":503,"duration_ms":1,"error_code":"upstream_unavailable"}`
+    expect(lines).toEqual([
+      attempt(1),
+      attempt(2),
+      "{\"level\":\"info\",\"msg\":\"request\",\"route\":\"/v1/chat/completions\",\"status\":200,\"provider\":\"vertex-ai\",\"model\":\"gemini-2.5-pro\",\"target\":1," +
+        "\"attempts\":3,\"stream\":false,\"cache\":\"DISABLED\",\"duration_ms\":7,\"overhead_ms\":4,\"input_tokens\":1000,\"output_tokens\":100,\"cost_usd\":0.002025,\"key_id\":\"test\"}"
+    ])
+    expect(counted).toEqual([
+      "gateway_requests_total{route=\"/v1/chat/completions\",provider=\"vertex-ai\",model=\"gemini-2.5-pro\",status_class=\"2xx\"} 1",
+      "gateway_upstream_attempts_total{provider=\"google\",outcome=\"Overloaded\"} 2",
+      "gateway_upstream_attempts_total{provider=\"vertex-ai\",outcome=\"ok\"} 1",
+      "gateway_retries_total{provider=\"google\",reason=\"Overloaded\"} 1",
+      "gateway_fallbacks_total{provider=\"vertex-ai\",reason=\"Overloaded\"} 1"
+    ])
+  })
+
+  it("behind the first byte: the status is out, the code tells, and what was counted so far is paid", async () => {
+    const chunks = frames(
+      { candidates: [text("Hi")], usageMetadata: { promptTokenCount: 1000, candidatesTokenCount: 10, totalTokenCount: 1010 } },
+      { error: { code: 500, message: "Internal failure.", status: "INTERNAL" } }
+    )
+    const { lines, status } = await once(() => ({ status: 200, chunks }), "/v1/chat/completions", { model: "@google/gemini-2.5-flash", stream: true, messages })
+    expect(status).toBe(200)
+    expect(lines).toEqual([
+      "{\"level\":\"warn\",\"msg\":\"request\",\"route\":\"/v1/chat/completions\",\"status\":200,\"provider\":\"google\",\"model\":\"gemini-2.5-flash\",\"target\":0," +
+        "\"attempts\":1,\"stream\":true,\"cache\":\"DISABLED\",\"duration_ms\":4,\"ttft_ms\":3,\"overhead_ms\":2,\"input_tokens\":1000,\"output_tokens\":10," +
+        "\"cost_usd\":0.000325,\"key_id\":\"test\",\"error_code\":\"upstream_error\"}"
+    ])
+  })
+
+  it.each([
+    ["without a key", "/v1/chat/completions", { "x-gateway-api-key": "" }, 401,
+      "{\"level\":\"warn\",\"msg\":\"request\",\"route\":\"/v1/chat/completions\",\"status\":401,\"attempts\":0,\"stream\":false,\"duration_ms\":1,\"overhead_ms\":1,\"error_code\":\"missing_gateway_key\"}"],
+    ["on no route", "/v1/nowhere?secret=1", {}, 404,
+      "{\"level\":\"warn\",\"msg\":\"request\",\"route\":\"unmatched\",\"status\":404,\"attempts\":0,\"stream\":false,\"duration_ms\":1,\"overhead_ms\":1,\"error_code\":\"unknown_url\"}"],
+    ["for a slug nobody has", "/v1/chat/completions", { "x-gateway-provider": "nobody" }, 404,
+      "{\"level\":\"warn\",\"msg\":\"request\",\"route\":\"/v1/chat/completions\",\"status\":404,\"attempts\":0,\"stream\":false,\"duration_ms\":1,\"overhead_ms\":1,\"key_id\":\"test\",\"error_code\":\"provider_not_found\"}"]
+  ])("%s", async (_, path, headers, wanted, line) => {
+    const { lines, status } = await once(() => replying(gemini), path, { model: "secret-model", messages }, headers)
+    expect([status, lines]).toEqual([wanted, [line]])
+  })
+
+  it("TH31 a trace id that would end its string does not", async () => {
+    const gateway = accountedGateway(() => replying(gemini))
+    await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages }, { "x-gateway-trace-id": "a\",\"b\":\"\\" }))
+    const [line = ""] = await gateway.lines()
+    expect(JSON.parse(line)).toMatchObject({ trace_id: "a\",\"b\":\"\\" })
+  })
+
+  it("least level: what is below it is not written", async () => {
+    const gateway = accountedGateway(() => ({ status: 503, chunks: ["{}"] }), { settings: { log: { format: "json", level: "error" } } })
+    await settled(gateway, () => gateway.post("/v1/nowhere", {}))
+    await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages }))
+    expect((await gateway.lines()).map((line): unknown => JSON.parse(line))).toEqual([expect.objectContaining({ msg: "request", status: 503, level: "error" })])
+  })
+})
+
+/** Samples without buckets, as `name{labels} value`. */
+const samples = (lines: ReadonlyArray<string>): ReadonlyArray<string> => lines.filter((line) => !line.startsWith("#") && !line.includes("_bucket{"))
+
+describe("metrics", () => {
+  it("of one request, in full", async () => {
+    const gateway = accountedGateway(() => replying(gemini))
+    await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages }))
+    const lines = await gateway.metrics()
+    await gateway.dispose()
+    const chat = "gen_ai_operation_name=\"chat\",gen_ai_provider_name=\"gcp.gemini\",gen_ai_request_model=\"gemini-2.5-flash\""
+    const http = "http_request_method=\"POST\",http_route=\"/v1/chat/completions\",http_response_status_code=\"200\""
+    expect(samples(lines).filter((line) => !/^gateway_(active_requests|log_queue_depth)/.test(line))).toEqual([
+      "gateway_log_dropped_total 0",
+      `http_server_request_duration_seconds_sum{${http}} 0.003`,
+      `http_server_request_duration_seconds_count{${http}} 1`,
+      "gateway_requests_total{route=\"/v1/chat/completions\",provider=\"google\",model=\"gemini-2.5-flash\",status_class=\"2xx\"} 1",
+      "gateway_overhead_seconds_sum{route=\"/v1/chat/completions\",streamed=\"false\"} 0.002",
+      "gateway_overhead_seconds_count{route=\"/v1/chat/completions\",streamed=\"false\"} 1",
+      "gateway_upstream_attempts_total{provider=\"google\",outcome=\"ok\"} 1",
+      `gen_ai_client_operation_duration_seconds_sum{${chat}} 0.001`,
+      `gen_ai_client_operation_duration_seconds_count{${chat}} 1`,
+      `gen_ai_server_request_duration_seconds_sum{${chat}} 0.003`,
+      `gen_ai_server_request_duration_seconds_count{${chat}} 1`,
+      `gen_ai_client_token_usage_sum{${chat},gen_ai_token_type="input"} 1000`,
+      `gen_ai_client_token_usage_count{${chat},gen_ai_token_type="input"} 1`,
+      `gen_ai_client_token_usage_sum{${chat},gen_ai_token_type="output"} 100`,
+      `gen_ai_client_token_usage_count{${chat},gen_ai_token_type="output"} 1`,
+      "gateway_cost_usd_total{provider=\"google\",model=\"gemini-2.5-flash\"} 0.000496"
+    ])
+    expect(lines.filter((line) => line.startsWith("gateway_overhead"))).toEqual([
+      ...["0.0001", "0.00025", "0.0005", "0.001", "0.0025", "0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "0.5", "1", "+Inf"].map((le) =>
+        `gateway_overhead_seconds_bucket{route="/v1/chat/completions",streamed="false",le="${le}"} ${["0.0001", "0.00025", "0.0005", "0.001"].includes(le) ? 0 : 1}`),
+      "gateway_overhead_seconds_sum{route=\"/v1/chat/completions\",streamed=\"false\"} 0.002",
+      "gateway_overhead_seconds_count{route=\"/v1/chat/completions\",streamed=\"false\"} 1"
+    ])
+  })
+
+  it("of a stream: time to first token, to first chunk, between chunks and per token", async () => {
+    const { candidates: _candidates, ...counts } = gemini
+    const chunks = frames({ candidates: [text("Hi")] }, { candidates: [text(" there")] }, { candidates: [text("!", "STOP")], ...counts })
+    const gateway = accountedGateway(() => ({ status: 200, chunks }))
+    await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", stream: true, messages }))
+    const families = parseMetrics(`${(await gateway.metrics()).join("\n")}\n`)
+    await gateway.dispose()
+    const totals = families.flatMap(({ name, samples: all }) =>
+      /time_|streams|overhead/.test(name) ? all.filter((one) => !one.name.endsWith("_bucket")).map((one) => [one.name, one.value]) : [])
+    expect(totals).toEqual([
+      ["gateway_active_streams", 0],
+      ["gateway_overhead_seconds_sum", 0.002],
+      ["gateway_overhead_seconds_count", 1],
+      ["gen_ai_client_operation_time_to_first_chunk_seconds_sum", 0.001],
+      ["gen_ai_client_operation_time_to_first_chunk_seconds_count", 1],
+      ["gen_ai_server_time_to_first_token_seconds_sum", 0.003],
+      ["gen_ai_server_time_to_first_token_seconds_count", 1],
+      ["gen_ai_client_operation_time_per_output_chunk_seconds_sum", expect.closeTo(0.003, 9)],
+      ["gen_ai_client_operation_time_per_output_chunk_seconds_count", 4],
+      ["gen_ai_server_time_per_output_token_seconds_sum", expect.closeTo(0.004 / 99, 9)],
+      ["gen_ai_server_time_per_output_token_seconds_count", 1]
+    ])
+  })
+
+  it("of failures: by class of status, outcome and tag, never by what a client wrote", async () => {
+    const gateway = accountedGateway(() => ({ status: 503, chunks: ["{\"error\":{\"code\":503,\"message\":\"m\",\"status\":\"UNAVAILABLE\"}}"] }))
+    await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/made-up-1", messages }))
+    await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/made-up-2", messages }))
+    await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@made-up/x", messages }))
+    await settled(gateway, () => gateway.post("/v1/made-up", {}))
+    const lines = await gateway.metrics()
+    await gateway.dispose()
+    expect(lines.filter((line) => line.includes("made-up"))).toEqual([])
+    expect(samples(lines).filter((line) => /^gateway_(requests|upstream)|operation_duration_seconds_count|http_server_request_duration_seconds_count/.test(line))).toEqual([
+      "http_server_request_duration_seconds_count{http_request_method=\"POST\",http_route=\"/v1/chat/completions\",http_response_status_code=\"503\"} 2",
+      "http_server_request_duration_seconds_count{http_request_method=\"POST\",http_route=\"/v1/chat/completions\",http_response_status_code=\"404\"} 1",
+      "http_server_request_duration_seconds_count{http_request_method=\"_OTHER\",http_route=\"unmatched\",http_response_status_code=\"404\"} 1",
+      "gateway_requests_total{route=\"/v1/chat/completions\",provider=\"google\",model=\"other\",status_class=\"5xx\"} 2",
+      "gateway_requests_total{route=\"/v1/chat/completions\",provider=\"none\",model=\"none\",status_class=\"4xx\"} 1",
+      "gateway_requests_total{route=\"unmatched\",provider=\"none\",model=\"none\",status_class=\"4xx\"} 1",
+      "gateway_upstream_attempts_total{provider=\"google\",outcome=\"Overloaded\"} 2",
+      "gen_ai_client_operation_duration_seconds_count{gen_ai_operation_name=\"chat\",gen_ai_provider_name=\"gcp.gemini\",gen_ai_request_model=\"other\",error_type=\"Overloaded\"} 2"
+    ])
+  })
+
+  it("no series has a label that is not listed, or a name that is not", async () => {
+    const gateway = accountedGateway(({ url }) => url.includes("stream") ? { status: 200, chunks: frames(gemini) } : replying(gemini))
+    await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", stream: true, messages }))
+    await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/x", messages: [] }))
+    const listed = new Map(Object.values<MetricSpec>(metrics).map((spec) => [prometheusName(spec.name).replaceAll(".", "_"), spec.labels]))
+    for (const { name, samples: all } of parseMetrics(`${(await gateway.metrics()).join("\n")}\n`)) {
+      const labels = new Set(all.flatMap((one) => Object.keys(one.labels)).filter((label) => label !== "le"))
+      expect([name, [...labels].filter((label) => listed.get(name)?.includes(label) !== true)]).toEqual([name, []])
+    }
+    await gateway.dispose()
+  })
+
+  it("a scraper is told their format, and needs no key unless the operator says so", async () => {
+    const open = accountedGateway(() => replying(gemini))
+    const answer = await open.send("/metrics")
+    expect([answer.status, answer.headers.get("content-type"), answer.headers.get("cache-control")])
+      .toEqual([200, "text/plain; version=0.0.4; charset=utf-8", "no-store"])
+    await open.dispose()
+    const guarded = accountedGateway(() => replying(gemini), { references: Layer.succeed(MetricsAccess, "admin" as const) })
+    const statusFor = async (key: string | undefined) =>
+      (await guarded.send("/metrics", key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } })).status
+    expect([await statusFor(undefined), await statusFor(gatewayKey), await statusFor(adminKey)]).toEqual([401, 403, 200])
+    await guarded.dispose()
+  })
+})
+
+describe("turned off", () => {
+  it("accounting: false leaves no line, no series, no list", async () => {
+    const gateway = accountedGateway(() => replying(gemini), { settings: { accounting: false } })
+    const answer = await gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages })
+    expect(answer.status).toBe(200)
+    expect([await gateway.metrics(), await gateway.admin("/admin/v1/requests"), await gateway.lines()]).toEqual([[], { object: "list", data: [], next_cursor: null }, []])
+  })
+
+  it("log.format off writes nothing, and counts on", async () => {
+    const gateway = accountedGateway(() => replying(gemini), { settings: { log: { format: "off" } } })
+    await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages }))
+    expect((await gateway.metrics()).filter((line) => line.startsWith("gateway_requests_total"))).toHaveLength(1)
+    expect(await gateway.lines()).toEqual([])
+  })
+})

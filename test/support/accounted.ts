@@ -1,0 +1,71 @@
+// A scripted gateway whose ids stand still and whose stopwatch counts looks, and what it says of its requests: log lines, metrics, lists.
+// It must not know what is asked.
+import { PassThrough } from "node:stream"
+import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import * as Redacted from "effect/Redacted"
+import { FreshId } from "../../src/http/RequestContexts.ts"
+import { LogSink } from "../../src/telemetry/LogWriter.ts"
+import { Stopwatch } from "../../src/telemetry/Stopwatch.ts"
+import type { TransportScript } from "../../src/upstream/Transport.ts"
+import { gatewayOver, type ScriptedGateway, type ScriptedOptions } from "./scripted.ts"
+import { gatewayKey } from "./TestGateway.ts"
+
+export const adminKey = "mgk_admin000000000000000000000000000"
+
+export interface AccountedGateway extends ScriptedGateway {
+  /** Everything that was logged; the gateway is closed for it. */
+  readonly lines: () => Promise<ReadonlyArray<string>>
+  /** The metrics without those of the process. */
+  readonly metrics: () => Promise<ReadonlyArray<string>>
+  /** The JSON of an admin route. */
+  readonly admin: (path: string) => Promise<unknown>
+}
+
+/** The stopwatch goes on by a millisecond whenever somebody looks. */
+export const accountedGateway = (script: TransportScript, options: ScriptedOptions = {}): AccountedGateway => {
+  const sink = new PassThrough()
+  let text = ""
+  sink.on("data", (bytes: Buffer) => {
+    text += bytes.toString("utf8")
+  })
+  let ticks = 0
+  const gateway = gatewayOver(script, {
+    ...options,
+    settings: {
+      keys: [
+        { name: "test", key: Redacted.make(gatewayKey), providers: undefined, models: undefined },
+        { name: "boss", key: Redacted.make(adminKey), providers: undefined, models: undefined, scopes: ["admin"] }
+      ],
+      log: { format: "json" },
+      prices: {
+        "gemini-2.5-flash": { input: 0.3, output: 2.5, cached: 0.03 },
+        "gemini-2.5-pro": { input: 1.25, output: 10, cached: 0.125 },
+        "claude-sonnet-4-6": { input: 3, output: 15, cached: 0.3 }
+      },
+      ...options.settings
+    },
+    references: Layer.mergeAll(
+      Layer.succeed(LogSink, sink),
+      Layer.succeed(Stopwatch, () => ticks++),
+      Layer.succeed(FreshId, () => "01a1feb1-fd44-7fb5-884a-aa19e8c22cad"),
+      Layer.sync(Metric.MetricRegistry, () => new Map()),
+      options.references ?? Layer.empty
+    )
+  })
+  return {
+    ...gateway,
+    lines: async () => {
+      await gateway.dispose()
+      return text.split("\n").slice(0, -1)
+    },
+    metrics: async () => {
+      const answer = await gateway.send("/metrics")
+      return (await answer.text()).split("\n").slice(0, -1)
+    },
+    admin: async (path) => {
+      const answer = await gateway.send(path, { headers: { "x-gateway-api-key": adminKey } })
+      return answer.json()
+    }
+  }
+}
