@@ -17,6 +17,7 @@ import { Server } from "./http/Server.ts"
 import { GatewayKeys } from "./keys/GatewayKeys.ts"
 import { UsageLog } from "./keys/UsageLog.ts"
 import { Circuits } from "./memory/Circuits.ts"
+import { ResponseCache } from "./memory/ResponseCache.ts"
 import { SignatureMemory } from "./memory/SignatureMemory.ts"
 import { CloudPlatformProvider } from "./provider/CloudPlatformProvider.ts"
 import { ModelMakerProvider } from "./provider/ModelMakerProvider.ts"
@@ -38,7 +39,7 @@ const layerNoDeps = (settings: Settings): Layer.Layer<GatewayServices, never, Tr
   )
   const catalog = Catalog.layerMemory(settings.accounts)
   const router = ProviderRouter.layer.pipe(
-    Layer.provide([providers, Upstream.layer, SignatureMemory.layerMemory, Circuits.layerMemory, catalog])
+    Layer.provide([providers, Upstream.layer, SignatureMemory.layerMemory, Circuits.layerMemory, ResponseCache.layerMemory, catalog])
   )
   const prompts = Prompts.layerMemory(settings.prompts ?? [])
   const configs = Configs.layerMemory(settings.configs ?? {})

@@ -58,7 +58,7 @@ export const makeEntries = (most: number): ((account: ProviderAccount, credentia
 }
 
 /** SHA-256 over every part of a credential, each with its length before it. */
-const digestOf = (credentials: Credentials): string => {
+export const digestOf = (credentials: Credentials): string => {
   const hash = createHash("sha256")
   for (const part of [credentials._tag, cloudScope, ...identity(credentials)]) {
     hash.update(`${Buffer.byteLength(part)}:`).update(part)

@@ -11,6 +11,9 @@ const opt = Schema.optionalKey
 const pairs = Schema.Record(Schema.String, Schema.String)
 const codes = Schema.Array(whole(100, 599))
 
+/** A year. */
+const mostAgeSeconds = 31_536_000
+
 /** More is no help against an upstream in need. */
 const mostRetries = 5
 
@@ -39,6 +42,11 @@ const retry = Schema.Struct({
 
 const timeouts = Schema.Struct({ connect: opt(millis), first_byte: opt(millis), idle: opt(millis), total: opt(millis) })
 
+const cache = Schema.Struct({
+  mode: Schema.Literals(["simple"]),
+  max_age: opt(whole(1, mostAgeSeconds).annotate({ description: "Seconds an answer is given again; 3,600 unless set." }))
+})
+
 const fields = {
   name: opt(text),
   weight: opt(Schema.Number.check(Schema.makeFilter((value: number) =>
@@ -57,6 +65,7 @@ const fields = {
   request_timeout: opt(millis.annotate({ description: "Milliseconds of one attempt; of a stream, to its first byte." })),
   timeouts: opt(timeouts),
   cb_config: opt(circuit),
+  cache: opt(cache),
   labels: opt(pairs),
   metadata: opt(pairs),
   strategy: opt(strategy)
@@ -107,6 +116,11 @@ export interface CircuitRule {
   readonly codes: ReadonlySet<number> | undefined
 }
 
+export interface CacheRule {
+  /** Undefined leaves the operator's usual age. */
+  readonly maxAgeSeconds: number | undefined
+}
+
 /** One way to serve a request, with what stands above it in the config laid in. */
 export interface ConfigTarget {
   readonly kind: "target"
@@ -125,6 +139,7 @@ export interface ConfigTarget {
   readonly retry: RetryRule | undefined
   readonly times: TargetTimes | undefined
   readonly circuit: CircuitRule | undefined
+  readonly cache: CacheRule | undefined
 }
 
 export interface ConfigGroup {

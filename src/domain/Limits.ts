@@ -55,6 +55,10 @@ export interface LimitValues {
   readonly logBytes: number
   readonly requestsKept: number
   readonly usageEntries: number
+  readonly cacheEntries: number
+  readonly cacheBytes: number
+  readonly cacheEntryBytes: number
+  readonly cacheSeconds: number
 }
 
 const MiB = 1024 * 1024
@@ -110,7 +114,11 @@ export const defaultLimits: LimitValues = {
   circuitIdleMillis: 600_000,
   logBytes: 1 * MiB,
   requestsKept: 1_000,
-  usageEntries: 10_000
+  usageEntries: 10_000,
+  cacheEntries: 10_000,
+  cacheBytes: 64 * MiB,
+  cacheEntryBytes: 4 * MiB,
+  cacheSeconds: 3_600
 }
 
 export const Limits: Context.Reference<LimitValues> = Context.Reference<LimitValues>("gateway/domain/Limits", {

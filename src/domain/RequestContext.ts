@@ -5,6 +5,18 @@ import type { CarriedCredentials } from "./ProviderAccount.ts"
 import type { GatewayKey } from "./GatewayKey.ts"
 import type { Observed } from "./Observed.ts"
 
+/** What a request says about answers that were given before. */
+export interface CacheWish {
+  /** `off` forbids them; `ask` wants them; `unsaid` leaves it to the config. */
+  readonly mode: "off" | "ask" | "unsaid"
+  /** How old they may be. */
+  readonly maxAgeSeconds: number | undefined
+  /** A new answer, which is kept for those who ask later. */
+  readonly refresh: boolean
+  /** Whoever names it shares answers with others who do, in the place of the gateway key. */
+  readonly namespace: string | undefined
+}
+
 export interface RequestContext {
   readonly requestId: string
   readonly traceId: string
@@ -24,6 +36,8 @@ export interface RequestContext {
   /** The request's own, over those of its config. */
   readonly metadata: Readonly<Record<string, string>>
   readonly betas: ReadonlyArray<string>
+  /** Undefined when the request says nothing. */
+  readonly cache: CacheWish | undefined
   /** Seed of the deterministic ids of this request. */
   readonly idSeed: string
   /** The prefix the client used, repeated on the answer. */

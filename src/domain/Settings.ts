@@ -153,7 +153,11 @@ const limits = Schema.Struct({
   circuitIdleMillis: duration,
   logBytes: size,
   requestsKept: count,
-  usageEntries: count
+  usageEntries: count,
+  cacheEntries: count,
+  cacheBytes: size,
+  cacheEntryBytes: size,
+  cacheSeconds: count
 } satisfies Record<keyof LimitValues, unknown>)
 
 /** The configuration file after `${NAME}` was replaced. An unknown key is a fault, so decode with `onExcessProperty: "error"`. */

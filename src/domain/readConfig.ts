@@ -26,9 +26,9 @@ import { hint } from "./nearest.ts"
 export type ConfigLimits = Pick<LimitValues, "configDepth" | "configTargets">
 
 /** What a node hands down to its targets. */
-type Inherited = Pick<ConfigTarget, "edits" | "labels" | "retry" | "times" | "circuit">
+type Inherited = Pick<ConfigTarget, "edits" | "labels" | "retry" | "times" | "circuit" | "cache">
 
-const nothing: Inherited = { edits: undefined, labels: undefined, retry: undefined, times: undefined, circuit: undefined }
+const nothing: Inherited = { edits: undefined, labels: undefined, retry: undefined, times: undefined, circuit: undefined, cache: undefined }
 
 /** Names that reach into an object's own nature; they are no labels. */
 const refusedKeys = new Set(["__proto__", "constructor", "prototype"])
@@ -90,7 +90,8 @@ class Compiler {
       labels: written.labels === undefined ? above.labels : { ...above.labels, ...this.pairs(written.labels, [...at, "labels"]) },
       retry: retryOf(written, above.retry),
       times: timesOf(written, above.times),
-      circuit: this.circuit(written, at) ?? above.circuit
+      circuit: this.circuit(written, at) ?? above.circuit,
+      cache: written.cache === undefined ? above.cache : { maxAgeSeconds: written.cache.max_age }
     }
     if (depth > 0 && written.metadata !== undefined) this.fault([...at, "metadata"], "belongs to the config, not to one of its targets")
     const { mode } = written.strategy ?? {}

@@ -25,7 +25,7 @@ import type { GatewayKey } from "../domain/GatewayKey.ts"
 import { isJsonObject, parseJsonText } from "../domain/json.ts"
 import { isSlug } from "../domain/ModelRef.ts"
 import type { CarriedCredentials } from "../domain/ProviderAccount.ts"
-import type { RequestContext } from "../domain/RequestContext.ts"
+import type { CacheWish, RequestContext } from "../domain/RequestContext.ts"
 import { headersOf, nodeResponseOf } from "./NodeAnswer.ts"
 import type { RequestRecord } from "./RequestRecord.ts"
 import type { Traffic } from "./Traffic.ts"
@@ -123,6 +123,8 @@ export const requestContext = (arrival: Arrival, key: GatewayKey, configs: Confi
   if (Result.isFailure(labels)) return Result.fail(labels.failure)
   const flags = betas(headers)
   if (Result.isFailure(flags)) return Result.fail(flags.failure)
+  const wish = cacheWish(headers)
+  if (Result.isFailure(wish)) return Result.fail(wish.failure)
   return Result.succeed({
     requestId: arrival.requestId,
     traceId: arrival.traceId,
@@ -138,6 +140,7 @@ export const requestContext = (arrival: Arrival, key: GatewayKey, configs: Confi
     unsupported: unsupportedParams.success,
     metadata: labels.success,
     betas: flags.success,
+    cache: wish.success,
     idSeed: arrival.freshId,
     headerPrefix: arrival.prefix,
     observed: arrival.record
@@ -241,6 +244,28 @@ const betas = (headers: HeaderRecord): Result.Result<ReadonlyArray<string>, Body
   if (plain === undefined && own === undefined) return noBetas
   const flags = parseBetas([plain, own].filter((text) => text !== undefined))
   return flags === undefined ? invalid("anthropic-beta", `${betaRule}.`) : Result.succeed(flags)
+}
+
+const noWish: Result.Result<undefined> = Result.succeed(undefined)
+const namespaceGrammar = /^[\x20-\x7e]{1,128}$/
+
+const cacheWish = (headers: HeaderRecord): Result.Result<CacheWish | undefined, BodyInvalid> => {
+  const said = gatewayHeader(headers, known.cache)
+  const forced = gatewayHeader(headers, known.cacheForceRefresh)
+  const namespace = gatewayHeader(headers, known.cacheNamespace)
+  if (said === undefined && forced === undefined && namespace === undefined) return noWish
+  const refresh = forced === undefined ? isUnsaid : flag(known.cacheForceRefresh.name, forced)
+  if (Result.isFailure(refresh)) return Result.fail(refresh.failure)
+  if (said !== undefined && said !== "off" && said !== "refresh" && !/^[1-9]\d{0,7}$/.test(said)) {
+    return invalid(known.cache.name, "is \"off\", \"refresh\" or a number of seconds.")
+  }
+  if (namespace !== undefined && !namespaceGrammar.test(namespace)) return invalid(known.cacheNamespace.name, "is 1 to 128 printable ASCII characters.")
+  return Result.succeed({
+    mode: said === undefined ? "unsaid" : said === "off" ? "off" : "ask",
+    maxAgeSeconds: said === undefined || said === "off" || said === "refresh" ? undefined : Number(said),
+    refresh: said === "refresh" || refresh.success,
+    namespace
+  })
 }
 
 /** Letters of a token; a space would be a scheme other than Bearer. */

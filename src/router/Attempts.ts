@@ -23,6 +23,8 @@ import type { Planned } from "./plan.ts"
 
 /** One target made ready, with the provider that will authorise it. */
 export interface Attempt<Op extends keyof Operations> {
+  /** As the target gets it. */
+  readonly request: Operations[Op]["request"]
   readonly account: ProviderAccount
   readonly provider: Provider
   readonly prepared: Prepared<Operations[Op]["out"], Operations[Op]["chunk"]>
@@ -85,7 +87,7 @@ const prepareAttempt = <Op extends keyof Operations>(
   const refused = prepared.success.ignored[0]
   return refused !== undefined && context.request.unsupported === "reject"
     ? Result.fail(new UnsupportedParameter({ param: refused, message: `"${refused}" has no equivalent at this model, and the request asked for refusal of such parameters.` }))
-    : Result.succeed({ account, provider, prepared: prepared.success })
+    : Result.succeed({ request, account, provider, prepared: prepared.success })
 }
 
 /** Authorises and calls; a token of ours that the upstream refuses is renewed once. Whoever observes the request is told. */

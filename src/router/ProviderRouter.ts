@@ -14,16 +14,19 @@ import type { ProviderAccount, ProviderKind } from "../domain/ProviderAccount.ts
 import { ProviderError } from "../domain/ProviderError.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"
 import { Circuits } from "../memory/Circuits.ts"
+import { ResponseCache } from "../memory/ResponseCache.ts"
 import { SignatureMemory } from "../memory/SignatureMemory.ts"
 import { Providers } from "../provider/Providers.ts"
 import type { Operations } from "../provider/Provider.ts"
 import type { Prepared, Target } from "../upstream/Prepared.ts"
 import { faultReason } from "../upstream/TransportFault.ts"
-import { type AttemptTimes, Upstream } from "../upstream/Upstream.ts"
+import { type AttemptTimes, type Opened, Upstream } from "../upstream/Upstream.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
 import { call } from "./Attempts.ts"
+import { type CacheStatus, keptStreams } from "./Cached.ts"
 import { lessons, type SignedCall } from "./learned.ts"
-import { serving } from "./Serving.ts"
+import { recorded } from "./recorded.ts"
+import { type Sending, serving } from "./Serving.ts"
 
 /** Who served a request; becomes response headers. */
 export interface Served {
@@ -32,7 +35,7 @@ export interface Served {
   readonly modelId: string
   readonly optionIndex: number
   readonly retryCount: number
-  readonly cache: "DISABLED" | "MISS" | "HIT" | "REFRESH"
+  readonly cache: CacheStatus
   readonly ignored: ReadonlyArray<string>
 }
 
@@ -83,7 +86,7 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
     context: RequestContext
   ) => Effect.Effect<Explained, GatewayError>
 }>()("gateway/router/ProviderRouter") {
-  static readonly layer: Layer.Layer<ProviderRouter, never, Catalog | Providers | Upstream | SignatureMemory | Circuits> = Layer.effect(
+  static readonly layer: Layer.Layer<ProviderRouter, never, Catalog | Providers | Upstream | SignatureMemory | Circuits | ResponseCache> = Layer.effect(
     ProviderRouter,
     Effect.gen(function*() {
       const catalog = yield* Catalog
@@ -91,9 +94,10 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
       const upstream = yield* Upstream
       const memory = yield* SignatureMemory
       const circuits = yield* Circuits
+      const cache = yield* ResponseCache
       const limits = yield* Limits
       const random = yield* Random.Random
-      const { prepared, serve } = serving({ catalog, providers, memory, circuits, limits, draw: () => random.nextDoubleUnsafe() })
+      const { prepared, serve } = serving({ catalog, providers, memory, circuits, cache, limits, draw: () => random.nextDoubleUnsafe() })
 
       const learn = (context: RequestContext, { issuer }: Target, calls: ReadonlyArray<SignedCall>) =>
         memory.remember(context.key.id, issuer, calls)
@@ -101,32 +105,35 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
       return {
         run: (operation, request, context) => {
           const asking = { operation, request, context, stream: false }
-          return Effect.flatMap(
-            serve(asking, (attempt, times) =>
-              call(attempt, asking, (auth) => whole(attempt.prepared, times, (part) => upstream.once(part, auth, times)))),
-            ({ attempt, retryCount, value }) => {
-              const answer = { value, served: servedBy(attempt.prepared, retryCount) }
-              const calls = lessons[operation]?.reply?.(value) ?? []
-              return calls.length === 0 ? Effect.succeed(answer) : Effect.as(learn(context, attempt.prepared.target, calls), answer)
-            }
-          )
+          const { read, write } = recorded[operation]
+          const sending: Sending<typeof operation, Out<typeof operation>, never> = {
+            call: (attempt, times) =>
+              call(attempt, asking, (auth) => whole(attempt.prepared, times, (part) => upstream.once(part, auth, times))),
+            recall: read,
+            keep: (value, save) => Effect.as(save(write(value)), value)
+          }
+          return Effect.flatMap(serve(asking, sending), ({ attempt, cache, retryCount, value }) => {
+            const answer = { value, served: servedBy(attempt.prepared, retryCount, cache) }
+            const calls = lessons[operation]?.reply?.(value) ?? []
+            return calls.length === 0 ? Effect.succeed(answer) : Effect.as(learn(context, attempt.prepared.target, calls), answer)
+          })
         },
         open: (operation, request, context) => {
           const asking = { operation, request, context, stream: true }
-          return Effect.map(
-            serve(asking, (attempt, times) =>
-              call(attempt, asking, (auth) => upstream.open(attempt.prepared, auth, times))),
-            ({ attempt, retryCount, value: { chunks, usage } }) => {
-              const served = servedBy(attempt.prepared, retryCount)
-              const signatures = lessons[operation]?.chunks
-              if (signatures === undefined) return { chunks, served, usage }
-              const learned = Stream.mapArrayEffect(chunks, (some) => {
-                const calls = signatures(some)
-                return calls.length === 0 ? Effect.succeed(some) : Effect.as(learn(context, attempt.prepared.target, calls), some)
-              })
-              return { chunks: learned, served, usage }
-            }
-          )
+          const sending: Sending<typeof operation, Opened<Chunk<typeof operation>>, Scope.Scope> = {
+            call: (attempt, times) => call(attempt, asking, (auth) => upstream.open(attempt.prepared, auth, times)),
+            ...keptStreams(recorded[operation], cache.longest)
+          }
+          return Effect.map(serve(asking, sending), ({ attempt, cache, retryCount, value: { chunks, usage } }) => {
+            const served = servedBy(attempt.prepared, retryCount, cache)
+            const signatures = lessons[operation]?.chunks
+            if (signatures === undefined) return { chunks, served, usage }
+            const learned = Stream.mapArrayEffect(chunks, (some) => {
+              const calls = signatures(some)
+              return calls.length === 0 ? Effect.succeed(some) : Effect.as(learn(context, attempt.prepared.target, calls), some)
+            })
+            return { chunks: learned, served, usage }
+          })
         },
         explain: (operation, request, context) =>
           Effect.map(
@@ -154,13 +161,13 @@ const whole = <Out, Chunk>(
   return Effect.timeoutOrElse(all, { duration: totalMillis, orElse: () => Effect.fail(late()) })
 }
 
-const servedBy = (prepared: Prepared<unknown, unknown>, retryCount: number): Served => ({
+const servedBy = (prepared: Prepared<unknown, unknown>, retryCount: number, cache: CacheStatus): Served => ({
   slug: prepared.target.slug,
   kind: prepared.target.kind,
   modelId: prepared.target.modelId,
   optionIndex: prepared.target.optionIndex,
   retryCount,
-  cache: "DISABLED",
+  cache,
   ignored: prepared.ignored
 })
 

@@ -3,9 +3,12 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { AllTargetsFailed, type GatewayError } from "../domain/GatewayError.ts"
+import type { ResponseCache } from "../memory/ResponseCache.ts"
 import type { Operations } from "../provider/Provider.ts"
 import type { AttemptTimes } from "../upstream/Upstream.ts"
 import { type Asking, type Attempt, type AttemptServices, preparing, timesOf } from "./Attempts.ts"
+import { cacheAsk } from "./cacheKey.ts"
+import { cached, type CacheStatus, type Keeping } from "./Cached.ts"
 import { circuitOf, refusedBy, verdictOf } from "./circuit.ts"
 import { failureOf } from "./failures.ts"
 import { type AttemptState, firstAttempt, nextAttempt } from "./nextAttempt.ts"
@@ -18,24 +21,29 @@ interface Answered<Op extends keyof Operations, A> {
   readonly attempt: Attempt<Op>
   readonly value: A
   readonly retryCount: number
+  readonly cache: CacheStatus
 }
 
-/** How a prepared call is made. */
-type Send<Op extends keyof Operations, A, R> = (attempt: Attempt<Op>, times: AttemptTimes) => Effect.Effect<A, GatewayError, R>
+/** How a prepared call is made, and how its answer is kept for others. */
+export interface Sending<Op extends keyof Operations, A, R> extends Keeping<A> {
+  readonly call: (attempt: Attempt<Op>, times: AttemptTimes) => Effect.Effect<A, GatewayError, R>
+}
 
-export interface ServingServices extends AttemptServices, PlanningServices {}
+export interface ServingServices extends AttemptServices, PlanningServices {
+  readonly cache: ResponseCache["Service"]
+}
 
 interface Serving {
   readonly serve: <Op extends keyof Operations, A, R>(
     asking: Asking<Op>,
-    send: Send<Op, A, R>
+    sending: Sending<Op, A, R>
   ) => Effect.Effect<Answered<Op, A>, GatewayError, R>
   /** The first target, made ready and not called. */
   readonly prepared: <Op extends keyof Operations>(asking: Asking<Op>) => Effect.Effect<Attempt<Op>, GatewayError>
 }
 
 export const serving = (services: ServingServices): Serving => {
-  const { circuits, draw, limits } = services
+  const { cache, circuits, draw, limits } = services
   const prepare = preparing(services)
   const budgetOf = retryBudgets()
 
@@ -45,17 +53,19 @@ export const serving = (services: ServingServices): Serving => {
     asking: Asking<Op>,
     planned: Planned,
     retryCount: number,
-    send: Send<Op, A, R>
+    sending: Sending<Op, A, R>
   ): Effect.Effect<Answered<Op, A>, GatewayError, R> => {
     const { context, stream } = asking
     const circuit = circuitOf(planned, context.key)
+    const ask = cacheAsk(context.cache, planned.target?.cache, limits.cacheSeconds)
     return Effect.flatMap(prepare(asking, planned), (attempt) =>
       Effect.flatMap(timesOf(attempt.account, planned.target?.times, context, limits, stream), (times) => {
-        const call = send(attempt, times)
+        const call = sending.call(attempt, times)
         const guarded = circuit === undefined
           ? call
           : circuits.guard(circuit, call, (cause) => verdictOf(circuit.rule, Cause.findErrorOption(cause)), (why) => refusedBy(attempt.account.slug, why))
-        return Effect.map(guarded, (value) => ({ attempt, value, retryCount }))
+        if (ask === undefined) return Effect.map(guarded, (value) => ({ attempt, value, retryCount, cache: "DISABLED" }))
+        return Effect.map(cached(cache, ask, context, attempt, sending, guarded), ([value, status]) => ({ attempt, value, retryCount, cache: status }))
       }))
   }
 
@@ -88,13 +98,13 @@ export const serving = (services: ServingServices): Serving => {
     })
 
   return {
-    serve: <Op extends keyof Operations, A, R>(asking: Asking<Op>, send: Send<Op, A, R>) =>
+    serve: <Op extends keyof Operations, A, R>(asking: Asking<Op>, sending: Sending<Op, A, R>) =>
       Effect.flatMap(Effect.suspend(() => planOf(asking)), (plan) => {
         const { key, startedMillis } = asking.context
         const budget = budgetOf(key.id, plan[0].account.slug)
         budget.request(startedMillis)
         const trying = (state: AttemptState): Effect.Effect<Answered<Op, A>, GatewayError, R> =>
-          Effect.catch(attempted(asking, plan[state.target] ?? plan[0], state.retries, send), (error) =>
+          Effect.catch(attempted(asking, plan[state.target] ?? plan[0], state.retries, sending), (error) =>
             afterFailure(asking, plan, budget, state, error, trying))
         return trying(firstAttempt)
       }),

@@ -162,6 +162,15 @@ describe("a config of the closest peer", () => {
     expect(answer.data?.[0]?.embedding?.length).toBe(64)
   })
 
+  it("a simple cache, refreshed where the client forces it", async () => {
+    const value = { provider: "google", cache: { mode: "simple", max_age: 60 } }
+    const statuses = []
+    for (const options of [{}, {}, { cacheForceRefresh: true }, { cacheNamespace: "team" }]) {
+      statuses.push((await ask(value, { seed: 41 }, options)).headers?.["cache-status"])
+    }
+    expect(statuses).toEqual(["MISS", "HIT", "REFRESH", "MISS"])
+  })
+
   it("a config with a fault, and an unknown id, are told as the client's own errors", async () => {
     expect(await refused({ strategy: { mode: "fallback" }, targets: [{ custom_host: "http://127.0.0.1:1" }] })).toEqual({ type: "BadRequestError", status: 400 })
     expect(await refused("pc-gone")).toEqual({ type: "NotFoundError", status: 404 })

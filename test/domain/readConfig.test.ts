@@ -50,6 +50,7 @@ describe("B112 faults", () => {
     ["code that is none", { retry: { attempts: 1, on_status_codes: [42] } }, "retry.on_status_codes[0]  expected a whole number from 100 to 599"],
     ["timeout of nothing", { request_timeout: 0 }, "request_timeout  expected a whole number from 1 to 2147483647"],
     ["timeout in words", { timeouts: { total: "5s" } }, "timeouts.total  expected a number"],
+    ["semantic cache", { cache: { mode: "semantic" } }, "cache.mode  \"semantic\" is not known here; known: simple"],
     ["circuit that never opens", { strategy: { mode: "single", cb_config: { cooldown_interval: 1 } } }, "strategy.cb_config  says when a circuit opens by failure_threshold or failure_threshold_percentage"],
     ["the route's own field", { override_params: { stream: true } }, "override_params.stream  cannot be set by a config"],
     ["a dialect's own field", { default_params: { contents: [] } }, "default_params.contents  cannot be set by a config"],
@@ -80,7 +81,8 @@ const bare: ConfigTarget = {
   labels: undefined,
   retry: undefined,
   times: undefined,
-  circuit: undefined
+  circuit: undefined,
+  cache: undefined
 }
 
 describe("a config", () => {
@@ -102,6 +104,7 @@ describe("a config", () => {
       request_timeout: 5,
       timeouts: { connect: 1, first_byte: 2, idle: 3, total: 4 },
       cb_config: { failure_threshold: 5, failure_threshold_percentage: 20, minimum_requests: 7, cooldown_interval: 60_000, failure_status_codes: [500] },
+      cache: { mode: "simple", max_age: 60 },
       labels: { team: "a" },
       metadata: { plan: "paid" }
     })
@@ -120,7 +123,8 @@ describe("a config", () => {
       labels: { team: "a" },
       retry: { attempts: 3, codes: new Set([429, 408]), patient: true },
       times: { request: 5, connect: 1, firstByte: 2, idle: 3, total: 4 },
-      circuit: { id: expect.any(String), consecutive: 5, rate: { threshold: 0.2, minimum: 7 }, cooldownMillis: 60_000, codes: new Set([500]) }
+      circuit: { id: expect.any(String), consecutive: 5, rate: { threshold: 0.2, minimum: 7 }, cooldownMillis: 60_000, codes: new Set([500]) },
+      cache: { maxAgeSeconds: 60 }
     }])
     expect([config.model, config.metadata]).toEqual(["gemini-2.5-pro", { plan: "paid" }])
   })

@@ -48,6 +48,7 @@ export const requestContext: RequestContext = {
   unsupported: "ignore",
   metadata: {},
   betas: [],
+  cache: undefined,
   idSeed: "00000000-0000-7000-8000-000000000000",
   headerPrefix: "x-gateway",
   observed: undefined

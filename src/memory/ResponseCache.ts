@@ -1,0 +1,73 @@
+// Answers that are given again to whoever asks the same and wants that. What it forgets costs a call.
+// It must not know requests, operations or what an answer is: a text under a key.
+import { createHash } from "node:crypto"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Limits, type LimitValues } from "../domain/Limits.ts"
+
+export class ResponseCache extends Context.Service<ResponseCache, {
+  /** The key of an identity: a digest over every part of it, each with its length before it. */
+  readonly keyOf: (parts: ReadonlyArray<string | Uint8Array>) => string
+  /** What was put in under the key no longer ago than this. */
+  readonly get: (key: string, maxAgeMillis: number) => Effect.Effect<string | undefined>
+  /** Keeps a text for so long at most; one that is too large is not kept. */
+  readonly set: (key: string, text: string, lifeMillis: number) => Effect.Effect<void>
+  /** Texts beyond this length are not worth writing. */
+  readonly longest: number
+}>()("gateway/memory/ResponseCache") {
+  /** In this process: the entry that was used longest ago leaves first. */
+  static readonly layerMemory: Layer.Layer<ResponseCache> = Layer.effect(ResponseCache, Effect.map(Limits, make))
+}
+
+interface Entry {
+  readonly text: string
+  readonly sinceMillis: number
+  readonly untilMillis: number
+}
+
+const clocked = <A>(use: (nowMillis: number) => A): Effect.Effect<A> =>
+  Effect.clockWith((clock) => Effect.succeed(use(clock.currentTimeMillisUnsafe())))
+
+function make({ cacheBytes, cacheEntries, cacheEntryBytes }: LimitValues): ResponseCache["Service"] {
+  const entries = new Map<string, Entry>()
+  let size = 0
+  const forget = (key: string): Entry | undefined => {
+    const entry = entries.get(key)
+    if (entry === undefined) return undefined
+    entries.delete(key)
+    size -= sizeOf(entry.text)
+    return entry
+  }
+  const keep = (key: string, entry: Entry): void => {
+    entries.set(key, entry)
+    size += sizeOf(entry.text)
+    for (const oldest of entries.keys()) {
+      if (entries.size <= cacheEntries && size <= cacheBytes) break
+      forget(oldest)
+    }
+  }
+  return {
+    keyOf: (parts) => {
+      const hash = createHash("sha256")
+      for (const part of parts) hash.update(`${typeof part === "string" ? Buffer.byteLength(part) : part.length}:`).update(part)
+      return hash.digest("base64")
+    },
+    get: (key, maxAgeMillis) =>
+      clocked((now) => {
+        const entry = forget(key)
+        if (entry === undefined || entry.untilMillis <= now) return undefined
+        keep(key, entry)
+        return now - entry.sinceMillis < maxAgeMillis ? entry.text : undefined
+      }),
+    set: (key, text, lifeMillis) =>
+      clocked((now) => {
+        forget(key)
+        if (sizeOf(text) <= cacheEntryBytes) keep(key, { text, sinceMillis: now, untilMillis: now + lifeMillis })
+      }),
+    longest: cacheEntryBytes
+  }
+}
+
+/** Memory of a text, and of what surrounds it. */
+const sizeOf = (text: string): number => 2 * text.length + 256
