@@ -107,6 +107,21 @@ describe("one line for a request of each kind", () => {
     ])
   })
 
+  it("an answer from the cache, which called nobody and cost nothing", async () => {
+    const { candidates: _candidates, ...counts } = gemini
+    const chunks = frames({ candidates: [text("Hi", "STOP")], ...counts })
+    for (const stream of [false, true]) {
+      const gateway = accountedGateway(() => (stream ? { status: 200, chunks } : replying(gemini)))
+      const ask = () => gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", stream, messages }, { "x-gateway-cache": "60" })
+      for (const _round of [1, 2]) await settled(gateway, ask)
+      const [made, given] = (await gateway.lines()).map((line) => JSON.parse(line))
+      expect([made, given].map(({ attempts, cache, cost_usd, input_tokens, output_tokens }) => ({ attempts, cache, cost_usd, input_tokens, output_tokens }))).toEqual([
+        { attempts: 1, cache: "MISS", cost_usd: 0.000496, input_tokens: 1000, output_tokens: 100 },
+        { attempts: 0, cache: "HIT", cost_usd: undefined, input_tokens: 1000, output_tokens: 100 }
+      ])
+    }
+  })
+
   it("embeddings", async () => {
     const predictions = ["a", "b"].map(() => ({ embeddings: { values: [0.5], statistics: { token_count: 500_000, truncated: false } } }))
     const { lines } = await once(() => replying({ predictions }), "/v1/embeddings", { model: "@vertex-ai/text-embedding-005", input: ["a", "b"] })
