@@ -32,7 +32,9 @@ const arrival: Arrival = {
   record: undefined
 }
 const served: Served = { slug: "google", kind: "google", modelId: "gemini-2.5-flash", optionIndex: 0, retryCount: 0, cache: "DISABLED", ignored: [] }
-const target = { slug: "google", kind: "google", modelId: "gemini-2.5-flash", operation: "chat", optionIndex: 0, issuer: "gemini/google" } as const
+const call = { url: "https://generativelanguage.googleapis.com/", target: { slug: "google", kind: "google", modelId: "gemini-2.5-flash", operation: "chat", optionIndex: 0, issuer: "gemini/google" } } as const
+const whole = { request: undefined, stream: false, context: { metadata: {} } }
+const streamed = { ...whole, stream: true }
 const usage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100, prompt_tokens_details: { cached_tokens: 200 } }
 const ended = Exit.void
 
@@ -40,7 +42,7 @@ const ended = Exit.void
 const request = (accounts: RouteAccounts): Effect.Effect<void> => {
   const record = accounts.open()
   record.keyId = "ci"
-  record.attempt(target, undefined, false).answered()
+  record.attempt(call, whole).answered(undefined)
   record.answered(served, chatUsage(usage))
   record.status = 200
   return accounts.close(record, arrival, ended)
@@ -48,7 +50,7 @@ const request = (accounts: RouteAccounts): Effect.Effect<void> => {
 
 const stream = (accounts: RouteAccounts, reads: number): Effect.Effect<void> => {
   const record = accounts.open()
-  record.attempt(target, undefined, true).answered()
+  record.attempt(call, streamed).answered(undefined)
   record.opened(served, () => chatUsage(usage))
   for (let at = 0; at < reads; at++) record.wrote(1)
   return accounts.close(record, arrival, ended)
@@ -87,6 +89,6 @@ const measured = async (name: string, options: AccountingOptions): Promise<void>
   })))
 }
 
-await measured("metrics and cost", { log: { format: "off", level: "info" }, keep: false })
-await measured("and a line of JSON", { log: { format: "json", level: "info" }, keep: false })
-await measured("and the list for the admin API", { log: { format: "json", level: "info" }, keep: true })
+await measured("metrics and cost", { log: { format: "off", level: "info" }, keep: false, propagate: false })
+await measured("and a line of JSON", { log: { format: "json", level: "info" }, keep: false, propagate: false })
+await measured("and the list for the admin API", { log: { format: "json", level: "info" }, keep: true, propagate: false })

@@ -1,5 +1,6 @@
 // The composition: the only file that provides one service to another.
 // It must not know how any of them works.
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as HttpServer from "effect/http/HttpServer"
 import type * as HttpServerError from "effect/http/HttpServerError"
@@ -7,6 +8,7 @@ import { TokenProvider } from "./auth/TokenProvider.ts"
 import { Catalog } from "./catalog/Catalog.ts"
 import { Configs } from "./catalog/Configs.ts"
 import { Prices } from "./catalog/Prices.ts"
+import { publicPrices } from "./catalog/PublicPrices.ts"
 import { Prompts } from "./catalog/Prompts.ts"
 import { Limits } from "./domain/Limits.ts"
 import type { Settings } from "./domain/Settings.ts"
@@ -24,6 +26,7 @@ import { ModelMakerProvider } from "./provider/ModelMakerProvider.ts"
 import { Providers } from "./provider/Providers.ts"
 import { ProviderRouter } from "./router/ProviderRouter.ts"
 import { ProcessMetrics } from "./telemetry/ProcessMetrics.ts"
+import { ExporterMissing } from "./telemetry/Tracing.ts"
 import { Transport } from "./upstream/Transport.ts"
 import { Upstream } from "./upstream/Upstream.ts"
 
@@ -51,8 +54,9 @@ const layerNoDeps = (settings: Settings): Layer.Layer<GatewayServices, never, Tr
 const accounting = (settings: Settings, catalog: Layer.Layer<Catalog>): Layer.Layer<never> =>
   settings.accounting === false ? Layer.empty : accountingLayer({
     log: { format: settings.log?.format ?? "off", level: settings.log?.level ?? "info" },
+    propagate: settings.propagateUpstream === true,
     keep: settings.keys.some(({ scopes }) => scopes?.includes("admin") === true)
-  }).pipe(Layer.provide([Prices.layerWith(settings.prices ?? {}).pipe(Layer.provide(catalog)), UsageLog.layerMemory]))
+  }).pipe(Layer.provide([Prices.layerWith(settings.prices ?? {}, publicPrices).pipe(Layer.provide(catalog)), UsageLog.layerMemory]))
 
 /** The services over the real network, without HTTP of our own. */
 const layerServices = (settings: Settings): Layer.Layer<GatewayServices> =>
@@ -61,11 +65,19 @@ const layerServices = (settings: Settings): Layer.Layer<GatewayServices> =>
   )
 
 /** The whole service: listens until the layer's scope closes, then drains. */
-const layer = (settings: Settings): Layer.Layer<HttpServer.HttpServer, HttpServerError.ServeError> =>
+const layer = (settings: Settings): Layer.Layer<HttpServer.HttpServer, HttpServerError.ServeError | ExporterMissing> =>
   Server.layer(settings.server).pipe(
     Layer.provide([layerServices(settings), ProcessMetrics.layer(version)]),
     Layer.provide(Layer.succeed(MetricsAccess, settings.server.metricsAuth ?? "none")),
+    Layer.provide(exporting(settings)),
     Layer.provide(Layer.succeed(Limits, settings.limits))
   )
+
+/** The SDK is large and optional: it is loaded where there is somebody to export to. */
+const exporting = ({ export: wanted }: Settings): Layer.Layer<never, ExporterMissing> =>
+  wanted === undefined ? Layer.empty : Layer.unwrap(Effect.map(
+    Effect.tryPromise({ try: () => import("./telemetry/Exporter.ts"), catch: () => new ExporterMissing() }),
+    ({ exporter }) => exporter(version, wanted)
+  ))
 
 export const Gateway = { layer, layerServices, layerNoDeps }

@@ -11,6 +11,7 @@ import type { Credentials, ProviderAccount } from "../domain/ProviderAccount.ts"
 import { ProviderError } from "../domain/ProviderError.ts"
 import { metrics } from "../telemetry/metrics.ts"
 import { SeriesRegistry } from "../telemetry/Series.ts"
+import { type Tracer, Tracing } from "../telemetry/Tracing.ts"
 import { type AuthHeaders, Transport } from "../upstream/Transport.ts"
 import type { ApplicationDefaultOptions } from "./ApplicationDefault.ts"
 import { age, type Entry, type KeptToken, makeEntries, type Moment, within } from "./TokenEntries.ts"
@@ -58,7 +59,7 @@ const makeTokenProvider = Effect.fnUntraced(function*(options: ApplicationDefaul
   const context = { transport: yield* Transport, limits: yield* Limits, options }
   const scope = yield* Effect.scope
   const entryOf = makeEntries(context.limits.tokenEntries)
-  const series = SeriesRegistry.of(yield* Effect.context<never>())
+  const note = noting(SeriesRegistry.of(yield* Effect.context<never>()), yield* Tracing)
 
   /** Starts an exchange in the layer's own scope, so that no caller's leaving ends it; joins the one under way. */
   const exchange = (entry: Entry, account: ProviderAccount): Effect.Effect<Deferred.Deferred<AuthHeaders, ProviderError>> =>
@@ -69,7 +70,7 @@ const makeTokenProvider = Effect.fnUntraced(function*(options: ApplicationDefaul
       const run = Effect.flatMap(now, (since) =>
         Effect.onExit(
           Effect.map(exchangeToken(context, account), (token) => (entry.token = keep(token, since)).headers),
-          (exit) => Effect.flatMap(now, (moment) => settle(entry, waiting, counted(series, account, exit), moment))
+          (exit) => Effect.flatMap(now, (moment) => settle(entry, waiting, note(account, exit, since, moment), moment))
         ))
       return Effect.as(Effect.forkIn(Effect.exit(run), scope), waiting)
     }))
@@ -123,8 +124,20 @@ const makeTokenProvider = Effect.fnUntraced(function*(options: ApplicationDefaul
   }
 })
 
-const counted = <Some extends Exit.Exit<unknown, unknown>>(series: SeriesRegistry, { slug }: ProviderAccount, exit: Some): Some => {
-  series.counter(metrics.tokenRefreshes, { provider: slug, result: Exit.isSuccess(exit) ? "ok" : "failed" }).add(1)
+/** Counts exchanges, and tells whoever traces of them by the account's slug. */
+const noting = (series: SeriesRegistry, tracer: Tracer | undefined) =>
+<Some extends Exit.Exit<unknown, ProviderError>>({ slug }: ProviderAccount, exit: Some, start: Moment, end: Moment): Some => {
+  const failed = Exit.isFailure(exit)
+  const error = Exit.findErrorOption(exit)
+  series.counter(metrics.tokenRefreshes, { provider: slug, result: failed ? "failed" : "ok" }).add(1)
+  tracer?.ended({
+    name: "gateway token refresh",
+    kind: "client",
+    startMillis: start.wall,
+    endMillis: end.wall,
+    attributes: { "gateway.credential": slug, ...(error._tag === "Some" ? { "error.type": error.value.reason._tag } : {}) },
+    failed
+  })
   return exit
 }
 

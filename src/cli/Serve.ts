@@ -10,9 +10,11 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type { Settings } from "../domain/Settings.ts"
 import { Gateway } from "../Gateway.ts"
+import type { ExporterMissing } from "../telemetry/Tracing.ts"
 import { version } from "../domain/version.ts"
 import { describeAccount } from "./describeAccount.ts"
-import { failed, type Failure } from "./Failure.ts"
+import { failed, type Failure, usage } from "./Failure.ts"
+import { FaultLog } from "./FaultLog.ts"
 import { type LoadOptions, loadSettings } from "./LoadSettings.ts"
 
 /** A new gateway key: 192 random bits behind the prefix that tells it from a provider's. */
@@ -24,8 +26,11 @@ export const originOf = (host: string, port: number): string => {
   return `http://${near.includes(":") ? `[${near}]` : near}:${port}`
 }
 
-/** Why the server could not listen, in the operator's words. */
-export const listenFailure = (settings: Settings) => (error: HttpServerError.ServeError): Failure => {
+/** Why the service could not start, in the operator's words. */
+export const startFailure = (settings: Settings) => (error: HttpServerError.ServeError | ExporterMissing): Failure => {
+  if (error._tag === "ExporterMissing") {
+    return usage("an OTEL_EXPORTER_OTLP_ENDPOINT is set, but the packages that export are not installed: npm install --include=optional")
+  }
   const cause = error.cause
   const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
   const where = `${settings.server.host}:${settings.server.port}`
@@ -42,7 +47,8 @@ export const runGateway = (
   announce: (origin: string) => Effect.Effect<void>
 ): Effect.Effect<never, Failure> =>
   Effect.scoped(Effect.gen(function*() {
-    const context = yield* Layer.build(Gateway.layer(settings)).pipe(Effect.mapError(listenFailure(settings)))
+    const service = Gateway.layer(settings).pipe(Layer.provide(FaultLog.layer(settings.log?.format === "json")))
+    const context = yield* Layer.build(service).pipe(Effect.mapError(startFailure(settings)))
     const { address } = Context.get(context, HttpServer.HttpServer)
     yield* announce(originOf(settings.server.host, "port" in address ? address.port : settings.server.port))
     yield* Effect.sync(() => {

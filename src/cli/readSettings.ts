@@ -14,6 +14,7 @@ import type { Price } from "../domain/Usage.ts"
 import { type FileText, readAccounts } from "./readAccounts.ts"
 import { readConfigs } from "./readConfigs.ts"
 import { readPrompts } from "./readPrompts.ts"
+import { readExport } from "./readExport.ts"
 import { type Environment, substitute } from "./substitute.ts"
 
 /** What the command line says about the configuration. */
@@ -163,6 +164,7 @@ const checked = (file: SettingsFile, input: SettingsInput): { readonly settings:
   const configs = readConfigs(file, accounts, limits)
   const ambient = environmentKey(input.env, "GATEWAY_API_KEY", "environment", ["inference"])
   const admin = environmentKey(input.env, "GATEWAY_ADMIN_KEY", "admin", ["admin"])
+  const exported = readExport(input.env)
   const credentialsFile = input.env["GOOGLE_APPLICATION_CREDENTIALS"]
   return {
     settings: {
@@ -174,7 +176,9 @@ const checked = (file: SettingsFile, input: SettingsInput): { readonly settings:
       configs: configs.configs,
       ...(file.log === undefined ? {} : { log: file.log }),
       ...(file.prices === undefined ? {} : { prices: Object.fromEntries(Object.entries(file.prices).map(([name, one]) => [name, priceOf(one)])) }),
+      ...(exported.setting === undefined ? {} : { export: exported.setting }),
       ...(file.telemetry?.accounting === undefined ? {} : { accounting: file.telemetry.accounting }),
+      ...(file.telemetry?.propagate_upstream === undefined ? {} : { propagateUpstream: file.telemetry.propagate_upstream }),
       ...(credentialsFile === undefined || credentialsFile === "" ? {} : { applicationCredentialsFile: credentialsFile })
     },
     faults: [
@@ -184,7 +188,8 @@ const checked = (file: SettingsFile, input: SettingsInput): { readonly settings:
       ...prompts.faults,
       ...configs.faults,
       ...ambient.faults,
-      ...admin.faults
+      ...admin.faults,
+      ...exported.faults
     ]
   }
 }

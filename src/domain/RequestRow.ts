@@ -31,7 +31,7 @@ export interface RequestRow {
   readonly cache: string | undefined
   readonly durationMillis: number
   readonly ttftMillis: number | undefined
-  /** What is left of the duration when waiting for upstreams is taken out; of a stream, to its first byte. */
+  /** What is left of the duration when upstreams, and pauses between calls, are taken out; of a stream, to its first byte. */
   readonly overheadMillis: number
   readonly usage: Usage | undefined
   readonly costMicros: number | undefined

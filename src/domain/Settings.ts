@@ -26,7 +26,10 @@ const log = Schema.Struct({
 })
 
 const telemetry = Schema.Struct({
-  accounting: Schema.optionalKey(Schema.Boolean.annotate({ description: "false: requests are neither counted, logged nor listed." }))
+  accounting: Schema.optionalKey(Schema.Boolean.annotate({ description: "false: requests are neither counted, logged nor listed." })),
+  propagate_upstream: Schema.optionalKey(
+    Schema.Boolean.annotate({ description: "true: upstreams get the traceparent of a request; they get none unless set." })
+  )
 })
 
 const dollars = Schema.Number.check(Schema.makeFilter((value: number) => value >= 0 ? undefined : "expected a price of at least 0"))
@@ -199,6 +202,16 @@ export interface LogSetting {
   readonly level?: "info" | "warn" | "error"
 }
 
+/** What is sent to an OpenTelemetry collector; where, the SDK reads from the environment. */
+export interface ExportSetting {
+  readonly traces: boolean
+  readonly metrics: { readonly intervalMillis: number | undefined; readonly isDelta: boolean } | undefined
+  /** Whether spans hold the content of messages. */
+  readonly content: boolean
+  /** Whether the environment names the service. */
+  readonly isNamed: boolean
+}
+
 /** Everything the service is started with: complete, checked, defaults filled in. */
 export interface Settings {
   readonly server: { readonly host: string; readonly port: number; readonly metricsAuth?: "none" | "admin" }
@@ -215,6 +228,10 @@ export interface Settings {
   readonly log?: LogSetting
   /** Prices by model id or `slug/id`, before those of the list. */
   readonly prices?: Readonly<Record<string, Price>>
+  /** Nothing is exported without it. */
+  readonly export?: ExportSetting
+  /** True: upstreams are told of the trace a request belongs to. */
+  readonly propagateUpstream?: boolean
   /** False: requests are neither counted, logged nor listed. */
   readonly accounting?: boolean
 }

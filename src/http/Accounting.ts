@@ -15,15 +15,19 @@ import { metrics } from "../telemetry/metrics.ts"
 import { attemptLine, levelOf, type LogLevel, prettyAttempt, prettyLine, requestLine } from "../telemetry/requestLines.ts"
 import { SeriesRegistry } from "../telemetry/Series.ts"
 import { Stopwatch } from "../telemetry/Stopwatch.ts"
+import { Tracing } from "../telemetry/Tracing.ts"
 import { isClientGone } from "./Refusal.ts"
 import type { Arrival } from "./RequestContexts.ts"
 import { RequestRecord } from "./RequestRecord.ts"
+import { RequestTrace } from "./RequestTrace.ts"
 import { type Book, type Called, calledLast, type CountedTarget, type Ended, rowOf, settle } from "./Settlement.ts"
 
 /** The accounts of one route. */
 export interface RouteAccounts {
   /** A request has arrived. */
   readonly open: () => RequestRecord
+  /** What is known of it is known; absent where nobody wants that yet. */
+  readonly begin?: (record: RequestRecord, arrival: Arrival) => void
   /** It has ended; `exit` says whether its client was still there. */
   readonly close: (record: RequestRecord, arrival: Arrival, exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void>
 }
@@ -37,6 +41,8 @@ export interface AccountingOptions {
   readonly log: Required<LogSetting>
   /** Whether requests are kept for those who list them. */
   readonly keep: boolean
+  /** Whether upstreams are told of the trace a request belongs to. */
+  readonly propagate: boolean
 }
 
 /** Which operation a route serves. */
@@ -64,6 +70,8 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
       const now = yield* Stopwatch
       const registry = SeriesRegistry.of(yield* Effect.context<never>())
       const log = yield* requestLog(options.log, registry)
+      const tracing = { tracer: yield* Tracing, propagate: options.propagate }
+      const isTraced = tracing.tracer !== undefined || tracing.propagate
       const route = (method: string, path: string): RouteAccounts => {
         const meters = new RouteMeters(registry, method, path)
         const streams = () => meters.activeStreams
@@ -78,6 +86,7 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
         const book: Book = { route: path, meters, counted }
         const account = (ended: Ended, target: CountedTarget | undefined): void => {
           const settled = settle(ended, book, target)
+          ended.record.trace?.ended(ended, settled, method, path)
           if (log === undefined && !keep) return
           const row = rowOf(ended, path, settled)
           log?.(row)
@@ -88,6 +97,13 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
             meters.activeRequests.value++
             return new RequestRecord(now, streams)
           },
+          ...(isTraced
+            ? {
+              begin: (record: RequestRecord, arrival: Arrival) => {
+                record.trace = new RequestTrace(tracing, arrival)
+              }
+            }
+            : {}),
           close: (record, arrival, exit) => {
             const ended: Ended = { record, arrival, at: now(), gone: Exit.isFailure(exit) && isClientGone(exit.cause) }
             meters.activeRequests.value--

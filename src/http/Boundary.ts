@@ -54,6 +54,7 @@ export const boundary = (method: string, path: string): Effect.Effect<(handler: 
     Effect.withFiber((fiber) => {
       const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
       const arrival = arrived(request, fiber.getRef(Clock.Clock), freshId, traffic, accounts?.open())
+      if (arrival.record !== undefined) accounts?.begin?.(arrival.record, arrival)
       const isBusy = traffic.inFlight >= limits.inFlight
       traffic.inFlight++
       const scope = Context.getUnsafe(fiber.context, Scope.Scope)

@@ -153,6 +153,7 @@ const eventStream = <A>({ chunks, served, usage }: OpenedStream<A>, arrival: Arr
     return frames.errorFrame(facts)
   }
   const render = (read: Read<A>) => {
+    record?.read(read)
     const bytes = frames.render(read)
     if (bytes.length > 0) {
       pulse.beat()

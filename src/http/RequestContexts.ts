@@ -28,6 +28,7 @@ import type { CarriedCredentials } from "../domain/ProviderAccount.ts"
 import type { CacheWish, RequestContext } from "../domain/RequestContext.ts"
 import { headersOf, nodeResponseOf } from "./NodeAnswer.ts"
 import type { RequestRecord } from "./RequestRecord.ts"
+import { parseTraceparent } from "./traceContext.ts"
 import type { Traffic } from "./Traffic.ts"
 import { betaRule, parseBetas } from "../translate/shared/betas.ts"
 
@@ -62,7 +63,6 @@ export interface Arrival {
 
 const requestIdGrammar = /^[\w-]{1,128}$/
 const traceIdGrammar = /^[\x20-\x7e]{1,128}$/
-const traceparentGrammar = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}$/
 
 /** Some SDKs add the version to a base URL that has it already. */
 const undoubled = (path: string): string => (path.startsWith("/v1/v1/") ? path.slice("/v1".length) : path)
@@ -84,7 +84,7 @@ export const arrive = (
     requestId: presented !== undefined && requestIdGrammar.test(presented) ? presented : freshId,
     traceId: trace !== undefined && traceIdGrammar.test(trace)
       ? trace
-      : (parent === undefined ? undefined : traceparentGrammar.exec(parent)?.[1]) ?? freshId.replaceAll("-", ""),
+      : (parent === undefined ? undefined : parseTraceparent(parent)?.traceId) ?? freshId.replaceAll("-", ""),
     prefix: prefixOf(headers),
     strict: isStrict(headers),
     startedMillis,

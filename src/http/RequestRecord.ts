@@ -2,10 +2,11 @@
 // It must not know what becomes of it; taking a note costs next to nothing.
 import { metrics } from "../telemetry/metrics.ts"
 import { type Gauge, Histogram } from "../telemetry/Series.ts"
-import type { AttemptTarget, Observed, ObservedAttempt } from "../domain/Observed.ts"
+import type { AttemptTarget, Observed, ObservedAsking, ObservedAttempt, ObservedCall } from "../domain/Observed.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
 import type { Usage } from "../domain/Usage.ts"
 import type { Served } from "../router/ProviderRouter.ts"
+import type { AttemptTrace, RequestTrace } from "./RequestTrace.ts"
 
 /** Moments are milliseconds of the stopwatch; 0 stands for what has not happened. */
 export class AttemptRecord implements ObservedAttempt {
@@ -15,19 +16,27 @@ export class AttemptRecord implements ObservedAttempt {
   chunkAt = 0
   endedAt = 0
   error: ProviderError | undefined
-  readonly headers = undefined
+  readonly trace: AttemptTrace | undefined
   private readonly now: () => number
 
-  constructor(now: () => number, target: AttemptTarget, stream: boolean) {
+  constructor(now: () => number, target: AttemptTarget, stream: boolean, trace: AttemptTrace | undefined) {
     this.now = now
     this.target = target
     this.stream = stream
+    this.trace = trace
     this.startedAt = now()
   }
 
-  answered(): void {
+  get headers(): ObservedAttempt["headers"] {
+    return this.trace?.headers
+  }
+
+  answered(answer: unknown): void {
     if (this.stream) this.chunkAt = this.now()
-    else this.endedAt = this.now()
+    else {
+      this.endedAt = this.now()
+      this.trace?.answer.whole(answer)
+    }
   }
 
   failed(error: ProviderError): void {
@@ -53,6 +62,8 @@ export class RequestRecord implements Observed {
   /** Times between the chunks behind the first. */
   pace: Histogram | undefined
   usage: (() => Usage | undefined) | undefined
+  /** Where the request is traced. */
+  trace: RequestTrace | undefined
   private readonly now: () => number
   private readonly streams: () => Gauge
   private open: Gauge | undefined
@@ -63,9 +74,9 @@ export class RequestRecord implements Observed {
     this.startedAt = now()
   }
 
-  attempt(target: AttemptTarget, _request: unknown, stream: boolean): AttemptRecord {
-    this.stream = stream
-    const attempt = new AttemptRecord(this.now, target, stream)
+  attempt(call: ObservedCall, asking: ObservedAsking): AttemptRecord {
+    this.stream = asking.stream
+    const attempt = new AttemptRecord(this.now, call.target, asking.stream, this.trace?.attempt(call, asking))
     this.attempts.push(attempt)
     return attempt
   }
@@ -88,6 +99,11 @@ export class RequestRecord implements Observed {
   /** The request is over. */
   closed(): void {
     if (this.open !== undefined) this.open.value--
+  }
+
+  /** Pieces of a stream have come; nearly always nobody wants to see them. */
+  read(pieces: ReadonlyArray<unknown>): void {
+    if (this.trace !== undefined) this.attempts.at(-1)?.trace?.answer.read(pieces)
   }
 
   /** Chunks of a stream were written, all at once. */

@@ -102,18 +102,19 @@ const usageOf = ({ usage: read }: RequestRecord): Usage | undefined => {
 
 const endOf = ({ endedAt }: AttemptRecord, at: number): number => (endedAt === 0 ? at : endedAt)
 
-/** The time we did not wait for an upstream: of a stream, until its first bytes went out. */
+/** The time before the first call and after the last: of a stream, from its first chunk until the first bytes went out. */
 const overheadOf = ({ at, record }: Ended): number => {
-  const wrote = record.wroteFirstAt
-  let left = (wrote === 0 ? at : wrote) - record.startedAt
-  for (const attempt of record.attempts) {
-    left -= (attempt.chunkAt !== 0 && wrote !== 0 ? attempt.chunkAt : endOf(attempt, at)) - attempt.startedAt
-  }
-  return left
+  const { attempts, startedAt, wroteFirstAt } = record
+  const end = wroteFirstAt === 0 ? at : wroteFirstAt
+  const [first] = attempts
+  const last = attempts.at(-1)
+  if (first === undefined || last === undefined) return end - startedAt
+  const answeredAt = wroteFirstAt !== 0 && last.chunkAt !== 0 ? last.chunkAt : endOf(last, at)
+  return first.startedAt - startedAt + end - answeredAt
 }
 
 /** The tag of a failed call; `""` of one that answered. */
-const failureOf = (attempt: AttemptRecord, { gone, record }: Ended): string => {
+export const failureOf = (attempt: AttemptRecord, { gone, record }: Ended): string => {
   if (attempt.error !== undefined) return attempt.error.reason._tag
   if (attempt.endedAt !== 0) return ""
   // A call that nobody ended is a stream, or was left: by its client, or by a deadline of ours.

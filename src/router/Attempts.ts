@@ -93,19 +93,23 @@ const prepareAttempt = <Op extends keyof Operations>(
 /** Authorises and calls; a token of ours that the upstream refuses is renewed once. Whoever observes the request is told. */
 export const call = <Op extends keyof Operations, A, R>(
   { account, prepared, provider }: Attempt<Op>,
-  { context: { observed }, request, stream }: Asking<Op>,
+  asking: Asking<Op>,
   send: (auth: AuthHeaders) => Effect.Effect<A, ProviderError, R>
 ): Effect.Effect<A, GatewayError, R> => {
   const sendable = requireCredentials(account)
   if (Result.isFailure(sendable)) return Effect.fail(sendable.failure)
-  const authorized = Effect.flatMap(provider.authorize(account), send)
-  const outcome = Effect.catch(authorized, (error) =>
-    error.reason._tag !== "CredentialsRejected" || error.upstreamStatus !== 401
-      ? Effect.fail(error)
-      : Effect.flatMap(provider.refresh(account), (renewed) => renewed ? authorized : Effect.fail(error)))
-  return observed === undefined
-    ? outcome
-    : Effect.suspend(() => told(observed.attempt(prepared.target, request, stream), outcome))
+  const { observed } = asking.context
+  const sent = (headers: ObservedAttempt["headers"]) => {
+    const authorized = Effect.flatMap(provider.authorize(account), headers === undefined ? send : (auth) => send({ ...auth, ...headers }))
+    return Effect.catch(authorized, (error) =>
+      error.reason._tag !== "CredentialsRejected" || error.upstreamStatus !== 401
+        ? Effect.fail(error)
+        : Effect.flatMap(provider.refresh(account), (renewed) => renewed ? authorized : Effect.fail(error)))
+  }
+  return observed === undefined ? sent(undefined) : Effect.suspend(() => {
+    const attempt = observed.attempt(prepared, asking)
+    return told(attempt, sent(attempt.headers))
+  })
 }
 
 const told = <A, R>(observed: ObservedAttempt, outcome: Effect.Effect<A, ProviderError, R>): Effect.Effect<A, ProviderError, R> =>

@@ -1,6 +1,11 @@
-// The words of the GenAI semantic conventions, v1.41.1: what operations and providers are called in metrics and spans.
-// It must not know requests, series or spans.
+// The words of the GenAI semantic conventions, v1.41.1: what operations, providers, requests and answers are called in metrics and spans.
+// It must not know series, spans or HTTP.
+import { isJsonObject, type Json, type JsonObject } from "../domain/json.ts"
 import type { ProviderKind } from "../domain/ProviderAccount.ts"
+import type { Usage } from "../domain/Usage.ts"
+import type { Attributes, AttributeValue } from "./Tracing.ts"
+
+export const schemaUrl = "https://opentelemetry.io/schemas/1.41.1"
 
 /** `image_generation` and `count_tokens` are no words of the conventions; others use the first of them as well. */
 const operations: Readonly<Record<string, string>> = {
@@ -17,3 +22,69 @@ export const operationName = (operation: string): string => operations[operation
 const providers: Readonly<Record<ProviderKind, string>> = { "vertex-ai": "gcp.vertex_ai", google: "gcp.gemini" }
 
 export const providerName = (kind: ProviderKind): string => providers[kind]
+
+type Draft = Record<string, AttributeValue>
+
+const set = (draft: Draft, name: string, value: AttributeValue | undefined): void => {
+  if (value !== undefined) draft[name] = value
+}
+
+const number = (value: Json | undefined): number | undefined => (typeof value === "number" ? value : undefined)
+const text = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined)
+const texts = (value: Json | undefined): ReadonlyArray<string> | undefined => {
+  const list = Array.isArray(value) ? value : [value]
+  const found = list.filter((one): one is string => typeof one === "string")
+  return found.length === 0 ? undefined : found
+}
+
+/** What kind of output a request asks for; undefined when it leaves that open. */
+const outputType = (operation: string, { modalities, response_format: format }: JsonObject): string | undefined => {
+  const asked = Array.isArray(modalities) ? modalities : []
+  if (operation === "images" || asked.includes("image")) return "image"
+  if (asked.includes("audio")) return "speech"
+  const type = isJsonObject(format) ? format["type"] : undefined
+  return type === "json_object" || type === "json_schema" ? "json" : type === "text" ? "text" : undefined
+}
+
+/** Everything of a client's request that has a name in the conventions; OpenAI's and Anthropic's fields are read alike. */
+export const requestAttributes = (operation: string, request: JsonObject): Attributes => {
+  const draft: Draft = {}
+  const count = number(request["n"])
+  set(draft, "gen_ai.request.max_tokens", number(request["max_completion_tokens"]) ?? number(request["max_tokens"]))
+  set(draft, "gen_ai.request.temperature", number(request["temperature"]))
+  set(draft, "gen_ai.request.top_p", number(request["top_p"]))
+  set(draft, "gen_ai.request.top_k", number(request["top_k"]))
+  set(draft, "gen_ai.request.frequency_penalty", number(request["frequency_penalty"]))
+  set(draft, "gen_ai.request.presence_penalty", number(request["presence_penalty"]))
+  set(draft, "gen_ai.request.stop_sequences", texts(request["stop"] ?? request["stop_sequences"]))
+  set(draft, "gen_ai.request.seed", number(request["seed"]))
+  set(draft, "gen_ai.request.choice.count", count === 1 ? undefined : count)
+  set(draft, "gen_ai.request.stream", request["stream"] === true ? true : undefined)
+  set(draft, "gen_ai.request.encoding_formats", texts(request["encoding_format"]))
+  set(draft, "gen_ai.output.type", outputType(operation, request))
+  set(draft, "gen_ai.embeddings.dimension.count", number(request["dimensions"]))
+  return draft
+}
+
+/** What an answer says of itself. */
+export interface AnswerFacts {
+  readonly id: string | undefined
+  readonly model: string | undefined
+  readonly finishReasons: ReadonlyArray<string>
+}
+
+export const answerAttributes = ({ finishReasons, id, model }: AnswerFacts): Attributes => {
+  const draft: Draft = {}
+  set(draft, "gen_ai.response.id", text(id))
+  set(draft, "gen_ai.response.model", text(model))
+  set(draft, "gen_ai.response.finish_reasons", finishReasons.length === 0 ? undefined : finishReasons)
+  return draft
+}
+
+export const usageAttributes = (usage: Usage): Attributes => {
+  const draft: Draft = { "gen_ai.usage.input_tokens": usage.input, "gen_ai.usage.output_tokens": usage.output }
+  if (usage.cached > 0) draft["gen_ai.usage.cache_read.input_tokens"] = usage.cached
+  if (usage.cacheWritten > 0) draft["gen_ai.usage.cache_creation.input_tokens"] = usage.cacheWritten
+  if (usage.reasoning > 0) draft["gen_ai.usage.reasoning.output_tokens"] = usage.reasoning
+  return draft
+}

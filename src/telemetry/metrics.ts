@@ -62,7 +62,7 @@ export const metrics = {
   overhead: {
     name: "gateway_overhead_seconds",
     kind: "histogram",
-    description: "Time in the gateway, waiting for upstreams taken out.",
+    description: "Time in the gateway, upstreams and pauses between calls taken out.",
     labels: ["route", "streamed"],
     buckets: overheadSeconds
   },

@@ -307,6 +307,12 @@ describe("settings", () => {
     expect(faults({}, { GATEWAY_ADMIN_KEY: "short" })).toEqual(["GATEWAY_ADMIN_KEY  must be 8 to 256 printable characters without spaces"])
   })
 
+  it("what is exported comes from OTEL_* alone", () => {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" }
+    expect(settings({}, env).export).toEqual({ traces: true, metrics: { intervalMillis: undefined, isDelta: false }, content: false, isNamed: false })
+    expect(faults({}, { ...env, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" }).map((fault) => fault.split("  ")[0])).toEqual(["OTEL_EXPORTER_OTLP_PROTOCOL"])
+  })
+
   it("what is logged: flag over variable over file", () => {
     const file = { log: { format: "pretty", level: "warn" } }
     const env = { GATEWAY_LOG_FORMAT: "off", GATEWAY_LOG_LEVEL: "error" }
@@ -318,13 +324,13 @@ describe("settings", () => {
 
   it("prices, accounting and who may read the metrics", () => {
     const whole = { input: 1, output: 2, cached_input: 3, cache_write: 4, audio_input: 5, audio_output: 6, image_output: 7, image: 8 }
-    const read = settings({ server: { metrics_auth: "admin" }, prices: { "my-llm": { output: 0 }, "vertex-ai/x": whole }, telemetry: { accounting: false } })
+    const read = settings({ server: { metrics_auth: "admin" }, prices: { "my-llm": { output: 0 }, "vertex-ai/x": whole }, telemetry: { accounting: false, propagate_upstream: true } })
     expect(read.server).toEqual({ host: "127.0.0.1", port: 8787, metricsAuth: "admin" })
     expect(read.prices).toEqual({
       "my-llm": { output: 0 },
       "vertex-ai/x": { input: 1, output: 2, cached: 3, cacheWritten: 4, audioInput: 5, audioOutput: 6, imageOutput: 7, image: 8 }
     })
-    expect(read.accounting).toBe(false)
+    expect([read.accounting, read.propagateUpstream]).toEqual([false, true])
     expect(settings({}, { GATEWAY_SERVER_METRICS_AUTH: "none" }).server.metricsAuth).toBe("none")
   })
 })

@@ -189,7 +189,7 @@ describe("requests that fail", () => {
       attempt(1),
       attempt(2),
       "{\"level\":\"info\",\"msg\":\"request\",\"route\":\"/v1/chat/completions\",\"status\":200,\"provider\":\"vertex-ai\",\"model\":\"gemini-2.5-pro\",\"target\":1," +
-        "\"attempts\":3,\"stream\":false,\"cache\":\"DISABLED\",\"duration_ms\":7,\"overhead_ms\":4,\"input_tokens\":1000,\"output_tokens\":100,\"cost_usd\":0.002025,\"key_id\":\"test\"}"
+        "\"attempts\":3,\"stream\":false,\"cache\":\"DISABLED\",\"duration_ms\":7,\"overhead_ms\":2,\"input_tokens\":1000,\"output_tokens\":100,\"cost_usd\":0.002025,\"key_id\":\"test\"}"
     ])
     expect(counted).toEqual([
       "gateway_requests_total{route=\"/v1/chat/completions\",provider=\"vertex-ai\",model=\"gemini-2.5-pro\",status_class=\"2xx\"} 1",
@@ -347,6 +347,35 @@ describe("metrics", () => {
     expect([await statusFor(undefined), await statusFor(gatewayKey), await statusFor(adminKey)]).toEqual([401, 403, 200])
     await guarded.dispose()
   })
+})
+
+it("TH21, P10 nothing a caller or an upstream writes is in a line, a metric or a list", async () => {
+  const canary = (n: number) => `canary${n}zzz`
+  const gateway = accountedGateway(({ url }) => url.includes(":stream")
+    ? { status: 200, chunks: frames({ candidates: [text(canary(20))] }, { error: { code: 500, message: canary(21), status: "INTERNAL" } }) }
+    : { status: 400, chunks: [JSON.stringify({ error: { code: 400, message: canary(22), status: "INVALID_ARGUMENT" } })] })
+  const headers = {
+    authorization: `Bearer ${canary(1)}`,
+    "x-goog-api-key": canary(2),
+    "x-gateway-metadata": JSON.stringify({ [canary(3)]: canary(4), conversation_id: canary(5) }),
+    "x-gateway-vertex-project-id": canary(6),
+    "user-agent": canary(7),
+    cookie: canary(8)
+  }
+  const body = {
+    model: "@google/gemini-2.5-flash",
+    messages: [{ role: "user", content: canary(9), name: canary(10) }],
+    user: canary(11),
+    stop: canary(12),
+    [canary(13)]: canary(14),
+    tools: [{ type: "function", function: { name: canary(15), parameters: {} } }]
+  }
+  for (const stream of [true, false]) {
+    await settled(gateway, () => gateway.post(`/v1/chat/completions?${canary(16)}`, { ...body, stream }, headers))
+    await settled(gateway, () => gateway.post(`/v1/${canary(17)}`, { ...body, stream }, { ...headers, "x-gateway-api-key": canary(18) }))
+  }
+  const said = JSON.stringify([await gateway.metrics(), await gateway.admin("/admin/v1/requests"), await gateway.admin("/admin/v1/usage"), await gateway.lines()])
+  expect([said.match(/canary\d+/g), said.includes(gatewayKey), said.includes(adminKey)]).toEqual([null, false, false])
 })
 
 describe("turned off", () => {

@@ -1,0 +1,39 @@
+// The public price list that comes with the gateway, large enough to be read only when somebody counts.
+// It must not know the operator's prices or who asks.
+import type { ModelPrice } from "@pydantic/genai-prices"
+import * as Effect from "effect/Effect"
+import type { Price, Rate } from "../domain/Usage.ts"
+import type { PriceList } from "./Prices.ts"
+
+/** Without the package only what was told otherwise has a price. */
+export const publicPrices: Effect.Effect<PriceList> = Effect.map(
+  Effect.option(Effect.tryPromise(() => import("@pydantic/genai-prices"))),
+  (found) => {
+    if (found._tag === "None") return () => undefined
+    const { calcPrice } = found.value
+    return (modelId, nowMillis) => {
+      const answer = calcPrice({}, modelId, { providerId: "google", timestamp: new Date(nowMillis) })
+      return answer === null ? undefined : { id: answer.model.id, price: priceOf(answer.model_price) }
+    }
+  }
+)
+
+type RateName = Exclude<keyof Price, "image">
+const names: ReadonlyArray<readonly [own: RateName, listed: string]> = [
+  ["input", "input_mtok"],
+  ["output", "output_mtok"],
+  ["cached", "cache_read_mtok"],
+  ["cacheWritten", "cache_write_mtok"],
+  ["audioInput", "input_audio_mtok"],
+  ["audioOutput", "output_audio_mtok"],
+  ["imageOutput", "output_image_mtok"]
+]
+
+const priceOf = (listed: ModelPrice): Price => {
+  const price: { -readonly [Name in RateName]?: Rate } = {}
+  for (const [own, name] of names) {
+    const rate = listed[name]
+    if (rate !== undefined) price[own] = rate
+  }
+  return price
+}

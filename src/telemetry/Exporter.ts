@@ -1,0 +1,98 @@
+// Spans and metrics to an OpenTelemetry collector, over OTLP as JSON. Loaded only when an endpoint is set.
+// It must not know requests; it hands on facts. Endpoints, headers, batches and samplers the SDK reads from OTEL_* itself.
+import * as NodeSdk from "@effect/opentelemetry/NodeSdk"
+import * as OtelMetrics from "@effect/opentelemetry/OtelMetrics"
+import { OtelTracerProvider } from "@effect/opentelemetry/OtelTracer"
+import * as Resource from "@effect/opentelemetry/Resource"
+import { createTraceState, ROOT_CONTEXT, type Span, type SpanContext, SpanKind, SpanStatusCode, trace, TraceFlags } from "@opentelemetry/api"
+import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-http"
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http"
+import { PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics"
+import { BatchSpanProcessor, type IdGenerator, RandomIdGenerator } from "@opentelemetry/sdk-trace-base"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { ExportSetting } from "../domain/Settings.ts"
+import { schemaUrl } from "./genAi.ts"
+import { type SpanFacts, type SpanPlace, type Tracer, Tracing } from "./Tracing.ts"
+
+const name = "model-gateway"
+const shutdownTimeout = "5 seconds"
+
+/** Random ids, but for those that were told to somebody before their span was made. */
+class KnownIds implements IdGenerator {
+  private readonly random = new RandomIdGenerator()
+  traceId: string | undefined
+  spanId: string | undefined
+
+  readonly generateTraceId = (): string => this.traceId ?? this.random.generateTraceId()
+  readonly generateSpanId = (): string => this.spanId ?? this.random.generateSpanId()
+}
+
+const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT }
+
+/** What the vendors before us wrote; text that is none is left out. */
+const stateOf = (text: string) => {
+  const state = createTraceState(text)
+  return state.serialize() === "" ? undefined : state
+}
+
+const parentOf = ({ parent, state, traceId }: SpanPlace): SpanContext | undefined => {
+  if (parent === undefined) return undefined
+  const traceState = state === undefined ? undefined : stateOf(state)
+  return {
+    traceId,
+    spanId: parent.spanId,
+    traceFlags: parent.sampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
+    isRemote: true,
+    ...(traceState === undefined ? {} : { traceState })
+  }
+}
+
+/** Lists are copied: the SDK keeps what it is given. */
+const attributesOf = ({ attributes }: SpanFacts) =>
+  Object.fromEntries(Object.entries(attributes).map(([key, value]) => [key, typeof value === "object" ? [...value] : value]))
+
+const tracerOf = (version: string, ids: KnownIds, content: boolean) =>
+  Effect.map(OtelTracerProvider, (provider): Tracer => {
+    const tracer = provider.getTracer(name, version, { schemaUrl })
+    const record = (facts: SpanFacts, context = ROOT_CONTEXT): Span => {
+      ids.spanId = facts.spanId
+      const { kind, startMillis: startTime } = facts
+      const span = tracer.startSpan(facts.name, { kind: kinds[kind], startTime, attributes: attributesOf(facts) }, context)
+      if (facts.failed) span.setStatus({ code: SpanStatusCode.ERROR })
+      return span
+    }
+    return {
+      content,
+      ended: (facts, place, below = []) => {
+        const parent = place === undefined ? undefined : parentOf(place)
+        ids.traceId = place?.traceId
+        const span = record(facts, parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent))
+        const inside = trace.setSpan(ROOT_CONTEXT, span)
+        for (const one of below) record(one, inside).end(one.endMillis)
+        span.end(facts.endMillis)
+        ids.traceId = undefined
+        ids.spanId = undefined
+      }
+    }
+  })
+
+/** For as long as the scope lives; what waits then is still sent, for five seconds at most. A collector that is gone costs nothing else. */
+export const exporter = (version: string, { content, isNamed, metrics, traces }: ExportSetting): Layer.Layer<never> => {
+  const ids = new KnownIds()
+  const spans = Layer.effect(Tracing, tracerOf(version, ids, content)).pipe(
+    Layer.provide(Layer.unwrap(Effect.sync(() =>
+      NodeSdk.layerTracerProvider(new BatchSpanProcessor(new OTLPTraceExporter()), { idGenerator: ids, shutdownTimeout }))))
+  )
+  const series = OtelMetrics.layer(
+    () =>
+      new PeriodicExportingMetricReader({
+        exporter: new OTLPMetricExporter(),
+        ...(metrics?.intervalMillis === undefined ? {} : { exportIntervalMillis: metrics.intervalMillis })
+      }),
+    { shutdownTimeout, ...(metrics?.isDelta === true ? { temporality: "delta" as const } : {}) }
+  )
+  return Layer.mergeAll(traces ? spans : Layer.empty, metrics === undefined ? Layer.empty : series).pipe(
+    Layer.provide(Resource.layerFromEnv({ "service.version": version, ...(isNamed ? {} : { "service.name": name }) }))
+  )
+}
