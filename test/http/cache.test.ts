@@ -1,28 +1,19 @@
 // Answers from the cache through the whole service: who is given one, and who never.
 import * as Redacted from "effect/Redacted"
-import { afterEach, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import type { Json } from "../../src/domain/json.ts"
-import type { TransportScript } from "../../src/upstream/Transport.ts"
 import { googleAccount } from "../support/account.ts"
 import { message, start, stop, stream, text, user } from "../support/claude.ts"
 import { fallback, inline } from "../support/config.ts"
 import { reply } from "../support/gemini.ts"
-import { gatewayOver, replying, type ScriptedGateway } from "../support/scripted.ts"
+import { type gatewayOver, gatewaysOver, replying, type ScriptedGateway } from "../support/scripted.ts"
 import { sse } from "../support/streams.ts"
 
 const path = "/v1/chat/completions"
 const hello = { model: "@google/gemini-2.5-flash", messages: [user("hi")] }
 const ask = { "x-gateway-cache": "60" }
 
-const open: Array<ScriptedGateway> = []
-const over = (script: TransportScript, more: Parameters<typeof gatewayOver>[1] = {}): ScriptedGateway => {
-  const gateway = gatewayOver(script, more)
-  open.push(gateway)
-  return gateway
-}
-afterEach(async () => {
-  for (const gateway of open.splice(0)) await gateway.dispose()
-})
+const over = gatewaysOver()
 
 /** Every call is answered by its number. */
 const counting = (more: Parameters<typeof gatewayOver>[1] = {}): ScriptedGateway => {

@@ -1,13 +1,13 @@
 // Gateway configs through the whole service: which calls are made, in which order, and what the client is told.
 import * as Redacted from "effect/Redacted"
-import { afterEach, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import type { Json } from "../../src/domain/json.ts"
 import type { ScriptedResponse, TransportScript } from "../../src/upstream/Transport.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
 import { config, fallback, inline } from "../support/config.ts"
 import { functionTool, message, start, stop, stream, text, user } from "../support/claude.ts"
 import { reply } from "../support/gemini.ts"
-import { gatewayOver, replying, type ScriptedGateway } from "../support/scripted.ts"
+import { gatewaysOver, replying, type ScriptedGateway } from "../support/scripted.ts"
 import { sse } from "../support/streams.ts"
 
 const path = "/v1/chat/completions"
@@ -16,15 +16,7 @@ const google = { provider: "google" }
 const vertex = { provider: "vertex-ai" }
 const claude = { override_params: { model: "@vertex-ai/anthropic.claude-sonnet-4-5@20250929" } }
 
-const open: Array<ScriptedGateway> = []
-const over = (script: TransportScript, more: Parameters<typeof gatewayOver>[1] = {}): ScriptedGateway => {
-  const gateway = gatewayOver(script, more)
-  open.push(gateway)
-  return gateway
-}
-afterEach(async () => {
-  for (const gateway of open.splice(0)) await gateway.dispose()
-})
+const over = gatewaysOver()
 
 const gemini = (words: string) => replying(reply([{ text: words }], { finishReason: "STOP" }))
 const failing = (status: number, word: string, headers: Record<string, string> = {}): ScriptedResponse => ({

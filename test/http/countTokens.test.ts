@@ -1,22 +1,15 @@
 // POST /v1/chat/completions/count_tokens through the whole service: exact calls upstream, exact answers.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { googleAccount, vertexAccount } from "../support/account.ts"
-import { gatewayOver, replying, type ScriptedGateway } from "../support/scripted.ts"
+import { gatewaysOver, replying, type ScriptedGateway } from "../support/scripted.ts"
 import { gatewayKey, startTestGateway, type TestGateway } from "../support/TestGateway.ts"
 
 const path = "/v1/chat/completions/count_tokens"
 const vertexBase = "https://us-central1-aiplatform.googleapis.com/v1/projects/test-project/locations/us-central1"
 const tuned = { ...vertexAccount, endpoints: { "33": { dialect: "gemini" as const, host: undefined, model: undefined } } }
 
-const open: Array<ScriptedGateway> = []
-const over = (reply: unknown): ScriptedGateway => {
-  const gateway = gatewayOver(() => replying(reply), { accounts: [googleAccount, tuned] })
-  open.push(gateway)
-  return gateway
-}
-afterEach(async () => {
-  for (const gateway of open.splice(0)) await gateway.dispose()
-})
+const gateways = gatewaysOver()
+const over = (reply: unknown): ScriptedGateway => gateways(() => replying(reply), { accounts: [googleAccount, tuned] })
 
 const messages = [{ role: "system", content: "Be terse." }, { role: "user", content: "Hi" }]
 const counted = { contents: [{ role: "user", parts: [{ text: "Hi" }] }], systemInstruction: { parts: [{ text: "Be terse." }] } }

@@ -1,24 +1,16 @@
 // POST /v1/embeddings through the whole service: exact calls upstream, exact answers, several calls as one.
 import * as Effect from "effect/Effect"
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { TransportRequest } from "../../src/upstream/Transport.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
-import { gatewayOver, replying, type ScriptedGateway, type SeenCall } from "../support/scripted.ts"
+import { gatewaysOver, replying, type SeenCall } from "../support/scripted.ts"
 import { gatewayKey, startTestGateway, type TestGateway } from "../support/TestGateway.ts"
 
 const path = "/v1/embeddings"
 const loose = { "x-gateway-strict-schema-compliance": "false" }
 const vertexBase = "https://us-central1-aiplatform.googleapis.com/v1/projects/test-project/locations/us-central1"
 
-const open: Array<ScriptedGateway> = []
-const over = (...args: Parameters<typeof gatewayOver>): ScriptedGateway => {
-  const gateway = gatewayOver(...args)
-  open.push(gateway)
-  return gateway
-}
-afterEach(async () => {
-  for (const gateway of open.splice(0)) await gateway.dispose()
-})
+const over = gatewaysOver()
 
 const bodyOf = (body: string | Uint8Array | undefined): { readonly requests: ReadonlyArray<{ readonly content: { readonly parts: ReadonlyArray<{ readonly text: string }> } }> } =>
   JSON.parse(String(body))

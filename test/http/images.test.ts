@@ -1,23 +1,15 @@
 // POST /v1/images/generations through the whole service: exact calls upstream, exact answers.
 import * as Effect from "effect/Effect"
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { googleAccount, vertexAccount } from "../support/account.ts"
-import { gatewayOver, replying, type ScriptedGateway } from "../support/scripted.ts"
+import { type gatewayOver, gatewaysOver, replying } from "../support/scripted.ts"
 import { gatewayKey, startTestGateway, type TestGateway } from "../support/TestGateway.ts"
 
 const path = "/v1/images/generations"
 const vertexBase = "https://us-central1-aiplatform.googleapis.com/v1/projects/test-project/locations/us-central1"
 const googleBase = "https://generativelanguage.googleapis.com/v1beta/models"
 
-const open: Array<ScriptedGateway> = []
-const over = (...args: Parameters<typeof gatewayOver>): ScriptedGateway => {
-  const gateway = gatewayOver(...args)
-  open.push(gateway)
-  return gateway
-}
-afterEach(async () => {
-  for (const gateway of open.splice(0)) await gateway.dispose()
-})
+const over = gatewaysOver()
 
 /** A picture whose data tells which call it came from. */
 const picture = (data: string) => replying({

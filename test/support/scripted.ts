@@ -2,6 +2,7 @@
 // It must not know what is asked or answered.
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
+import { afterEach } from "vitest"
 import { Limits } from "../../src/domain/Limits.ts"
 import type { Settings } from "../../src/domain/Settings.ts"
 import { Gateway } from "../../src/Gateway.ts"
@@ -69,3 +70,16 @@ export const gatewayOver = (script: TransportScript, { draw, ...more }: Scripted
 
 /** A 200 of one JSON value. */
 export const replying = (value: unknown) => ({ status: 200, chunks: [JSON.stringify(value)] })
+
+/** `gatewayOver` for one test file, which disposes of its gateways after each test. */
+export const gatewaysOver = (): typeof gatewayOver => {
+  const open: Array<ScriptedGateway> = []
+  afterEach(async () => {
+    for (const gateway of open.splice(0)) await gateway.dispose()
+  })
+  return (...args) => {
+    const gateway = gatewayOver(...args)
+    open.push(gateway)
+    return gateway
+  }
+}
