@@ -73,6 +73,11 @@ export class Busy extends Schema.TaggedError<Busy>()("Busy", {
   code: Schema.Literals(["overloaded", "server_shutting_down"]),
   retryAfterMillis: Schema.Number
 }) {}
+/** The store or the shared memory of several gateways cannot be used right now, and what is kept in this process does not suffice. */
+export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("StoreUnavailable", {
+  /** `full`: it answers, but takes no more writes. */
+  reason: Schema.Literals(["unreachable", "full"])
+}) {}
 /** A defect of ours, met at the outermost boundary only. */
 export class Unexpected extends Schema.TaggedError<Unexpected>()("Unexpected", {}) {}
 
@@ -95,6 +100,7 @@ export type SingleError =
   | RouteUnknown
   | MethodNotAllowed
   | Busy
+  | StoreUnavailable
   | Unexpected
   | ProviderError
 

@@ -4,6 +4,18 @@
 /** `inference` calls models, `admin` reads and changes the gateway itself. */
 export type KeyScope = "inference" | "admin"
 
+/** How much a key may ask for in any minute; undefined: as much as it likes. */
+export interface RateLimit {
+  readonly requestsPerMinute: number | undefined
+  readonly tokensPerMinute: number | undefined
+}
+
+/** What a key may spend in a day or month of UTC, in millionths of a US dollar. */
+export interface Budget {
+  readonly micros: number
+  readonly per: "day" | "month"
+}
+
 export interface GatewayKey {
   readonly id: string
   readonly name: string
@@ -14,6 +26,12 @@ export interface GatewayKey {
   /** Id of the config of requests that name none. */
   readonly config?: string | undefined
   readonly scopes: ReadonlyArray<KeyScope>
+  readonly rateLimit?: RateLimit | undefined
+  readonly budget?: Budget | undefined
+  /** From this moment on the key is refused as if unknown; undefined: never. */
+  readonly expiresMillis?: number | undefined
+  /** What requests of this key carry besides their own metadata. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined
 }
 
 /** True when the list is open or one of its patterns fits. */

@@ -28,6 +28,7 @@ const tags: Record<GatewayError["_tag"], true> = {
   RouteUnknown: true,
   MethodNotAllowed: true,
   Busy: true,
+  StoreUnavailable: true,
   Unexpected: true,
   ProviderError: true,
   AllTargetsFailed: true

@@ -51,6 +51,7 @@ const anthropicType = (facts: ErrorFacts): string => {
       return "billing_error"
     case "overloaded":
     case "server_shutting_down":
+    case "dependency_unavailable":
     case "upstream_overloaded":
       return "overloaded_error"
     case "upstream_timeout":

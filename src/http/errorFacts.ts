@@ -1,6 +1,6 @@
 // Status, type, code, text and headers of every error; the only table of its kind.
 // It must not know envelopes, requests or how an answer is written.
-import type { AllTargetsFailed, GatewayError } from "../domain/GatewayError.ts"
+import type { AllTargetsFailed, GatewayError, StoreUnavailable } from "../domain/GatewayError.ts"
 import type { ProviderError, Reason } from "../domain/ProviderError.ts"
 
 /** OpenAI's words for kinds of errors. */
@@ -76,6 +76,14 @@ const retryAfter = (millis: number | undefined): Readonly<Record<string, string>
     ? noHeaders
     : { "retry-after": String(Math.ceil(millis / 1000)), "retry-after-ms": String(Math.ceil(millis)) }
 
+/** A store that is back answers within seconds. */
+const storeRetryMillis = 1000
+
+const storeDraft = (reason: StoreUnavailable["reason"]): Draft =>
+  reason === "full"
+    ? api(507, "storage_unavailable", "The gateway's store is full or cannot be written; what was there before is unchanged. An operator has to make room.")
+    : api(503, "dependency_unavailable", "The gateway cannot reach its store; try again shortly.", retryAfter(storeRetryMillis))
+
 const slugs = (known: ReadonlyArray<string>): string =>
   known.length === 0 ? "no provider is configured for this key" : `known here: ${known.slice(0, 20).join(", ")}`
 
@@ -133,6 +141,8 @@ export const errorFacts = (error: GatewayError): ErrorFacts => {
           : "The gateway is shutting down; try again, another instance will answer.",
         retryAfter(error.retryAfterMillis)
       ))
+    case "StoreUnavailable":
+      return finished(storeDraft(error.reason))
     case "Unexpected":
       return finished(api(500, "internal_error", "The gateway failed unexpectedly; the request id names the log entry."))
     case "ScopeMissing":
@@ -160,6 +170,7 @@ type RequestSide = Exclude<GatewayError, {
     | "CredentialsMissing"
     | "CredentialsInvalid"
     | "Busy"
+    | "StoreUnavailable"
     | "Unexpected"
 }>
 

@@ -36,6 +36,8 @@ const rows: ReadonlyArray<Row> = [
   [new E.MethodNotAllowed({ method: "GET", allow: ["POST", "PUT"] }), 405, IRE, "method_not_allowed", null, IRE, { allow: "POST, PUT" }],
   [new E.Busy({ code: "overloaded", retryAfterMillis: 1500 }), 503, API, "overloaded", null, "overloaded_error", { "retry-after": "2", "retry-after-ms": "1500" }],
   [new E.Busy({ code: "server_shutting_down", retryAfterMillis: 1000 }), 503, API, "server_shutting_down", null, "overloaded_error", { "retry-after": "1", "retry-after-ms": "1000" }],
+  [new E.StoreUnavailable({ reason: "unreachable" }), 503, API, "dependency_unavailable", null, "overloaded_error", { "retry-after": "1", "retry-after-ms": "1000" }],
+  [new E.StoreUnavailable({ reason: "full" }), 507, API, "storage_unavailable", null, API],
   [new E.Unexpected(), 500, API, "internal_error", null, API],
   [by({ _tag: "InvalidRequest", message }), 400, IRE, "upstream_invalid_argument", null, IRE],
   [by({ _tag: "InvalidRequest", message, code: "upstream_failed_precondition", param: "contents[0]" }), 400, IRE, "upstream_failed_precondition", "contents[0]", IRE],

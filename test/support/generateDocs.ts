@@ -5,7 +5,7 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import {
   BodyInvalid, BodyTooLarge, Busy, ContentTypeUnsupported, CredentialsInvalid, CredentialsMissing, type GatewayError, KeyInvalid,
-  KeyMissing, MethodNotAllowed, ModelNotAllowed, ProviderMissing, RecordUnknown, RouteUnknown, ScopeMissing, type SingleError, SlugUnknown, Unexpected,
+  KeyMissing, MethodNotAllowed, ModelNotAllowed, ProviderMissing, RecordUnknown, RouteUnknown, StoreUnavailable, ScopeMissing, type SingleError, SlugUnknown, Unexpected,
   UnsupportedOperation, UnsupportedParameter
 } from "../../src/domain/GatewayError.ts"
 import { ProviderError, type Reason } from "../../src/domain/ProviderError.ts"
@@ -61,6 +61,10 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
   Busy: [
     ["Too many requests are in flight", new Busy({ code: "overloaded", retryAfterMillis: 1 })],
     ["The service is shutting down", new Busy({ code: "server_shutting_down", retryAfterMillis: 1 })]
+  ],
+  StoreUnavailable: [
+    ["The store cannot be reached and this process does not know the answer", new StoreUnavailable({ reason: "unreachable" })],
+    ["The store takes no more writes", new StoreUnavailable({ reason: "full" })]
   ],
   Unexpected: [["A defect of the gateway itself", new Unexpected()]]
 }
