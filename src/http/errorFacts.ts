@@ -1,6 +1,6 @@
 // Status, type, code, text and headers of every error; the only table of its kind.
 // It must not know envelopes, requests or how an answer is written.
-import type { AllTargetsFailed, GatewayError, StoreUnavailable } from "../domain/GatewayError.ts"
+import type { AllTargetsFailed, Busy, GatewayError, StoreUnavailable } from "../domain/GatewayError.ts"
 import type { ProviderError, Reason } from "../domain/ProviderError.ts"
 
 /** OpenAI's words for kinds of errors. */
@@ -79,10 +79,22 @@ const retryAfter = (millis: number | undefined): Readonly<Record<string, string>
 /** A store that is back answers within seconds. */
 const storeRetryMillis = 1000
 
-const storeDraft = (reason: StoreUnavailable["reason"]): Draft =>
-  reason === "full"
+/** The gateway itself cannot serve anybody right now. */
+const unableDraft = (error: Busy | StoreUnavailable): Draft => {
+  if (error._tag === "Busy") {
+    return api(
+      503,
+      error.code,
+      error.code === "overloaded"
+        ? "The gateway is at its limit of requests; try again shortly."
+        : "The gateway is shutting down; try again, another instance will answer.",
+      retryAfter(error.retryAfterMillis)
+    )
+  }
+  return error.reason === "full"
     ? api(507, "storage_unavailable", "The gateway's store is full or cannot be written; what was there before is unchanged. An operator has to make room.")
     : api(503, "dependency_unavailable", "The gateway cannot reach its store; try again shortly.", retryAfter(storeRetryMillis))
+}
 
 const slugs = (known: ReadonlyArray<string>): string =>
   known.length === 0 ? "no provider is configured for this key" : `known here: ${known.slice(0, 20).join(", ")}`
@@ -133,16 +145,8 @@ export const errorFacts = (error: GatewayError): ErrorFacts => {
         param: "authorization"
       })
     case "Busy":
-      return finished(api(
-        503,
-        error.code,
-        error.code === "overloaded"
-          ? "The gateway is at its limit of requests; try again shortly."
-          : "The gateway is shutting down; try again, another instance will answer.",
-        retryAfter(error.retryAfterMillis)
-      ))
     case "StoreUnavailable":
-      return finished(storeDraft(error.reason))
+      return finished(unableDraft(error))
     case "Unexpected":
       return finished(api(500, "internal_error", "The gateway failed unexpectedly; the request id names the log entry."))
     case "ScopeMissing":
