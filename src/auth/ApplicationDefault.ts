@@ -6,7 +6,7 @@ import * as Result from "effect/Result"
 import { readFile } from "node:fs/promises"
 import { isJsonObject, type JsonObject, parseJsonText } from "../domain/json.ts"
 import type { ServiceAccountKey } from "../domain/ProviderAccount.ts"
-import { parseServiceAccount } from "./serviceAccountKey.ts"
+import { parseServiceAccount } from "../domain/serviceAccountKey.ts"
 
 export interface ApplicationDefaultOptions {
   /** The value of GOOGLE_APPLICATION_CREDENTIALS: a key file, or gcloud's own. */

@@ -5,7 +5,7 @@ import * as Result from "effect/Result"
 import { BodyInvalid, CredentialsMissing } from "../domain/GatewayError.ts"
 import { parseJsonText } from "../domain/json.ts"
 import type { CarriedCredentials, Credentials, ProviderAccount } from "../domain/ProviderAccount.ts"
-import { parseServiceAccount } from "./serviceAccountKey.ts"
+import { parseServiceAccount } from "../domain/serviceAccountKey.ts"
 
 /** The credential the request carries for this kind of provider; one kind's credential is never another's. */
 const carriedFor = (

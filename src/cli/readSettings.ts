@@ -12,8 +12,8 @@ import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import { defaultServer, type KeySetting, type Settings, type SettingsFile, settingsFile } from "../domain/Settings.ts"
 import type { Price } from "../domain/Usage.ts"
 import { type FileText, readAccounts } from "./readAccounts.ts"
-import { readConfigs } from "./readConfigs.ts"
-import { readPrompts } from "./readPrompts.ts"
+import { readConfigs } from "../domain/readConfigs.ts"
+import { readPrompts } from "../catalog/readPrompts.ts"
 import { readExport } from "./readExport.ts"
 import { type Environment, substitute } from "./substitute.ts"
 
@@ -160,8 +160,8 @@ const checked = (file: SettingsFile, input: SettingsInput): { readonly settings:
   const { host = defaultServer.host, metrics_auth: metricsAuth, port = defaultServer.port } = file.server ?? {}
   const { accounts, faults } = readAccounts(file, input.env, input.fileText)
   const limits = { ...defaultLimits, ...file.limits }
-  const prompts = readPrompts(file, accounts, limits)
-  const configs = readConfigs(file, accounts, limits)
+  const prompts = readPrompts(file.prompts ?? [], accounts, limits)
+  const configs = readConfigs(file.configs ?? {}, accounts, limits)
   const ambient = environmentKey(input.env, "GATEWAY_API_KEY", "environment", ["inference"])
   const admin = environmentKey(input.env, "GATEWAY_ADMIN_KEY", "admin", ["admin"])
   const exported = readExport(input.env)

@@ -1,13 +1,13 @@
-// From the prompts section of a configuration to prompts and partials, or to every fault in it.
-// It must not know how a prompt is asked for.
+// From prompts as they are written to prompts and partials, or to every fault in them.
+// It must not know where they were written or how a prompt is asked for.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { type PromptFault, readyPrompts } from "../catalog/Prompts.ts"
-import type { TemplateLimits } from "../catalog/renderTemplate.ts"
+import { type PromptFault, readyPrompts } from "./Prompts.ts"
+import type { TemplateLimits } from "./renderTemplate.ts"
 import { parseModelRef } from "../domain/ModelRef.ts"
 import { isPromptId, isPromptLabel, type Prompt, type PromptContent } from "../domain/Prompt.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
-import type { PromptEntry, SettingsFile } from "../domain/Settings.ts"
+import type { PromptEntry } from "../domain/Settings.ts"
 import { ChatParameters } from "../wire/openai/Chat.ts"
 import { hint } from "../domain/nearest.ts"
 import { faultAt, faultsOfIssue, type Fault, type FaultPath, shown } from "../domain/faults.ts"
@@ -84,16 +84,16 @@ const labelFaults = (entry: PromptEntry, at: FaultPath, draft: Draft): ReadonlyA
     ]
   })
 
-/** Prompts in the order of the file. Entries of one id are its versions, numbered in their order unless they say otherwise. */
+/** Prompts in the order of their entries. Entries of one id are its versions, numbered in their order unless they say otherwise. */
 export const readPrompts = (
-  file: SettingsFile,
+  written: ReadonlyArray<PromptEntry>,
   accounts: ReadonlyArray<ProviderAccount>,
   limits: TemplateLimits
 ): { readonly prompts: ReadonlyArray<Prompt>; readonly faults: ReadonlyArray<Fault> } => {
   const known = accounts.map((account) => account.slug)
   const drafts = new Map<string, Draft>()
   const faults: Array<Fault> = []
-  const entries = (file.prompts ?? []).map((entry, index) => {
+  const entries = written.map((entry, index) => {
     const at: FaultPath = ["prompts", index]
     const { id } = entry
     const draft = drafts.get(id) ?? { id, name: undefined, versions: new Map(), labels: new Map(), places: new Map() }

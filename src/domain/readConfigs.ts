@@ -1,16 +1,16 @@
-// From the configs section of a configuration to gateway configs made ready, or to every fault in it.
-// It must not know how a config is used.
+// From configs as they are written under their ids to gateway configs made ready, or to every fault in them.
+// It must not know where they were written or how a config is used.
 import * as Result from "effect/Result"
-import { type Fault, faultAt, type FaultPath, shown } from "../domain/faults.ts"
-import type { ConfigTarget, GatewayConfig } from "../domain/GatewayConfig.ts"
-import { parseModelRef } from "../domain/ModelRef.ts"
-import { hint } from "../domain/nearest.ts"
-import type { ProviderAccount } from "../domain/ProviderAccount.ts"
-import { compileConfig, type ConfigLimits } from "../domain/readConfig.ts"
-import type { SettingsFile } from "../domain/Settings.ts"
+import { type Fault, faultAt, type FaultPath, shown } from "./faults.ts"
+import type { ConfigTarget, GatewayConfig, WrittenConfig } from "./GatewayConfig.ts"
+import { parseModelRef } from "./ModelRef.ts"
+import { hint } from "./nearest.ts"
+import type { ProviderAccount } from "./ProviderAccount.ts"
+import { compileConfig, type ConfigLimits } from "./readConfig.ts"
 
 /** An id is written into a header where inline JSON may stand instead. */
 const idGrammar = /^[A-Za-z0-9][\w.-]{0,63}$/
+export const isConfigId = (text: string): boolean => idGrammar.test(text)
 
 /** Slugs a target names: of its provider, and of a model it sets. */
 const slugsOf = ({ defaultModel, model, slug }: ConfigTarget): ReadonlyArray<string> =>
@@ -18,17 +18,17 @@ const slugsOf = ({ defaultModel, model, slug }: ConfigTarget): ReadonlyArray<str
     .filter((one) => one !== undefined)
 
 export const readConfigs = (
-  file: SettingsFile,
+  written: Readonly<Record<string, WrittenConfig>>,
   accounts: ReadonlyArray<ProviderAccount>,
   limits: ConfigLimits
 ): { readonly configs: Readonly<Record<string, GatewayConfig>>; readonly faults: ReadonlyArray<Fault> } => {
   const known = accounts.map((account) => account.slug)
   const configs: Array<readonly [string, GatewayConfig]> = []
   const faults: Array<Fault> = []
-  for (const [id, written] of Object.entries(file.configs ?? {})) {
+  for (const [id, one] of Object.entries(written)) {
     const at: FaultPath = ["configs", id]
-    if (!idGrammar.test(id)) faults.push(faultAt(at, "is not an id: letters, digits, \"_\", \".\" and \"-\", at most 64"))
-    const compiled = compileConfig(written, limits, at)
+    if (!isConfigId(id)) faults.push(faultAt(at, "is not an id: letters, digits, \"_\", \".\" and \"-\", at most 64"))
+    const compiled = compileConfig(one, limits, at)
     configs.push([id, compiled.config])
     faults.push(...compiled.faults)
     for (const target of compiled.config.targets) {

@@ -1,0 +1,136 @@
+// From a provider entry, of the configuration file or of the store, to the account it makes, or to every fault in it.
+// It must not know where the entry was written; a credential's text never enters a fault.
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import { type Fault, faultAt, type FaultPath, shown } from "./faults.ts"
+import type { Json } from "./json.ts"
+import { isEndpointId, isSlug } from "./ModelRef.ts"
+import { type Credentials, type EndpointFacts, isProject, type ProviderAccount, type ProviderKind } from "./ProviderAccount.ts"
+import { regionFault } from "./regions.ts"
+import { parseServiceAccount } from "./serviceAccountKey.ts"
+import type { ProviderEntry } from "./Settings.ts"
+
+export type ProviderField = keyof ProviderEntry
+
+/** A fault of a field, where that field was written. */
+export type FieldFault = (field: ProviderField, message: string, below?: FaultPath) => Fault
+
+const urlFault = (text: string): string | undefined => {
+  const url = URL.parse(text)
+  return url !== null && (url.protocol === "https:" || url.protocol === "http:") && url.username === "" &&
+      url.password === "" && url.search === "" && url.hash === ""
+    ? undefined
+    : "expected an http or https URL without user, query or fragment"
+}
+
+const versionGrammar = /^v\d{1,2}([a-z]{1,10}\d{0,2})?$/
+const hostGrammar = /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/
+const cloudOnly: ReadonlyArray<ProviderField> = ["project_id", "region", "endpoints", "token_url"]
+
+const projectFault = (id: string) => isProject(id) ? undefined : `${shown(id)} is not a Google Cloud project id or number`
+
+/** Faults of the fields that end up in URLs and headers. */
+const fieldFaults = (entry: ProviderEntry, fault: FieldFault): ReadonlyArray<Fault> => {
+  const faults: Array<Fault> = []
+  const check = <F extends ProviderField>(field: F, judge: (value: NonNullable<ProviderEntry[F]>) => string | undefined) => {
+    const value = entry[field]
+    const message = value === undefined || value === null ? undefined : judge(value)
+    if (message !== undefined) faults.push(fault(field, message))
+  }
+  check("slug", (slug) => isSlug(slug) ? undefined : `${shown(slug)} is not a slug: lower-case letters, digits and "-", at most 63`)
+  check("project_id", projectFault)
+  check("quota_project", projectFault)
+  check("region", (region) => {
+    const rest = regionFault(region)
+    return rest === undefined ? undefined : `${shown(region)} is not a region${rest}`
+  })
+  check("api_version", (version) => versionGrammar.test(version) ? undefined : `${shown(version)} is not an API version such as v1 or v1beta`)
+  check("base_url", urlFault)
+  check("token_url", urlFault)
+  if (entry.provider === "google") {
+    for (const field of cloudOnly) check(field, () => "has no meaning for provider google; it belongs to vertex-ai")
+  }
+  for (const [name, endpoint] of Object.entries(entry.endpoints ?? {})) {
+    if (!isEndpointId(name)) faults.push(fault("endpoints", "is not an endpoint id: letters, digits and \"-\", at most 63", [name]))
+    if (endpoint.host !== undefined && !hostGrammar.test(endpoint.host)) {
+      faults.push(fault("endpoints", `${shown(endpoint.host)} is not a host name`, [name, "host"]))
+    }
+  }
+  return faults
+}
+
+export type WrittenCredentials = NonNullable<ProviderEntry["credentials"]>
+
+/** A service account of its key file's content. */
+export const serviceAccount = (json: Json): Result.Result<Credentials, string> =>
+  Result.map(parseServiceAccount(json), (key) => ({ _tag: "ServiceAccount", key }))
+
+/** Credentials whose text stands in the entry itself; a `file` is for the reader of the configuration file to open. */
+export const writtenCredentials = (written: WrittenCredentials, kind: ProviderKind): Result.Result<Credentials, string> => {
+  if (kind === "google" && written.type !== "api_key") {
+    return Result.fail(`type ${written.type} has no meaning for provider google; use api_key`)
+  }
+  switch (written.type) {
+    case "api_key":
+      return Result.succeed({ _tag: "ApiKey", key: Redacted.make(written.key) })
+    case "access_token":
+      return Result.succeed({ _tag: "AccessToken", token: Redacted.make(written.token) })
+    case "application_default":
+      return Result.succeed({ _tag: "ApplicationDefault" })
+    case "service_account":
+      if (written.json !== undefined && written.file !== undefined) return Result.fail("give file or json, not both")
+      if (written.json !== undefined) return serviceAccount(written.json)
+      return Result.fail(written.file === undefined
+        ? "type service_account needs file or json"
+        : "a file is read for the configuration file only; give the key file's content as json")
+  }
+}
+
+const credentialsOf = (
+  entry: ProviderEntry,
+  fault: FieldFault,
+  read: (written: WrittenCredentials, kind: ProviderKind) => Result.Result<Credentials, string>
+): Result.Result<Credentials | undefined, Fault> => {
+  if (entry.api_key !== undefined) {
+    return entry.credentials === undefined
+      ? Result.succeed({ _tag: "ApiKey", key: Redacted.make(entry.api_key) })
+      : Result.fail(fault("api_key", "give api_key or credentials, not both"))
+  }
+  return entry.credentials === undefined
+    ? Result.succeed(undefined)
+    : Result.mapError(read(entry.credentials, entry.provider), (message) => fault("credentials", message))
+}
+
+const endpointFacts = (entry: ProviderEntry): Readonly<Record<string, EndpointFacts>> =>
+  Object.fromEntries(Object.entries(entry.endpoints ?? {}).map(([name, one]) =>
+    [name, { dialect: one.dialect, host: one.host, model: one.model }]))
+
+/** The account, whose credential is missing where that is at fault, and the faults. */
+export const readAccount = (
+  entry: ProviderEntry,
+  fault: FieldFault,
+  read = writtenCredentials
+): { readonly account: ProviderAccount; readonly faults: ReadonlyArray<Fault> } => {
+  const found = credentialsOf(entry, fault, read)
+  const credentials = Result.getOrUndefined(found)
+  return {
+    account: {
+      slug: entry.slug,
+      kind: entry.provider,
+      projectId: entry.project_id ?? (credentials?._tag === "ServiceAccount" ? credentials.key.projectId : undefined),
+      region: entry.region,
+      credentials,
+      origin: "stored",
+      endpoints: endpointFacts(entry),
+      models: entry.models,
+      apiVersion: entry.api_version,
+      quotaProject: entry.quota_project,
+      baseUrl: entry.base_url,
+      tokenUrl: entry.token_url
+    },
+    faults: [...fieldFaults(entry, fault), ...(Result.isFailure(found) ? [found.failure] : [])]
+  }
+}
+
+/** Faults of an entry that stands by itself. */
+export const ownFault: FieldFault = (field, message, below = []) => faultAt([field, ...below], message)
