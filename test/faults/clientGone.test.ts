@@ -4,6 +4,7 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import { LogSink } from "../../src/telemetry/LogWriter.ts"
 import { Stopwatch } from "../../src/telemetry/Stopwatch.ts"
+import { until } from "../support/faulty.ts"
 import { parseMetrics, type Sample } from "../support/prometheus.ts"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { gatewayKey, settingsFor, startGateway, startTestGateway, type TestGateway } from "../support/TestGateway.ts"
@@ -42,11 +43,6 @@ const silentAfter = async (events: ReadonlyArray<unknown>) => {
   const address = server.address()
   if (address === null || typeof address === "string") throw new Error("no port")
   return { url: `http://127.0.0.1:${address.port}`, close: () => server.close() }
-}
-
-/** Resolves once the condition holds, looking again at every turn of the event loop. */
-const until = async (holds: () => boolean): Promise<void> => {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve))
 }
 
 describe("F26 a client that leaves", () => {

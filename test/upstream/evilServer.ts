@@ -3,11 +3,15 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Http from "node:http"
 import * as Net from "node:net"
+import * as Tls from "node:tls"
+import { Worker } from "node:worker_threads"
 
 export interface EvilServer {
   readonly url: string
   /** Sockets accepted so far. */
   readonly accepted: () => number
+  /** Sockets that are open. */
+  readonly open: () => number
   /** Resolves when the n-th accepted socket has closed. */
   readonly closed: (n: number) => Promise<void>
   /** Resolves when n sockets have been accepted. */
@@ -20,8 +24,11 @@ const listen = (server: Net.Server): Effect.Effect<EvilServer, never, Scope.Scop
       const sockets: Array<Net.Socket> = []
       const closings: Array<Promise<void>> = []
       const waiting: Array<() => void> = []
+      let open = 0
       server.on("connection", (socket) => {
         sockets.push(socket)
+        open++
+        socket.once("close", () => open--)
         closings.push(new Promise((resolve) => socket.once("close", () => resolve())))
         socket.on("error", () => {})
         for (const wake of waiting.splice(0)) wake()
@@ -36,6 +43,7 @@ const listen = (server: Net.Server): Effect.Effect<EvilServer, never, Scope.Scop
           resolve({
             url: `http://127.0.0.1:${port}`,
             accepted: () => sockets.length,
+            open: () => open,
             connected,
             closed: async (n) => {
               await connected(n)
@@ -92,4 +100,48 @@ export const closedPort: Effect.Effect<string> = Effect.promise(
         server.close(() => resolve(`http://127.0.0.1:${port}`))
       })
     })
+)
+
+/** A TLS server that answers every request in clear text beneath; sockets are counted before their handshake. */
+export const tlsServer = (
+  certificate: Tls.TlsOptions,
+  answer: (socket: Net.Socket) => void
+): Effect.Effect<EvilServer, never, Scope.Scope> =>
+  Effect.map(
+    listen(Tls.createServer(certificate, (socket) => {
+      socket.on("error", () => {})
+      socket.on("data", () => answer(socket))
+    })),
+    (server) => ({ ...server, url: server.url.replace("http://127.0.0.1", "https://localhost") })
+  )
+
+/** Listens in a thread that then stands still, so that the kernel alone takes connections: as many as its queue holds. */
+const standstill = `
+const { parentPort, workerData } = require("node:worker_threads")
+const server = require("node:net").createServer()
+server.listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => {
+  parentPort.postMessage(server.address().port)
+  Atomics.wait(workerData, 0, 0)
+})`
+
+/** A listener whose queue is full: whoever connects now gets no answer to his SYN. */
+export const fullBacklog: Effect.Effect<string, never, Scope.Scope> = Effect.map(
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const worker = new Worker(standstill, { eval: true, workerData: new Int32Array(new SharedArrayBuffer(4)) })
+      const port = await new Promise<number>((resolve) => worker.once("message", resolve))
+      const waiting = await Promise.all([1, 2].map(() =>
+        new Promise<Net.Socket>((resolve) => {
+          const socket = Net.connect({ port, host: "127.0.0.1" }, () => resolve(socket))
+          socket.on("error", () => {})
+        })))
+      return { url: `http://127.0.0.1:${port}`, waiting, worker }
+    }),
+    ({ waiting, worker }) =>
+      Effect.promise(async () => {
+        for (const socket of waiting) socket.destroy()
+        await worker.terminate()
+      })
+  ),
+  ({ url }) => url
 )
