@@ -2,6 +2,7 @@
 // It must not know how any of them works.
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Redis from "effect/persistence/Redis"
 import type * as HttpServer from "effect/http/HttpServer"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import { TokenProvider } from "./auth/TokenProvider.ts"
@@ -15,6 +16,7 @@ import type { Settings } from "./domain/Settings.ts"
 import { version } from "./domain/version.ts"
 import { accountingLayer } from "./http/Accounting.ts"
 import { MetricsAccess } from "./http/MetricsHandlers.ts"
+import { Readiness } from "./http/Readiness.ts"
 import { Server } from "./http/Server.ts"
 import { GatewayKeys } from "./keys/GatewayKeys.ts"
 import { UsageLog } from "./keys/UsageLog.ts"
@@ -25,6 +27,7 @@ import { CloudPlatformProvider } from "./provider/CloudPlatformProvider.ts"
 import { ModelMakerProvider } from "./provider/ModelMakerProvider.ts"
 import { Providers } from "./provider/Providers.ts"
 import { ProviderRouter } from "./router/ProviderRouter.ts"
+import { SharedRedis } from "./store/SharedRedis.ts"
 import { ProcessMetrics } from "./telemetry/ProcessMetrics.ts"
 import { ExporterMissing } from "./telemetry/Tracing.ts"
 import { Transport } from "./upstream/Transport.ts"
@@ -33,8 +36,17 @@ import { Upstream } from "./upstream/Upstream.ts"
 /** What the HTTP face needs, and what another Effect application mounts under a router of its own. */
 export type GatewayServices = ProviderRouter | Catalog | Configs | Prompts | GatewayKeys | UsageLog
 
+/** The Redis of several gateways; undefined for one that stands alone. */
+type Sharing = Layer.Layer<SharedRedis | Redis.Redis> | undefined
+
+const sharing = ({ redis }: Settings): Sharing => redis === undefined ? undefined : SharedRedis.layer(redis)
+
+/** What may be lost without harm, shared where there is a Redis. */
+const memories = (shared: Sharing): Layer.Layer<SignatureMemory> =>
+  shared === undefined ? SignatureMemory.layerMemory : SignatureMemory.layerShared.pipe(Layer.provide(shared))
+
 /** Every service but the network: give it a Transport, a real one or a scripted one. */
-const layerNoDeps = (settings: Settings): Layer.Layer<GatewayServices, never, Transport> => {
+const layerNoDeps = (settings: Settings, shared = sharing(settings)): Layer.Layer<GatewayServices, never, Transport> => {
   const limits = Layer.succeed(Limits, settings.limits)
   const providers = Providers.layer.pipe(
     Layer.provide([CloudPlatformProvider.layer, ModelMakerProvider.layer]),
@@ -42,7 +54,7 @@ const layerNoDeps = (settings: Settings): Layer.Layer<GatewayServices, never, Tr
   )
   const catalog = Catalog.layerMemory(settings.accounts)
   const router = ProviderRouter.layer.pipe(
-    Layer.provide([providers, Upstream.layer, SignatureMemory.layerMemory, Circuits.layerMemory, ResponseCache.layerMemory, catalog])
+    Layer.provide([providers, Upstream.layer, memories(shared), Circuits.layerMemory, ResponseCache.layerMemory, catalog])
   )
   const prompts = Prompts.layerMemory(settings.prompts ?? [])
   const configs = Configs.layerMemory(settings.configs ?? {})
@@ -59,19 +71,25 @@ const accounting = (settings: Settings, catalog: Layer.Layer<Catalog>): Layer.La
   }).pipe(Layer.provide([Prices.layerWith(settings.prices ?? {}, publicPrices).pipe(Layer.provide(catalog)), UsageLog.layerMemory]))
 
 /** The services over the real network, without HTTP of our own. */
-const layerServices = (settings: Settings): Layer.Layer<GatewayServices> =>
-  layerNoDeps(settings).pipe(
+const layerServices = (settings: Settings, shared = sharing(settings)): Layer.Layer<GatewayServices> =>
+  layerNoDeps(settings, shared).pipe(
     Layer.provide(Transport.layer.pipe(Layer.provide(Layer.succeed(Limits, settings.limits))))
   )
 
 /** The whole service: listens until the layer's scope closes, then drains. */
-const layer = (settings: Settings): Layer.Layer<HttpServer.HttpServer, HttpServerError.ServeError | ExporterMissing> =>
-  Server.layer(settings.server).pipe(
-    Layer.provide([layerServices(settings), ProcessMetrics.layer(version)]),
+const layer = (settings: Settings): Layer.Layer<HttpServer.HttpServer, HttpServerError.ServeError | ExporterMissing> => {
+  const shared = sharing(settings)
+  return Server.layer(settings.server).pipe(
+    Layer.provide([layerServices(settings, shared), ProcessMetrics.layer(version), readiness(shared)]),
     Layer.provide(Layer.succeed(MetricsAccess, settings.server.metricsAuth ?? "none")),
     Layer.provide(exporting(settings)),
     Layer.provide(Layer.succeed(Limits, settings.limits))
   )
+}
+
+/** What the health routes tell of. */
+const readiness = (shared: Sharing): Layer.Layer<never> =>
+  shared === undefined ? Layer.empty : Layer.effect(Readiness, Effect.map(SharedRedis, ({ isUp }) => ({ redis: isUp }))).pipe(Layer.provide(shared))
 
 /** The SDK is large and optional: it is loaded where there is somebody to export to. */
 const exporting = ({ export: wanted }: Settings): Layer.Layer<never, ExporterMissing> =>

@@ -38,7 +38,7 @@ export const variableOf = (section: string, name: string): string =>
   `GATEWAY_${section}_${name.replace(/[A-Z]/g, "_$&")}`.toUpperCase()
 
 interface Override {
-  readonly section: "server" | "limits" | "log" | "telemetry"
+  readonly section: "server" | "redis" | "limits" | "log" | "telemetry"
   readonly name: string
   /** What a fault names: the variable or the flag. */
   readonly origin: string
@@ -56,6 +56,8 @@ const overrides = (env: Environment, flags: Flags): ReadonlyArray<Override> => {
   variable("server", "host", variableOf("server", "host"))
   variable("server", "port", variableOf("server", "port"))
   variable("server", "metrics_auth", variableOf("server", "metrics_auth"))
+  variable("redis", "url", "REDIS_URL")
+  variable("redis", "url", variableOf("redis", "url"))
   variable("log", "format", variableOf("log", "format"))
   variable("log", "level", variableOf("log", "level"))
   for (const name of Object.keys(defaultLimits)) variable("limits", name, variableOf("limits", name))
@@ -89,6 +91,12 @@ const layered = (file: JsonObject, over: ReadonlyArray<Override>): JsonObject =>
 const decode = Schema.decodeUnknownResult(settingsFile, { errors: "all", onExcessProperty: "error" })
 
 const hostGrammar = /^[A-Za-z0-9_.:-]{1,253}$/
+/** A password may hold anything; what a fault says of it is nothing. */
+const redisFaults = (url: string | undefined): ReadonlyArray<Fault> =>
+  url === undefined || /^rediss?:\/\/[^\s/]+(\/\d{0,5})?$/.test(url) && URL.canParse(url)
+    ? []
+    : [faultAt(["redis", "url"], "is not an address of the form redis://host:6379 or rediss://user:password@host:6380/0")]
+
 const keyGrammar = /^[\x21-\x7e]{8,256}$/
 const keyFault = "must be 8 to 256 printable characters without spaces"
 
@@ -174,6 +182,7 @@ const checked = (file: SettingsFile, input: SettingsInput): { readonly settings:
       limits,
       ...(prompts.prompts.length === 0 ? {} : { prompts: prompts.prompts }),
       configs: configs.configs,
+      ...(file.redis?.url === undefined ? {} : { redis: Redacted.make(file.redis.url) }),
       ...(file.log === undefined ? {} : { log: file.log }),
       ...(file.prices === undefined ? {} : { prices: Object.fromEntries(Object.entries(file.prices).map(([name, one]) => [name, priceOf(one)])) }),
       ...(exported.setting === undefined ? {} : { export: exported.setting }),
@@ -183,6 +192,7 @@ const checked = (file: SettingsFile, input: SettingsInput): { readonly settings:
     },
     faults: [
       ...(hostGrammar.test(host) ? [] : [faultAt(["server", "host"], `${shown(host)} is not an address to listen on`)]),
+      ...redisFaults(file.redis?.url),
       ...faults,
       ...keyFaults(file, accounts),
       ...prompts.faults,

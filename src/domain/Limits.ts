@@ -59,6 +59,9 @@ export interface LimitValues {
   readonly cacheBytes: number
   readonly cacheEntryBytes: number
   readonly cacheSeconds: number
+  readonly redisMillis: number
+  readonly redisConnectMillis: number
+  readonly redisQueue: number
 }
 
 const MiB = 1024 * 1024
@@ -118,7 +121,10 @@ export const defaultLimits: LimitValues = {
   cacheEntries: 10_000,
   cacheBytes: 64 * MiB,
   cacheEntryBytes: 4 * MiB,
-  cacheSeconds: 3_600
+  cacheSeconds: 3_600,
+  redisMillis: 100,
+  redisConnectMillis: 1_000,
+  redisQueue: 10_000
 }
 
 export const Limits: Context.Reference<LimitValues> = Context.Reference<LimitValues>("gateway/domain/Limits", {

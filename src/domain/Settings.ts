@@ -18,6 +18,12 @@ const server = Schema.Struct({
   )
 })
 
+const redis = Schema.Struct({
+  url: Schema.optionalKey(
+    text.annotate({ description: "redis:// or rediss:// address of what several gateways share; write ${NAME} where it holds a password." })
+  )
+})
+
 const log = Schema.Struct({
   format: Schema.optionalKey(
     Schema.Literals(["json", "pretty", "off"]).annotate({ description: "Form of the lines on stdout: json unless that is a terminal." })
@@ -160,12 +166,16 @@ const limits = Schema.Struct({
   cacheEntries: count,
   cacheBytes: size,
   cacheEntryBytes: size,
-  cacheSeconds: count
+  cacheSeconds: count,
+  redisMillis: duration,
+  redisConnectMillis: duration,
+  redisQueue: count
 } satisfies Record<keyof LimitValues, unknown>)
 
 /** The configuration file after `${NAME}` was replaced. An unknown key is a fault, so decode with `onExcessProperty: "error"`. */
 export const settingsFile = Schema.Struct({
   server: Schema.optionalKey(server),
+  redis: Schema.optionalKey(redis),
   providers: Schema.optionalKey(Schema.Array(provider)),
   keys: Schema.optionalKey(Schema.Array(key)),
   prompts: Schema.optionalKey(Schema.Array(prompt)),
@@ -215,6 +225,8 @@ export interface ExportSetting {
 /** Everything the service is started with: complete, checked, defaults filled in. */
 export interface Settings {
   readonly server: { readonly host: string; readonly port: number; readonly metricsAuth?: "none" | "admin" }
+  /** Address of the Redis that several gateways share; without it each has its own limits, circuits, signatures and cache. */
+  readonly redis?: Redacted.Redacted<string>
   /** In the order of the file, the built-in slugs `vertex-ai` and `google` last unless declared. */
   readonly accounts: ReadonlyArray<ProviderAccount>
   readonly keys: ReadonlyArray<KeySetting>

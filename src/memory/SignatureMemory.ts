@@ -3,7 +3,9 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Redis from "effect/persistence/Redis"
 import { Limits } from "../domain/Limits.ts"
+import { RedisPrefix } from "../store/SharedRedis.ts"
 
 /** A signature and the backend that made it; nobody else may be sent it. */
 export interface Remembered {
@@ -38,7 +40,7 @@ export class SignatureMemory extends Context.Service<SignatureMemory, {
           Effect.map(nowMillis, (now) => {
             const known = new Map<string, Remembered>()
             for (const callId of callIds) {
-              const entry = entries.get(`${keyId}/${callId}`)
+              const entry = entries.get(nameOf(keyId, callId))
               if (entry !== undefined && entry.expiresMillis > now) known.set(callId, entry)
             }
             return known
@@ -47,7 +49,7 @@ export class SignatureMemory extends Context.Service<SignatureMemory, {
           Effect.map(nowMillis, (now) => {
             for (const { callId, signature } of pairs) {
               if (signature.length > limits.signatureBytes) continue
-              const key = `${keyId}/${callId}`
+              const key = nameOf(keyId, callId)
               forget(key)
               bytes += signature.length
               entries.set(key, { issuer, signature, expiresMillis: now + limits.signatureMillis })
@@ -61,4 +63,48 @@ export class SignatureMemory extends Context.Service<SignatureMemory, {
       }
     })
   )
+
+  /** In this process and in Redis, which is asked for what others remember. While it is gone they are on their own. */
+  static readonly layerShared: Layer.Layer<SignatureMemory, never, Redis.Redis> = Layer.effect(
+    SignatureMemory,
+    Effect.gen(function*() {
+      const own = yield* SignatureMemory
+      const redis = yield* Redis.Redis
+      const prefix = `${yield* RedisPrefix}signature:`
+      const { signatureBytes, signatureMillis } = yield* Limits
+      return {
+        recall: (keyId, callIds) =>
+          Effect.flatMap(own.recall(keyId, callIds), (known) => {
+            const asked = callIds.filter((callId) => !known.has(callId) && callId.length <= longestCallId).slice(-mostAsked)
+            if (asked.length === 0) return Effect.succeed(known)
+            return redis.send<ReadonlyArray<string | null>>("MGET", ...asked.map((callId) => prefix + nameOf(keyId, callId))).pipe(
+              Effect.map((texts) => new Map([...known, ...texts.flatMap((text, at) => rememberedOf(asked[at], text))])),
+              Effect.orElseSucceed(() => known)
+            )
+          }),
+        remember: (keyId, issuer, pairs) => {
+          const kept = pairs.filter(({ callId, signature }) => signature.length <= signatureBytes && callId.length <= longestCallId)
+          const share = Effect.forEach(
+            kept,
+            ({ callId, signature }) => redis.send("SET", prefix + nameOf(keyId, callId), `${issuer}\n${signature}`, "PX", String(signatureMillis)),
+            { concurrency: 16, discard: true }
+          )
+          return Effect.andThen(own.remember(keyId, issuer, pairs), Effect.ignore(share))
+        }
+      }
+    })
+  ).pipe(Layer.provide(SignatureMemory.layerMemory))
+}
+
+/** Ids of calls are chosen by callers, names of keys by operators: without its length one could end in another's. */
+const nameOf = (keyId: string, callId: string): string => `${keyId.length}:${keyId}/${callId}`
+
+/** No upstream has longer ids, and nothing longer is worth asking for. */
+const longestCallId = 256
+/** Of a long history the last calls matter. */
+const mostAsked = 1_000
+
+const rememberedOf = (callId: string | undefined, text: string | null): ReadonlyArray<readonly [string, Remembered]> => {
+  const end = text?.indexOf("\n") ?? -1
+  return callId === undefined || text === null || end < 0 ? [] : [[callId, { issuer: text.slice(0, end), signature: text.slice(end + 1) }]]
 }

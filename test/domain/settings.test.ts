@@ -61,12 +61,14 @@ describe("faults", () => {
   const table: ReadonlyArray<readonly [name: string, file: Json, expected: ReadonlyArray<string>]> = [
     ["no mapping", ["a"], ["  the configuration must be a mapping of keys"]],
     ["unknown section", { server: {}, provider: [] }, ["provider  unknown key; did you mean providers?"]],
-    ["unknown section far from all", { xyzzyxyzzy: 1 }, ["xyzzyxyzzy  unknown key; known: server, providers, keys, prompts, configs, prices, log, telemetry, limits"]],
+    ["unknown section far from all", { xyzzyxyzzy: 1 }, ["xyzzyxyzzy  unknown key; known: server, redis, providers, keys, prompts, configs, prices, log, telemetry, limits"]],
     ["swapped letters", { server: { prot: 1 } }, ["server.prot  unknown key; did you mean port?"]],
     ["camelCase for snake_case", google({ apiKey: "sekret" }), ["providers[0].apiKey  unknown key; did you mean api_key?"]],
     ["port out of range", { server: { port: 70000 } }, ["server.port  expected a whole number from 0 to 65535"]],
     ["port as word", { server: { port: "http" } }, ["server.port  expected a number"]],
     ["host that is no address", { server: { host: "http://x" } }, ["server.host  \"http://x\" is not an address to listen on"]],
+    ["Redis that is none", { redis: { url: "http://:sekret@x" } }, ["redis.url  is not an address of the form redis://host:6379 or rediss://user:password@host:6380/0"]],
+    ["Redis at no port", { redis: { url: "redis://:sekret@x:99999" } }, ["redis.url  is not an address of the form redis://host:6379 or rediss://user:password@host:6380/0"]],
     ["section of another kind", { providers: {} }, ["providers  expected a list"]],
     ["item of another kind", { keys: ["sekret"] }, ["keys[0]  expected a mapping of keys"]],
     ["number for a secret", google({ api_key: 1234567 }), ["providers[0].api_key  expected text"]],
@@ -205,6 +207,17 @@ describe("settings", () => {
       configs: {}
     })
     expect(settings({ providers: null, keys: null, server: null })).toStrictEqual(settings(null))
+  })
+
+  it("GATEWAY_REDIS_URL wins over REDIS_URL, over the file; none of them is shown", () => {
+    const address = (name: string) => `rediss://user:sekret%2F1@${name}:6380/2`
+    const file = { redis: { url: address("file") } }
+    expect(settings({}).redis).toBe(undefined)
+    expect(settings({}, { REDIS_URL: address("a") }).redis).toEqual(Redacted.make(address("a")))
+    expect(settings(file).redis).toEqual(Redacted.make(address("file")))
+    expect(settings(file, { REDIS_URL: address("a") }).redis).toEqual(Redacted.make(address("a")))
+    expect(settings(file, { REDIS_URL: address("a"), GATEWAY_REDIS_URL: address("b") }).redis).toEqual(Redacted.make(address("b")))
+    expect(JSON.stringify(settings(file))).not.toContain("sekret")
   })
 
   it("flag wins over GATEWAY_*, over PORT, over the file, over the default", () => {

@@ -264,7 +264,7 @@ const honestyRule = (file: Parsed): ReadonlyArray<string> => {
 
 const doors: ReadonlyArray<readonly [name: RegExp, where: (file: Parsed) => boolean]> = [
   [/^undici(\/|$)/, (file) => file.file === "upstream/Transport.ts"],
-  [/^(node:sqlite|@effect\/sql-)/, (file) => file.folder === "store"],
+  [/^(node:sqlite|redis$|@effect\/sql-)/, (file) => file.folder === "store"],
   [/^effect\/http\/HttpServerResponse$/, (file) => file.folder === "http"]
 ]
 
@@ -275,7 +275,7 @@ const doorRule = (file: Parsed): ReadonlyArray<string> => {
     const door = doors.find(([name]) => name.test(one.from))
     return door === undefined || door[1](file) ? [] : [at(file, one.at, "R7 doors", `may not import ${one.from}`)]
   })
-  const opens = ["upstream/Transport.ts", "store/Vault.ts"].includes(file.file) || ["auth", "keys"].includes(file.folder)
+  const opens = ["upstream/Transport.ts", "store/Vault.ts", "store/SharedRedis.ts"].includes(file.file) || ["auth", "keys"].includes(file.folder)
   const secrets = file.nodes
     .filter(({ node }) => !opens && memberName(node) === "Redacted.value")
     .map(({ node }) => at(file, node.start, "R7 doors", "Redacted.value here"))

@@ -1,0 +1,35 @@
+// A real Redis for tests, named by TEST_REDIS_URL; says loudly when there is none. Each user has keys of its own, gone in the end.
+import { randomUUID } from "node:crypto"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as RedisService from "effect/persistence/Redis"
+import * as Redacted from "effect/Redacted"
+import { createClient } from "redis"
+import { RedisPrefix, SharedRedis } from "../../src/store/SharedRedis.ts"
+
+/** Undefined where there is no Redis to test with. */
+export const redisUrl: string | undefined = process.env["TEST_REDIS_URL"] || undefined
+
+export const saidWithoutRedis = (what: string): boolean => {
+  if (redisUrl === undefined) console.warn(`\n*** LEFT OUT: ${what}: no Redis (TEST_REDIS_URL) ***\n`)
+  return redisUrl !== undefined
+}
+
+/** Keys that begin so are the test's own, and removed when the scope ends. */
+export const ownPrefix = (): Layer.Layer<never> => {
+  const prefix = `mgw-test:${randomUUID()}:`
+  return Layer.merge(
+    Layer.succeed(RedisPrefix, prefix),
+    Layer.effectDiscard(Effect.acquireRelease(Effect.void, () => Effect.promise(() => removeKeys(prefix))))
+  )
+}
+
+export const removeKeys = async (prefix: string): Promise<void> => {
+  const client = createClient({ url: redisUrl ?? "" })
+  await client.connect()
+  for await (const keys of client.scanIterator({ MATCH: `${prefix}*`, COUNT: 1000 })) if (keys.length > 0) await client.del(keys)
+  client.destroy()
+}
+
+/** A connection, under names of its own. */
+export const redisLayer = (url = redisUrl ?? ""): Layer.Layer<SharedRedis | RedisService.Redis> => SharedRedis.layer(Redacted.make(url))
