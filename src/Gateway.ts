@@ -15,6 +15,7 @@ import { Limits } from "./domain/Limits.ts"
 import type { Settings } from "./domain/Settings.ts"
 import { version } from "./domain/version.ts"
 import { accountingLayer } from "./http/Accounting.ts"
+import { WebHandler } from "./http/HttpApi.ts"
 import { MetricsAccess } from "./http/MetricsHandlers.ts"
 import { Readiness } from "./http/Readiness.ts"
 import { Server } from "./http/Server.ts"
@@ -45,10 +46,16 @@ const sharing = ({ redis }: Settings): Sharing => redis === undefined ? undefine
 const memories = (shared: Sharing): Layer.Layer<SignatureMemory> =>
   shared === undefined ? SignatureMemory.layerMemory : SignatureMemory.layerShared.pipe(Layer.provide(shared))
 
+/** What an application puts in the place of our own. */
+export interface GatewayParts {
+  /** With providers of its own beside ours: `Providers.layerWith({ acme: AcmeProvider })`. */
+  readonly providers?: Layer.Layer<Providers, never, CloudPlatformProvider | ModelMakerProvider | TokenProvider | Transport>
+}
+
 /** Every service but the network: give it a Transport, a real one or a scripted one. */
-const layerNoDeps = (settings: Settings, shared = sharing(settings)): Layer.Layer<GatewayServices, never, Transport> => {
+const layerNoDeps = (settings: Settings, parts: GatewayParts = {}, shared = sharing(settings)): Layer.Layer<GatewayServices, never, Transport> => {
   const limits = Layer.succeed(Limits, settings.limits)
-  const providers = Providers.layer.pipe(
+  const providers = (parts.providers ?? Providers.layer).pipe(
     Layer.provide([CloudPlatformProvider.layer, ModelMakerProvider.layer]),
     Layer.provide(TokenProvider.layerWith({ credentialsFile: settings.applicationCredentialsFile }))
   )
@@ -71,16 +78,16 @@ const accounting = (settings: Settings, catalog: Layer.Layer<Catalog>): Layer.La
   }).pipe(Layer.provide([Prices.layerWith(settings.prices ?? {}, publicPrices).pipe(Layer.provide(catalog)), UsageLog.layerMemory]))
 
 /** The services over the real network, without HTTP of our own. */
-const layerServices = (settings: Settings, shared = sharing(settings)): Layer.Layer<GatewayServices> =>
-  layerNoDeps(settings, shared).pipe(
+const layerServices = (settings: Settings, parts?: GatewayParts, shared = sharing(settings)): Layer.Layer<GatewayServices> =>
+  layerNoDeps(settings, parts, shared).pipe(
     Layer.provide(Transport.layer.pipe(Layer.provide(Layer.succeed(Limits, settings.limits))))
   )
 
 /** The whole service: listens until the layer's scope closes, then drains. */
-const layer = (settings: Settings): Layer.Layer<HttpServer.HttpServer, HttpServerError.ServeError | ExporterMissing> => {
+const layer = (settings: Settings, parts?: GatewayParts): Layer.Layer<HttpServer.HttpServer, HttpServerError.ServeError | ExporterMissing> => {
   const shared = sharing(settings)
   return Server.layer(settings.server).pipe(
-    Layer.provide([layerServices(settings, shared), ProcessMetrics.layer(version), readiness(shared)]),
+    Layer.provide([layerServices(settings, parts, shared), ProcessMetrics.layer(version), readiness(shared)]),
     Layer.provide(Layer.succeed(MetricsAccess, settings.server.metricsAuth ?? "none")),
     Layer.provide(exporting(settings)),
     Layer.provide(Layer.succeed(Limits, settings.limits))
@@ -91,6 +98,13 @@ const layer = (settings: Settings): Layer.Layer<HttpServer.HttpServer, HttpServe
 const readiness = (shared: Sharing): Layer.Layer<never> =>
   shared === undefined ? Layer.empty : Layer.effect(Readiness, Effect.map(SharedRedis, ({ isUp }) => ({ redis: isUp }))).pipe(Layer.provide(shared))
 
+/** The whole service as a function of web requests over the given network, for tests: it stands alone, keeps everything in memory and opens no socket. */
+const layerTest = ({ redis: _, ...settings }: Settings, parts?: GatewayParts): Layer.Layer<GatewayServices | WebHandler, never, Transport> =>
+  WebHandler.layer.pipe(
+    Layer.provideMerge(layerNoDeps(settings, parts)),
+    Layer.provide([Layer.succeed(Limits, settings.limits), Layer.succeed(MetricsAccess, settings.server.metricsAuth ?? "none")])
+  )
+
 /** The SDK is large and optional: it is loaded where there is somebody to export to. */
 const exporting = ({ export: wanted }: Settings): Layer.Layer<never, ExporterMissing> =>
   wanted === undefined ? Layer.empty : Layer.unwrap(Effect.map(
@@ -98,4 +112,4 @@ const exporting = ({ export: wanted }: Settings): Layer.Layer<never, ExporterMis
     ({ exporter }) => exporter(version, wanted)
   ))
 
-export const Gateway = { layer, layerServices, layerNoDeps }
+export const Gateway = { layer, layerServices, layerNoDeps, layerTest }

@@ -4,10 +4,10 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { BodyInvalid, CredentialsMissing } from "../domain/GatewayError.ts"
 import { parseJsonText } from "../domain/json.ts"
-import type { CarriedCredentials, Credentials, ProviderAccount } from "../domain/ProviderAccount.ts"
+import { type CarriedCredentials, type Credentials, isBuiltIn, type ProviderAccount } from "../domain/ProviderAccount.ts"
 import { parseServiceAccount } from "../domain/serviceAccountKey.ts"
 
-/** The credential the request carries for this kind of provider; one kind's credential is never another's. */
+/** The credential the request carries for this kind of provider; one kind's credential is never another's. Providers that are not ours get a token. */
 const carriedFor = (
   account: ProviderAccount,
   carried: CarriedCredentials
@@ -16,7 +16,7 @@ const carriedFor = (
     const key = carried.authorization ?? carried.googApiKey
     return Result.succeed(key === undefined ? undefined : { _tag: "ApiKey", key })
   }
-  if (carried.vertexServiceAccountJson !== undefined) {
+  if (account.kind === "vertex-ai" && carried.vertexServiceAccountJson !== undefined) {
     const read = Result.flatMap(parseJsonText(Redacted.value(carried.vertexServiceAccountJson)), parseServiceAccount)
     return Result.isSuccess(read)
       ? Result.succeed({ _tag: "ServiceAccount", key: read.success })
@@ -46,9 +46,9 @@ export const withCarried = (
   return Result.succeed(credentials === undefined ? placed : { ...placed, credentials, origin: "caller" })
 }
 
-/** Refuses an account that has nothing to send, and says what would do. */
+/** Refuses an account that has nothing to send, and says what would do. A provider that is not ours may need nothing. */
 export const requireCredentials = (account: ProviderAccount): Result.Result<ProviderAccount, CredentialsMissing> =>
-  account.credentials !== undefined
+  account.credentials !== undefined || !isBuiltIn(account.kind)
     ? Result.succeed(account)
     : Result.fail(new CredentialsMissing({
       message: account.kind === "google"

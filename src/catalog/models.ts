@@ -1,6 +1,6 @@
 // Models listed for an account that names none, per provider.
 // It must not know which of them an account may really call; the upstream decides that.
-import type { ProviderKind } from "../domain/ProviderAccount.ts"
+import type { BuiltInKind } from "../domain/ProviderAccount.ts"
 
 /** Both providers serve these names of Gemini, newest generation first; those that draw are last. */
 const gemini = [
@@ -35,7 +35,7 @@ const open = [
 const embeddings = ["gemini-embedding-2", "gemini-embedding-001"]
 
 /** Chat, then embeddings, then pictures. */
-export const listedModels: Readonly<Record<ProviderKind, ReadonlyArray<string>>> = {
+export const listedModels: Readonly<Record<BuiltInKind, ReadonlyArray<string>>> = {
   google: [...gemini, ...embeddings, "imagen-4.0-generate-001"],
   "vertex-ai": [
     ...gemini,

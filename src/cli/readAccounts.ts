@@ -3,7 +3,7 @@
 import * as Result from "effect/Result"
 import { faultAt, type Fault, shown } from "../domain/faults.ts"
 import { isJsonObject, type Json, parseJsonText } from "../domain/json.ts"
-import type { Credentials, ProviderAccount, ProviderKind } from "../domain/ProviderAccount.ts"
+import { type BuiltInKind, builtInKinds, type Credentials, type ProviderAccount } from "../domain/ProviderAccount.ts"
 import { type FieldFault, type ProviderField, readAccount, serviceAccount, type WrittenCredentials, writtenCredentials } from "../domain/readAccount.ts"
 import type { ProviderEntry, SettingsFile } from "../domain/Settings.ts"
 import type { Environment } from "./substitute.ts"
@@ -18,7 +18,7 @@ interface Source {
   readonly fromEnvironment: ReadonlySet<ProviderField>
 }
 
-const variables: Readonly<Record<ProviderKind, ReadonlyArray<readonly [field: "api_key" | "project_id" | "region" | "credentials" | "base_url" | "token_url", name: string, wins: boolean]>>> = {
+const variables: Readonly<Record<BuiltInKind, ReadonlyArray<readonly [field: "api_key" | "project_id" | "region" | "credentials" | "base_url" | "token_url", name: string, wins: boolean]>>> = {
   "vertex-ai": [
     ["project_id", "GOOGLE_CLOUD_PROJECT", false],
     ["region", "GOOGLE_CLOUD_LOCATION", false],
@@ -33,21 +33,19 @@ const variables: Readonly<Record<ProviderKind, ReadonlyArray<readonly [field: "a
   ]
 }
 
-const builtIn: ReadonlyArray<ProviderKind> = ["vertex-ai", "google"]
-
 const declared = (entry: ProviderEntry, index: number): Source => ({
   entry,
   fault: (field, message, below = []) => faultAt(["providers", index, field, ...below], message),
   fromEnvironment: new Set()
 })
 
-const withField = (entry: ProviderEntry, field: (typeof variables)[ProviderKind][number][0], value: string): ProviderEntry =>
+const withField = (entry: ProviderEntry, field: (typeof variables)[BuiltInKind][number][0], value: string): ProviderEntry =>
   field === "credentials" ? { ...entry, credentials: { type: "service_account", file: value } } : { ...entry, [field]: value }
 
 const hasCredential = (entry: ProviderEntry): boolean => entry.api_key !== undefined || entry.credentials !== undefined
 
 /** A built-in slug with what the environment adds: `GATEWAY_*` wins over the file, everybody's variables fill its gaps. */
-const withEnvironment = (source: Source, kind: ProviderKind, env: Environment): Source => {
+const withEnvironment = (source: Source, kind: BuiltInKind, env: Environment): Source => {
   const names = new Map<ProviderField, string>()
   let entry = source.entry
   for (const [field, name, wins] of variables[kind]) {
@@ -73,13 +71,13 @@ const sources = (entries: ReadonlyArray<ProviderEntry>, env: Environment): Reado
     const source = declared(entry, index)
     return entry.slug === entry.provider ? withEnvironment(source, entry.provider, env) : source
   })
-  const missing = builtIn.filter((kind) => !entries.some((entry) => entry.slug === kind))
+  const missing = builtInKinds.filter((kind) => !entries.some((entry) => entry.slug === kind))
   return [...own, ...missing.map((kind) => withEnvironment(declared({ slug: kind, provider: kind }, -1), kind, env))]
 }
 
 /** A credential file is opened here; all else stands in the entry. */
 const opened = (fileText: FileText, writtenIn: "file" | "environment") =>
-(written: WrittenCredentials, kind: ProviderKind): Result.Result<Credentials, string> => {
+(written: WrittenCredentials, kind: BuiltInKind): Result.Result<Credentials, string> => {
   const file = written.type === "service_account" && kind === "vertex-ai" && written.json === undefined ? written.file : undefined
   if (file === undefined) return writtenCredentials(written, kind)
   const json = Result.flatMap(fileText(file, writtenIn), (text) =>

@@ -7,7 +7,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { defaultLimits } from "../domain/Limits.ts"
-import type { ProviderAccount, ServiceAccountKey } from "../domain/ProviderAccount.ts"
+import { type ProviderAccount, providerAccount, type ServiceAccountKey } from "../domain/ProviderAccount.ts"
 import type { Settings } from "../domain/Settings.ts"
 import { makeSimulator } from "./google/Simulator.ts"
 import { demoProject, demoPrompts, demoRegion, endpointFacts } from "./seed.ts"
@@ -57,29 +57,15 @@ const simulator = (publicKeyPem: string, tokensPerSecond: number): Effect.Effect
     (listening) => Effect.promise(() => listening.close())
   ).pipe(Effect.map((listening) => listening.url))
 
-type Facts = Pick<ProviderAccount, "slug" | "kind" | "credentials" | "projectId" | "region" | "endpoints" | "baseUrl" | "tokenUrl">
-
-const account = (facts: Facts): ProviderAccount => ({
-  origin: "stored",
-  models: undefined,
-  apiVersion: undefined,
-  quotaProject: undefined,
-  ...facts
-})
-
 /** The two real slugs, with credentials that only the simulator takes. */
 const accounts = (origin: string, key: ServiceAccountKey): ReadonlyArray<ProviderAccount> => [
-  account({
+  providerAccount({
     slug: "google",
     kind: "google",
     credentials: { _tag: "ApiKey", key: Redacted.make(apiKey) },
-    projectId: undefined,
-    region: undefined,
-    endpoints: {},
-    baseUrl: origin,
-    tokenUrl: undefined
+    baseUrl: origin
   }),
-  account({
+  providerAccount({
     slug: "vertex-ai",
     kind: "vertex-ai",
     credentials: { _tag: "ServiceAccount", key },

@@ -2,8 +2,16 @@
 // It must not know how a credential is exchanged or sent.
 import type * as Redacted from "effect/Redacted"
 
-/** `vertex-ai` is Google Vertex AI, `google` the Gemini Developer API. */
-export type ProviderKind = "vertex-ai" | "google"
+/** The providers this gateway brings: `vertex-ai` is Google Vertex AI, `google` the Gemini Developer API. */
+export const builtInKinds = ["vertex-ai", "google"] as const
+export type BuiltInKind = (typeof builtInKinds)[number]
+export const isBuiltIn = (kind: ProviderKind): kind is BuiltInKind => builtInKinds.some((one) => one === kind)
+
+/** One of these, or the name under which an application adds a provider of its own. */
+export type ProviderKind = BuiltInKind | (string & {})
+
+/** Something for every built-in kind, and perhaps for others. */
+export type PerKind<A> = Readonly<Record<BuiltInKind, A>> & { readonly [kind: string]: A | undefined }
 
 /** Texts that may name a region or a project, and so may enter a URL. */
 const regionGrammar = /^[a-z]{2,20}(-[a-z]{2,20}){0,3}\d{0,2}$/
@@ -51,6 +59,21 @@ export interface ProviderAccount {
   /** Operator only: replaces the token endpoint. */
   readonly tokenUrl: string | undefined
 }
+
+/** A stored account that is no more than what is said of it. */
+export const providerAccount = (facts: Pick<ProviderAccount, "slug" | "kind"> & Partial<ProviderAccount>): ProviderAccount => ({
+  projectId: undefined,
+  region: undefined,
+  credentials: undefined,
+  origin: "stored",
+  endpoints: {},
+  models: undefined,
+  apiVersion: undefined,
+  quotaProject: undefined,
+  baseUrl: undefined,
+  tokenUrl: undefined,
+  ...facts
+})
 
 /** Credentials that came with the request; they win over the stored ones. */
 export interface CarriedCredentials {

@@ -196,9 +196,9 @@ export interface KeySetting {
   readonly name: string
   readonly key: Redacted.Redacted<string>
   /** Slugs this key may use; undefined: all. */
-  readonly providers: ReadonlyArray<string> | undefined
+  readonly providers?: ReadonlyArray<string> | undefined
   /** Model ids this key may use; undefined: all. */
-  readonly models: ReadonlyArray<string> | undefined
+  readonly models?: ReadonlyArray<string> | undefined
   /** Id of the config of requests that name none. */
   readonly config?: string
   /** What it is for; undefined: inference. */

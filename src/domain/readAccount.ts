@@ -5,7 +5,7 @@ import * as Result from "effect/Result"
 import { type Fault, faultAt, type FaultPath, shown } from "./faults.ts"
 import type { Json } from "./json.ts"
 import { isEndpointId, isSlug } from "./ModelRef.ts"
-import { type Credentials, type EndpointFacts, isProject, type ProviderAccount, type ProviderKind } from "./ProviderAccount.ts"
+import { type BuiltInKind, type Credentials, type EndpointFacts, isProject, type ProviderAccount } from "./ProviderAccount.ts"
 import { regionFault } from "./regions.ts"
 import { parseServiceAccount } from "./serviceAccountKey.ts"
 import type { ProviderEntry } from "./Settings.ts"
@@ -66,7 +66,7 @@ export const serviceAccount = (json: Json): Result.Result<Credentials, string> =
   Result.map(parseServiceAccount(json), (key) => ({ _tag: "ServiceAccount", key }))
 
 /** Credentials whose text stands in the entry itself; a `file` is for the reader of the configuration file to open. */
-export const writtenCredentials = (written: WrittenCredentials, kind: ProviderKind): Result.Result<Credentials, string> => {
+export const writtenCredentials = (written: WrittenCredentials, kind: BuiltInKind): Result.Result<Credentials, string> => {
   if (kind === "google" && written.type !== "api_key") {
     return Result.fail(`type ${written.type} has no meaning for provider google; use api_key`)
   }
@@ -89,7 +89,7 @@ export const writtenCredentials = (written: WrittenCredentials, kind: ProviderKi
 const credentialsOf = (
   entry: ProviderEntry,
   fault: FieldFault,
-  read: (written: WrittenCredentials, kind: ProviderKind) => Result.Result<Credentials, string>
+  read: (written: WrittenCredentials, kind: BuiltInKind) => Result.Result<Credentials, string>
 ): Result.Result<Credentials | undefined, Fault> => {
   if (entry.api_key !== undefined) {
     return entry.credentials === undefined

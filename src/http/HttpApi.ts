@@ -1,7 +1,12 @@
 // All routes of the service as one layer on Effect's HttpRouter.
 // It must not know servers, sockets or where the services come from.
-import * as Layer from "effect/Layer"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpEffect from "effect/http/HttpEffect"
 import * as HttpRouter from "effect/http/HttpRouter"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import type { Catalog } from "../catalog/Catalog.ts"
 import type { Configs } from "../catalog/Configs.ts"
 import type { Prompts } from "../catalog/Prompts.ts"
@@ -59,5 +64,17 @@ const webHandler = (services: Layer.Layer<HttpApiServices>): {
     disableLogger: true,
     routerConfig
   })
+
+/** The whole face as a function of web requests, without a socket. It lives as long as its layer and keeps the clock and ids of its surroundings. */
+export class WebHandler extends Context.Service<WebHandler, (request: Request) => Promise<Response>>()("gateway/http/WebHandler") {
+  static readonly layer: Layer.Layer<WebHandler, never, HttpApiServices> = Layer.effect(
+    WebHandler,
+    Effect.gen(function*() {
+      const app = yield* HttpRouter.toHttpEffect(routes.pipe(Layer.provide(Traffic.layer)))
+      const context = yield* Effect.context<HttpApiServices>()
+      return HttpEffect.toWebHandlerWith<HttpApiServices, Scope.Scope | HttpServerRequest.HttpServerRequest>(context)(app)
+    }).pipe(Effect.provideService(HttpRouter.RouterConfig, routerConfig))
+  )
+}
 
 export const HttpApi = { layer, routes, routerConfig, webHandler }

@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import { listedModels } from "../catalog/models.ts"
 import { allows, type GatewayKey } from "../domain/GatewayKey.ts"
 import { parseFamily } from "../domain/ModelRef.ts"
-import type { ProviderAccount } from "../domain/ProviderAccount.ts"
+import { isBuiltIn, type ProviderAccount, type ProviderKind } from "../domain/ProviderAccount.ts"
 
 /** A row of GET /v1/models; `id` is what the model field of a request takes. */
 export interface ListedModel {
@@ -15,8 +15,9 @@ export interface ListedModel {
   readonly owned_by: string
 }
 
-/** The publisher a model's name tells. */
-const owner = (model: string): string => {
+/** The publisher a model's name tells; of a provider that is not ours its own name. */
+const owner = (model: string, kind: ProviderKind): string => {
+  if (!isBuiltIn(kind)) return kind
   const read = parseFamily(model)
   if (Result.isFailure(read)) return "unknown"
   switch (read.success.family) {
@@ -35,7 +36,7 @@ export const modelList = (accounts: ReadonlyArray<ProviderAccount>, key: Gateway
   accounts
     .filter((account) => allows(key.providers, account.slug))
     .flatMap((account) =>
-      (account.models ?? [...listedModels[account.kind], ...Object.keys(account.endpoints).map((id) => `endpoints.${id}`)])
+      (account.models ?? [...(isBuiltIn(account.kind) ? listedModels[account.kind] : []), ...Object.keys(account.endpoints).map((id) => `endpoints.${id}`)])
         .filter((model) => !model.endsWith("*") && allows(key.models, model))
-        .map((model) => ({ id: `@${account.slug}/${model}`, object: "model" as const, created: 0 as const, owned_by: owner(model) }))
+        .map((model) => ({ id: `@${account.slug}/${model}`, object: "model" as const, created: 0 as const, owned_by: owner(model, account.kind) }))
     )

@@ -27,7 +27,6 @@ export class CloudPlatformProvider extends Context.Service<CloudPlatformProvider
       const limits = yield* Limits
       const embed = embeddings(cloudRoute, limits)
       return {
-        kind: "vertex-ai" as const,
         prepare: {
           chat: byFamily("chat", {
             gemini: geminiChat(cloudRoute, limits),

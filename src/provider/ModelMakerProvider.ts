@@ -23,7 +23,6 @@ export class ModelMakerProvider extends Context.Service<ModelMakerProvider, Prov
       const tokens = yield* TokenProvider
       const limits = yield* Limits
       return {
-        kind: "google" as const,
         prepare: {
           chat: byFamily("chat", { gemini: geminiChat(makerRoute, limits) }),
           embeddings: byFamily("embeddings", { gemini: embeddings(makerRoute, limits) }),

@@ -3,7 +3,7 @@
 import type * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
 import type { GatewayError } from "../domain/GatewayError.ts"
-import type { ProviderAccount, ProviderKind } from "../domain/ProviderAccount.ts"
+import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"
 import type { MessagesRequest, PassedReply } from "../translate/messages-to-claude.ts"
@@ -46,7 +46,6 @@ export type Prepare<Op extends keyof Operations> = (
 ) => Result.Result<Prepared<Operations[Op]["out"], Operations[Op]["chunk"]>, GatewayError>
 
 export interface Provider {
-  readonly kind: ProviderKind
   /** A missing operation is a missing key. */
   readonly prepare: { readonly [Op in keyof Operations]?: Prepare<Op> }
   readonly authorize: (account: ProviderAccount) => Effect.Effect<AuthHeaders, ProviderError>

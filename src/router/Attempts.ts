@@ -75,9 +75,12 @@ const prepareAttempt = <Op extends keyof Operations>(
   operation: Op,
   request: Operations[Op]["request"],
   context: AttemptContext,
-  provider: Provider
+  provider: Provider | undefined
 ): Result.Result<Attempt<Op>, GatewayError> => {
   const { account } = context
+  if (provider === undefined) {
+    return Result.fail(new UnsupportedOperation({ message: `"${account.slug}" is an account of "${account.kind}", and this gateway has no provider of that name.` }))
+  }
   const prepare = provider.prepare[operation]
   if (prepare === undefined) {
     return Result.fail(new UnsupportedOperation({ message: `The provider "${account.slug}" has no operation "${operation}".` }))

@@ -10,7 +10,7 @@ import { Catalog } from "../catalog/Catalog.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
 import type { Json } from "../domain/json.ts"
 import { Limits } from "../domain/Limits.ts"
-import type { ProviderAccount, ProviderKind } from "../domain/ProviderAccount.ts"
+import { isBuiltIn, type ProviderAccount, type ProviderKind } from "../domain/ProviderAccount.ts"
 import { ProviderError } from "../domain/ProviderError.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"
 import { Circuits } from "../memory/Circuits.ts"
@@ -184,7 +184,7 @@ const explained = (account: ProviderAccount, prepared: Prepared<unknown, unknown
 
 const redactedAuth = (account: ProviderAccount): Readonly<Record<string, string>> => {
   if (account.credentials === undefined) return {}
-  return account.credentials._tag === "ApiKey"
+  return account.credentials._tag === "ApiKey" && isBuiltIn(account.kind)
     ? { "x-goog-api-key": "<redacted>" }
     : { authorization: "Bearer <redacted>" }
 }

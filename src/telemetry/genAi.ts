@@ -1,7 +1,7 @@
 // The words of the GenAI semantic conventions, v1.41.1: what operations, providers, requests and answers are called in metrics and spans.
 // It must not know series, spans or HTTP.
 import { isJsonObject, type Json, type JsonObject } from "../domain/json.ts"
-import type { ProviderKind } from "../domain/ProviderAccount.ts"
+import type { PerKind, ProviderKind } from "../domain/ProviderAccount.ts"
 import type { Usage } from "../domain/Usage.ts"
 import type { Attributes, AttributeValue } from "./Tracing.ts"
 
@@ -19,9 +19,9 @@ const operations: Readonly<Record<string, string>> = {
 
 export const operationName = (operation: string): string => operations[operation] ?? operation
 
-const providers: Readonly<Record<ProviderKind, string>> = { "vertex-ai": "gcp.vertex_ai", google: "gcp.gemini" }
+const providers: PerKind<string> = { "vertex-ai": "gcp.vertex_ai", google: "gcp.gemini" }
 
-export const providerName = (kind: ProviderKind): string => providers[kind]
+export const providerName = (kind: ProviderKind): string => providers[kind] ?? kind
 
 type Draft = Record<string, AttributeValue>
 

@@ -1,22 +1,13 @@
 // Accounts and request contexts as tests need them.
 import * as Redacted from "effect/Redacted"
-import type { ProviderAccount } from "../../src/domain/ProviderAccount.ts"
+import { type ProviderAccount, providerAccount } from "../../src/domain/ProviderAccount.ts"
 import type { RequestContext } from "../../src/domain/RequestContext.ts"
 
-export const googleAccount: ProviderAccount = {
+export const googleAccount = providerAccount({
   slug: "google",
   kind: "google",
-  projectId: undefined,
-  region: undefined,
-  credentials: { _tag: "ApiKey", key: Redacted.make("test-api-key") },
-  origin: "stored",
-  endpoints: {},
-  models: undefined,
-  apiVersion: undefined,
-  quotaProject: undefined,
-  baseUrl: undefined,
-  tokenUrl: undefined
-}
+  credentials: { _tag: "ApiKey", key: Redacted.make("test-api-key") }
+})
 
 export const vertexAccount: ProviderAccount = {
   ...googleAccount,

@@ -2,14 +2,14 @@
 // It must not know what a translator does.
 import { normaliseModelId, modelFacts } from "../../src/translate/shared/modelFacts.ts"
 import type { KnownSignature, TranslateContext } from "../../src/translate/Translator.ts"
-import type { ProviderKind } from "../../src/domain/ProviderAccount.ts"
+import type { BuiltInKind } from "../../src/domain/ProviderAccount.ts"
 import type { ChatRequest } from "../../src/wire/openai/Chat.ts"
 
 /** Of the form the gateway gives, with n readable at the end. */
 export const callId = (n: number): string => `call-00000000-0000-4000-8000-${String(n).padStart(12, "0")}`
 
 export interface ContextOptions {
-  readonly kind?: ProviderKind
+  readonly kind?: BuiltInKind
   /** The dialect of the host; Gemini's unless said. */
   readonly family?: TranslateContext["target"]["family"]
   readonly strict?: boolean

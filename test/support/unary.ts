@@ -4,13 +4,12 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { expect } from "vitest"
 import { type Json, parseExactJsonText } from "../../src/domain/json.ts"
-import type { ProviderKind } from "../../src/domain/ProviderAccount.ts"
 import type { Reason } from "../../src/domain/ProviderError.ts"
 import type { TranslateContext, Unary } from "../../src/translate/Translator.ts"
 import { deepFreeze } from "./chat.ts"
 import { schemaOracle } from "./shared.ts"
 
-const files: Readonly<Record<ProviderKind, string>> = {
+const files: Readonly<Record<string, string>> = {
   google: "google-generativelanguage-v1beta.schema.json",
   "vertex-ai": "google-aiplatform-v1.schema.json"
 }
@@ -36,7 +35,7 @@ export const drive = <Req, Body, Reply, Out>(pair: Unary<Req, Body, Reply, Out>,
       const { body, headers, ignored } = run()
       expect(run()).toStrictEqual({ body, headers, ignored })
       expect(JSON.parse(JSON.stringify(body))).toStrictEqual(body)
-      if (entry !== undefined) expect(schemaErrors(files[context.target.kind], entry, body)).toBe(null)
+      if (entry !== undefined) expect(schemaErrors(files[context.target.kind] ?? "", entry, body)).toBe(null)
       expect(headers).toStrictEqual({})
       return { body, ignored }
     },
