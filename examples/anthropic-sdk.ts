@@ -1,0 +1,20 @@
+// The stock Anthropic SDK: Claude on Vertex AI in its own dialect, bodies and events untouched.
+// Start a gateway first: `npm run demo`. GATEWAY_URL and GATEWAY_API_KEY name another one.
+import Anthropic from "@anthropic-ai/sdk"
+
+const { GATEWAY_API_KEY = "mgk_demo", GATEWAY_URL = "http://127.0.0.1:8787" } = process.env
+const client = new Anthropic({ baseURL: GATEWAY_URL, apiKey: GATEWAY_API_KEY })
+const question = {
+  model: "@vertex-ai/anthropic.claude-sonnet-4-6",
+  messages: [{ role: "user" as const, content: "Hello" }]
+}
+
+const { input_tokens } = await client.messages.countTokens(question)
+console.log(`asks with ${input_tokens} tokens`)
+
+const stream = client.messages.stream({ ...question, max_tokens: 256 })
+for await (const event of stream) {
+  if (event.type === "content_block_delta" && event.delta.type === "text_delta") process.stdout.write(event.delta.text)
+}
+const { stop_reason } = await stream.finalMessage()
+console.log(`\nends with ${stop_reason}`)

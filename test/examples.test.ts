@@ -1,0 +1,117 @@
+// Every example runs as its reader would run it, and says what it promises to say.
+// It must not know how the examples work inside.
+import { type ChildProcess, spawn } from "node:child_process"
+import { readdirSync, readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as HttpServer from "effect/http/HttpServer"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { Demo } from "../src/demo/Demo.ts"
+import { demoKey } from "../src/demo/seed.ts"
+import { Gateway } from "../src/Gateway.ts"
+
+const folder = fileURLToPath(new URL("../examples/", import.meta.url))
+const greeting = (family: string) => `Hello! I am a simulated ${family} model, so nothing you write leaves this machine. What would you like to try?`
+
+/** The demo on a free port, as fast as it can. */
+const scope = Scope.makeUnsafe()
+let origin = ""
+beforeAll(async () => {
+  const built = Effect.flatMap(Demo.settings({ host: "127.0.0.1", port: 0, key: demoKey, tokensPerSecond: 0 }), (settings) => Layer.build(Gateway.layer(settings)))
+  const { address } = Context.get(await Effect.runPromise(Scope.provide(built, scope)), HttpServer.HttpServer)
+  origin = `http://127.0.0.1:${"port" in address ? address.port : 0}`
+})
+afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+const start = (name: string, env: Readonly<Record<string, string>> = {}): ChildProcess => {
+  const [program, args] = name.endsWith(".sh") ? ["sh", [name]] : [process.execPath, ["--conditions=model-gateway-source", name]]
+  return spawn(program, args, { cwd: folder, env: { PATH: process.env["PATH"], GATEWAY_URL: origin, ...env } })
+}
+
+const ended = (child: ChildProcess): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> => {
+  let [out, err] = ["", ""]
+  child.stdout?.on("data", (part) => out += part)
+  child.stderr?.on("data", (part) => err += part)
+  return new Promise((done) => child.once("close", (code) => done({ code, out, err })))
+}
+
+const run = (name: string, env?: Readonly<Record<string, string>>) => ended(start(name, env))
+
+describe.concurrent("examples", () => {
+  it("openai-sdk.ts", async () => {
+    expect(await run("openai-sdk.ts")).toEqual({ code: 0, err: "", out: `${greeting("Gemini")}\ncalls weather\n` })
+  })
+
+  it("anthropic-sdk.ts", async () => {
+    expect(await run("anthropic-sdk.ts")).toEqual({ code: 0, err: "", out: `asks with 8 tokens\n${greeting("Claude")}\nends with end_turn\n` })
+  })
+
+  it("fallback.ts", async () => {
+    expect(await run("fallback.ts")).toEqual({ code: 0, err: "", out: `target 1 (vertex-ai) answered:\n${greeting("Gemini")}\n` })
+  })
+
+  it("curl.sh", async () => {
+    const { code, err, out } = await run("curl.sh")
+    const [whole = "", ...rest] = out.split("\n")
+    const frames = rest.filter((line) => line.startsWith("data: "))
+    const [dry = "", models = ""] = rest.filter((line) => line.startsWith("{"))
+    expect([code, err]).toEqual([0, ""])
+    expect(JSON.parse(whole).choices[0].message.content).toBe(greeting("Gemini"))
+    expect(frames.slice(0, -1).map((frame) => JSON.parse(frame.slice("data: ".length)).choices[0]?.delta.content ?? "").join("")).toBe(greeting("Gemini"))
+    expect(frames.at(-1)).toBe("data: [DONE]")
+    expect(JSON.parse(dry)).toMatchObject({ object: "dry_run", provider: "google", method: "POST" })
+    expect(JSON.parse(models)).toMatchObject({ object: "list" })
+  })
+
+  it("test-your-app.ts", async () => {
+    expect(await run("test-your-app.ts")).toEqual({ code: 0, err: "", out: "the answer is exact\n" })
+  })
+
+  it("add-a-provider.ts, in less than 100 lines", async () => {
+    const { code, err, out } = await run("add-a-provider.ts")
+    const [url, auth, body, status, ...answer] = out.split("\n")
+    expect([code, err, url, auth, body, status]).toEqual([
+      0,
+      "",
+      "> POST https://api.acme.example/v1/chat/completions",
+      "> authorization: Bearer acme-key",
+      "> {\"model\":\"rocket-1\",\"messages\":[{\"role\":\"user\",\"content\":\"Where to?\"}]}",
+      "< 200 from acme"
+    ])
+    expect(JSON.parse(answer.join("\n")).choices[0].message.content).toBe("To the moon!")
+    expect(readFileSync(`${folder}add-a-provider.ts`, "utf8").trimEnd().split("\n").length).toBeLessThan(100)
+  })
+
+  it("embed-in-an-app.ts", async () => {
+    const child = start("embed-in-an-app.ts", { PORT: "0" })
+    const end = ended(child)
+    const listening = await new Promise<string>((done, failed) => {
+      child.stdout?.on("data", (part) => done(String(part)))
+      child.once("close", (code) => failed(new Error(`ended with ${code}`)))
+    })
+    const app = listening.trim().replace("listening on ", "")
+    const hello: unknown = await (await fetch(`${app}/hello`)).json()
+    const asked = await fetch(`${app}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-gateway-api-key": demoKey },
+      body: JSON.stringify({ model: "@vertex-ai/gemini-2.5-flash", messages: [{ role: "user", content: "Hello" }] })
+    })
+    const answer: unknown = await asked.json()
+    const elsewhere = await fetch(`${app}/nowhere`)
+    child.kill("SIGINT")
+    expect(hello).toEqual({ hello: "world", accounts: ["google", "vertex-ai"] })
+    expect(answer).toMatchObject({ choices: [{ message: { content: greeting("Gemini") } }] })
+    expect([elsewhere.status, await elsewhere.text()]).toEqual([404, ""])
+    expect(await end).toMatchObject({ code: 130, err: "" })
+  })
+})
+
+it("leaves no example out", () => {
+  const own = readFileSync(fileURLToPath(import.meta.url), "utf8")
+  const files = readdirSync(folder).filter((name) => name !== "README.md")
+  expect(files.filter((name) => !own.includes(`  it("${name}`))).toEqual([])
+})
