@@ -52,8 +52,7 @@ export interface GatewayParts {
   readonly providers?: Layer.Layer<Providers, never, CloudPlatformProvider | ModelMakerProvider | TokenProvider | Transport>
 }
 
-/** Every service but the network: give it a Transport, a real one or a scripted one. */
-const layerNoDeps = (settings: Settings, parts: GatewayParts = {}, shared = sharing(settings)): Layer.Layer<GatewayServices, never, Transport> => {
+const services = (settings: Settings, parts: GatewayParts, shared: Sharing): Layer.Layer<GatewayServices, never, Transport> => {
   const limits = Layer.succeed(Limits, settings.limits)
   const providers = (parts.providers ?? Providers.layer).pipe(
     Layer.provide([CloudPlatformProvider.layer, ModelMakerProvider.layer]),
@@ -77,9 +76,13 @@ const accounting = (settings: Settings, catalog: Layer.Layer<Catalog>): Layer.La
     keep: settings.keys.some(({ scopes }) => scopes?.includes("admin") === true)
   }).pipe(Layer.provide([Prices.layerWith(settings.prices ?? {}, publicPrices).pipe(Layer.provide(catalog)), UsageLog.layerMemory]))
 
+/** Every service but the network: give it a Transport, a real one or a scripted one. */
+const layerNoDeps = (settings: Settings, parts: GatewayParts = {}): Layer.Layer<GatewayServices, never, Transport> =>
+  services(settings, parts, sharing(settings))
+
 /** The services over the real network, without HTTP of our own. */
-const layerServices = (settings: Settings, parts?: GatewayParts, shared = sharing(settings)): Layer.Layer<GatewayServices> =>
-  layerNoDeps(settings, parts, shared).pipe(
+const layerServices = (settings: Settings, parts: GatewayParts = {}, shared = sharing(settings)): Layer.Layer<GatewayServices> =>
+  services(settings, parts, shared).pipe(
     Layer.provide(Transport.layer.pipe(Layer.provide(Layer.succeed(Limits, settings.limits))))
   )
 
@@ -99,9 +102,9 @@ const readiness = (shared: Sharing): Layer.Layer<never> =>
   shared === undefined ? Layer.empty : Layer.effect(Readiness, Effect.map(SharedRedis, ({ isUp }) => ({ redis: isUp }))).pipe(Layer.provide(shared))
 
 /** The whole service as a function of web requests over the given network, for tests: it stands alone, keeps everything in memory and opens no socket. */
-const layerTest = ({ redis: _, ...settings }: Settings, parts?: GatewayParts): Layer.Layer<GatewayServices | WebHandler, never, Transport> =>
+const layerTest = (settings: Settings, parts: GatewayParts = {}): Layer.Layer<GatewayServices | WebHandler, never, Transport> =>
   WebHandler.layer.pipe(
-    Layer.provideMerge(layerNoDeps(settings, parts)),
+    Layer.provideMerge(services(settings, parts, undefined)),
     Layer.provide([Layer.succeed(Limits, settings.limits), Layer.succeed(MetricsAccess, settings.server.metricsAuth ?? "none")])
   )
 
