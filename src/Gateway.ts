@@ -1,8 +1,10 @@
 // The composition: the only file that provides one service to another.
 // It must not know how any of them works.
+import { randomBytes } from "node:crypto"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redis from "effect/persistence/Redis"
+import * as Redacted from "effect/Redacted"
 import type * as HttpServer from "effect/http/HttpServer"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import { TokenProvider } from "./auth/TokenProvider.ts"
@@ -29,13 +31,15 @@ import { ModelMakerProvider } from "./provider/ModelMakerProvider.ts"
 import { Providers } from "./provider/Providers.ts"
 import { ProviderRouter } from "./router/ProviderRouter.ts"
 import { SharedRedis } from "./store/SharedRedis.ts"
+import { Holdings } from "./store/Holdings.ts"
+import { Records } from "./store/Records.ts"
 import { ProcessMetrics } from "./telemetry/ProcessMetrics.ts"
 import { ExporterMissing } from "./telemetry/Tracing.ts"
 import { Transport } from "./upstream/Transport.ts"
 import { Upstream } from "./upstream/Upstream.ts"
 
 /** What the HTTP face needs, and what another Effect application mounts under a router of its own. */
-export type GatewayServices = ProviderRouter | Catalog | Configs | Prompts | GatewayKeys | UsageLog
+export type GatewayServices = ProviderRouter | Catalog | Configs | Prompts | GatewayKeys | UsageLog | Holdings | Records
 
 /** The Redis of several gateways; undefined for one that stands alone. */
 type Sharing = Layer.Layer<SharedRedis | Redis.Redis> | undefined
@@ -58,15 +62,17 @@ const services = (settings: Settings, parts: GatewayParts, shared: Sharing): Lay
     Layer.provide([CloudPlatformProvider.layer, ModelMakerProvider.layer]),
     Layer.provide(TokenProvider.layerWith({ credentialsFile: settings.applicationCredentialsFile }))
   )
-  const catalog = Catalog.layerMemory(settings.accounts)
+  const held = Layer.provideMerge(Holdings.layer(settings), Records.layerMemory)
+  const catalog = Catalog.layer.pipe(Layer.provide(held))
   const router = ProviderRouter.layer.pipe(
     Layer.provide([providers, Upstream.layer, memories(shared), Circuits.layerMemory, ResponseCache.layerMemory, catalog])
   )
-  const prompts = Prompts.layerMemory(settings.prompts ?? [])
-  const configs = Configs.layerMemory(settings.configs ?? {})
-  const keys = GatewayKeys.layerStatic(settings.keys)
-  return Layer.mergeAll(router, catalog, configs, prompts, UsageLog.layerMemory, keys, accounting(settings, catalog)).pipe(Layer.provide(limits))
+  const entries = Layer.mergeAll(Configs.layer, Prompts.layer, keys).pipe(Layer.provideMerge(held))
+  return Layer.mergeAll(router, catalog, entries, UsageLog.layerMemory, accounting(settings, catalog)).pipe(Layer.provide(limits))
 }
+
+/** A store of its own has a pepper that outlives the process; without one, keys are digested for this run. */
+const keys = Layer.unwrap(Effect.sync(() => GatewayKeys.layer(Redacted.make(randomBytes(32).toString("base64")))))
 
 /** Requests are kept only where somebody may list them. */
 const accounting = (settings: Settings, catalog: Layer.Layer<Catalog>): Layer.Layer<never> =>

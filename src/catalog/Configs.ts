@@ -7,40 +7,56 @@ import * as Result from "effect/Result"
 import { type Fault, faultAt } from "../domain/faults.ts"
 import type { GatewayConfig } from "../domain/GatewayConfig.ts"
 import { parseInnerJsonText } from "../domain/json.ts"
-import { Limits } from "../domain/Limits.ts"
+import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { readConfig } from "../domain/readConfig.ts"
+import { Holdings } from "../store/Holdings.ts"
+import { heldConfigs } from "./heldConfigs.ts"
 
 export class Configs extends Context.Service<Configs, {
   readonly find: (id: string) => GatewayConfig | undefined
   /** A config of JSON text; the same text is read once. */
   readonly read: (text: string) => Result.Result<GatewayConfig, Fault>
 }>()("gateway/catalog/Configs") {
-  /** Configs by their ids; texts are remembered until their number is too large, then the oldest is forgotten. */
+  /** The declared configs and those of the store, as they are at the moment of asking. */
+  static readonly layer: Layer.Layer<Configs, never, Holdings> = Layer.effect(
+    Configs,
+    Effect.gen(function*() {
+      const limits = yield* Limits
+      const view = yield* (yield* Holdings).view((held) => {
+        const { configs, faults } = heldConfigs(held, limits)
+        return { view: new Map(Object.entries(configs)), faults }
+      })
+      return { find: (id) => view().get(id), read: textReader(limits) }
+    })
+  )
+
+  /** Configs by their ids, and none besides. */
   static readonly layerMemory = (configs: Readonly<Record<string, GatewayConfig>>): Layer.Layer<Configs> =>
     Layer.effect(
       Configs,
-      Effect.gen(function*() {
-        const limits = yield* Limits
+      Effect.map(Limits, (limits) => {
         const known = new Map(Object.entries(configs))
-        const texts = new Map<string, Result.Result<GatewayConfig, Fault>>()
-        const parsed = (text: string): Result.Result<GatewayConfig, Fault> => {
-          const value = parseInnerJsonText(text, limits)
-          return Result.isFailure(value) ? Result.fail(faultAt([], "is not JSON")) : readConfig(value.success, limits)
-        }
-        return {
-          find: (id) => known.get(id),
-          read: (text) => {
-            const met = texts.get(text)
-            if (met !== undefined) return met
-            const config = parsed(text)
-            for (const oldest of texts.keys()) {
-              if (texts.size < limits.configEntries) break
-              texts.delete(oldest)
-            }
-            texts.set(text, config)
-            return config
-          }
-        }
+        return { find: (id) => known.get(id), read: textReader(limits) }
       })
     )
+}
+
+/** Reads texts, and remembers them until their number is too large; then the oldest is forgotten. */
+const textReader = (limits: LimitValues): Configs["Service"]["read"] => {
+  const texts = new Map<string, Result.Result<GatewayConfig, Fault>>()
+  const parsed = (text: string): Result.Result<GatewayConfig, Fault> => {
+    const value = parseInnerJsonText(text, limits)
+    return Result.isFailure(value) ? Result.fail(faultAt([], "is not JSON")) : readConfig(value.success, limits)
+  }
+  return (text) => {
+    const met = texts.get(text)
+    if (met !== undefined) return met
+    const config = parsed(text)
+    for (const oldest of texts.keys()) {
+      if (texts.size < limits.configEntries) break
+      texts.delete(oldest)
+    }
+    texts.set(text, config)
+    return config
+  }
 }

@@ -2,7 +2,7 @@
 // It must not know where they were written or how a prompt is asked for.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { type PromptFault, readyPrompts } from "./Prompts.ts"
+import { type PromptFault, readyPrompts } from "./readyPrompts.ts"
 import type { TemplateLimits } from "./renderTemplate.ts"
 import { parseModelRef } from "../domain/ModelRef.ts"
 import { isPromptId, isPromptLabel, type Prompt, type PromptContent } from "../domain/Prompt.ts"
@@ -84,11 +84,12 @@ const labelFaults = (entry: PromptEntry, at: FaultPath, draft: Draft): ReadonlyA
     ]
   })
 
-/** Prompts in the order of their entries. Entries of one id are its versions, numbered in their order unless they say otherwise. */
+/** Prompts in the order of their entries. Entries of one id are its versions, numbered in their order unless they say otherwise; `others` are sound, and lend their texts. */
 export const readPrompts = (
   written: ReadonlyArray<PromptEntry>,
   accounts: ReadonlyArray<ProviderAccount>,
-  limits: TemplateLimits
+  limits: TemplateLimits,
+  others: ReadonlyArray<Prompt> = []
 ): { readonly prompts: ReadonlyArray<Prompt>; readonly faults: ReadonlyArray<Fault> } => {
   const known = accounts.map((account) => account.slug)
   const drafts = new Map<string, Draft>()
@@ -111,6 +112,6 @@ export const readPrompts = (
   for (const { at, draft, entry } of entries) faults.push(...labelFaults(entry, at, draft))
   const prompts = [...drafts.values()].map(({ id, labels, name, versions }): Prompt => ({ id, name, versions, labels }))
   const place = ({ at, id, version }: PromptFault) => placed(drafts.get(id)?.places.get(version) ?? ["prompts"], at)
-  for (const fault of readyPrompts(prompts, limits).faults) faults.push(faultAt(place(fault), fault.message))
+  for (const fault of readyPrompts([...prompts, ...others], limits).faults) faults.push(faultAt(place(fault), fault.message))
   return { prompts, faults }
 }

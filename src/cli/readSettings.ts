@@ -7,12 +7,12 @@ import { type Fault, faultAt, type FaultPath, faultsOfIssue, renderPath, shown }
 import { isJsonObject, type Json, type JsonObject } from "../domain/json.ts"
 import type { KeyScope } from "../domain/GatewayKey.ts"
 import { defaultLimits } from "../domain/Limits.ts"
-import { hint } from "../domain/nearest.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import { defaultServer, type KeySetting, type Settings, type SettingsFile, settingsFile } from "../domain/Settings.ts"
 import type { Price } from "../domain/Usage.ts"
 import { type FileText, readAccounts } from "./readAccounts.ts"
 import { readConfigs } from "../domain/readConfigs.ts"
+import { readKey } from "../domain/readKey.ts"
 import { readPrompts } from "../catalog/readPrompts.ts"
 import { readExport } from "./readExport.ts"
 import { type Environment, substitute } from "./substitute.ts"
@@ -111,13 +111,7 @@ const keyFaults = (file: SettingsFile, accounts: ReadonlyArray<ProviderAccount>)
       ...(earlier.some((other) => other.name === one.name) ? [faultAt([...at, "name"], `${shown(one.name)} is declared twice`)] : []),
       ...(keyGrammar.test(one.key) ? [] : [faultAt([...at, "key"], keyFault)]),
       ...(earlier.some((other) => other.key === one.key) ? [faultAt([...at, "key"], "is the key of another name as well")] : []),
-      ...(one.providers ?? []).flatMap((slug, place) =>
-        slug.endsWith("*") || slugs.includes(slug)
-          ? []
-          : [faultAt([...at, "providers", place], `${shown(slug)} is no provider of this configuration${hint(slug, slugs)}`)]),
-      ...(one.config === undefined || configs.includes(one.config)
-        ? []
-        : [faultAt([...at, "config"], `${shown(one.config)} is no config of this configuration${hint(one.config, configs)}`)])
+      ...readKey(one.name, one, { slugs, configs }, at).faults
     ]
   })
 }
@@ -222,14 +216,10 @@ export const readSettings = (input: SettingsInput): Result.Result<Settings, Read
   return rest === undefined || faults.length > 0 ? Result.fail(faults) : Result.succeed(rest.settings)
 }
 
-const keySetting = (one: NonNullable<SettingsFile["keys"]>[number]): KeySetting => ({
-  name: one.name,
-  key: Redacted.make(one.key),
-  providers: one.providers,
-  models: one.models,
-  scopes: one.scopes,
-  ...(one.config === undefined ? {} : { config: one.config })
-})
+const keySetting = (one: NonNullable<SettingsFile["keys"]>[number]): KeySetting => {
+  const { id: _, ...key } = readKey(one.name, one, { slugs: [], configs: [] }).key
+  return { ...key, key: Redacted.make(one.key) }
+}
 
 const priceOf = (one: NonNullable<SettingsFile["prices"]>[string]): Price => ({
   ...(one.input === undefined ? {} : { input: one.input }),

@@ -62,6 +62,7 @@ export interface LimitValues {
   readonly redisMillis: number
   readonly redisConnectMillis: number
   readonly redisQueue: number
+  readonly refreshMillis: number
 }
 
 const MiB = 1024 * 1024
@@ -124,7 +125,9 @@ export const defaultLimits: LimitValues = {
   cacheSeconds: 3_600,
   redisMillis: 100,
   redisConnectMillis: 1_000,
-  redisQueue: 10_000
+  redisQueue: 10_000,
+  // A revoked key is refused everywhere within 5 s; asking this often is one row.
+  refreshMillis: 1_000
 }
 
 export const Limits: Context.Reference<LimitValues> = Context.Reference<LimitValues>("gateway/domain/Limits", {

@@ -4,7 +4,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { millis, mostMillis, text, texts, whole } from "./configured.ts"
 import { type GatewayConfig, WrittenConfig } from "./GatewayConfig.ts"
-import type { KeyScope } from "./GatewayKey.ts"
+import type { GatewayKey } from "./GatewayKey.ts"
 import type { LimitValues } from "./Limits.ts"
 import type { Prompt } from "./Prompt.ts"
 import type { ProviderAccount } from "./ProviderAccount.ts"
@@ -67,7 +67,8 @@ const endpoint = Schema.Struct({
   model: Schema.optionalKey(text.annotate({ description: "Name under which the endpoint serves its model." }))
 })
 
-const provider = Schema.Struct({
+/** An account as it is written down. */
+export const ProviderEntry = Schema.Struct({
   slug: text.annotate({ description: "Name of the account, written @slug/ before a model." }),
   provider: Schema.Literals(["vertex-ai", "google"]),
   api_key: Schema.optionalKey(text),
@@ -82,20 +83,42 @@ const provider = Schema.Struct({
   token_url: Schema.optionalKey(text.annotate({ description: "Replaces the token endpoint." }))
 })
 
+export type ProviderEntry = typeof ProviderEntry.Type
+
 const scope = Schema.Literals(["inference", "admin"])
 
-const key = Schema.Struct({
+/** What is said of a gateway key besides its text, in the configuration and in the store. */
+const keyFields = {
   name: text,
-  key: text.annotate({ description: "The gateway key's text; write ${NAME} and keep it out of the file." }),
   providers: Schema.optionalKey(texts.annotate({ description: "Slugs this key may use; all unless set." })),
   models: Schema.optionalKey(texts.annotate({ description: "Model ids this key may use; all unless set." })),
   config: Schema.optionalKey(text.annotate({ description: "Config of requests that name none." })),
   scopes: Schema.optionalKey(
     Schema.Array(scope).annotate({ description: "What the key is for: inference unless set, admin for /admin/v1." })
-  )
+  ),
+  expires_at: Schema.optionalKey(text.annotate({ description: "From this moment on the key is refused, as 2027-01-31T12:00:00Z." })),
+  rate_limit: Schema.optionalKey(Schema.Struct({
+    requests_per_minute: Schema.optionalKey(whole(1, mostMillis)),
+    tokens_per_minute: Schema.optionalKey(whole(1, mostMillis))
+  })),
+  budget: Schema.optionalKey(Schema.Struct({
+    usd: dollars.annotate({ description: "US dollars, to the millionth." }),
+    per: Schema.Literals(["day", "month"]).annotate({ description: "Of UTC." })
+  })),
+  metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.String).annotate({ description: "What requests of this key carry besides their own metadata." }))
+}
+
+const key = Schema.Struct({
+  ...keyFields,
+  key: text.annotate({ description: "The gateway key's text; write ${NAME} and keep it out of the file." })
 })
 
-const prompt = Schema.Struct({
+/** A gateway key as it is written down, without its text. */
+export const WrittenKey = Schema.Struct(keyFields)
+export type WrittenKey = typeof WrittenKey.Type
+
+/** One version of a prompt, or a partial, as it is written down. */
+export const PromptEntry = Schema.Struct({
   id: text.annotate({ description: "Name of the prompt or partial; entries of one id are its versions." }),
   name: Schema.optionalKey(text.annotate({ description: "Title for people." })),
   version: Schema.optionalKey(whole(1, 999_999_999).annotate({ description: "One more than the version before, unless set." })),
@@ -105,6 +128,8 @@ const prompt = Schema.Struct({
   text: Schema.optionalKey(Schema.String.annotate({ description: "In place of model and messages: a partial that prompts put in by {{>id}}." })),
   labels: Schema.optionalKey(Schema.Record(Schema.String, whole(1, 999_999_999)).annotate({ description: "Versions by name; the one named production is served where none is asked for." }))
 })
+
+export type PromptEntry = typeof PromptEntry.Type
 
 const duration = Schema.optionalKey(millis.annotate({ description: "Milliseconds." }))
 const pause = Schema.optionalKey(whole(0, mostMillis).annotate({ description: "Milliseconds; 0 for none." }))
@@ -169,16 +194,17 @@ const limits = Schema.Struct({
   cacheSeconds: count,
   redisMillis: duration,
   redisConnectMillis: duration,
-  redisQueue: count
+  redisQueue: count,
+  refreshMillis: duration
 } satisfies Record<keyof LimitValues, unknown>)
 
 /** The configuration file after `${NAME}` was replaced. An unknown key is a fault, so decode with `onExcessProperty: "error"`. */
 export const settingsFile = Schema.Struct({
   server: Schema.optionalKey(server),
   redis: Schema.optionalKey(redis),
-  providers: Schema.optionalKey(Schema.Array(provider)),
+  providers: Schema.optionalKey(Schema.Array(ProviderEntry)),
   keys: Schema.optionalKey(Schema.Array(key)),
-  prompts: Schema.optionalKey(Schema.Array(prompt)),
+  prompts: Schema.optionalKey(Schema.Array(PromptEntry)),
   configs: Schema.optionalKey(Schema.Record(Schema.String, WrittenConfig)),
   prices: Schema.optionalKey(
     Schema.Record(Schema.String, price).annotate({ description: "Prices by model id, or by slug/id for one account; they win over list prices." })
@@ -188,21 +214,11 @@ export const settingsFile = Schema.Struct({
   limits: Schema.optionalKey(limits)
 })
 export type SettingsFile = typeof settingsFile.Type
-export type ProviderEntry = typeof provider.Type
-export type PromptEntry = typeof prompt.Type
 
 /** A gateway key as configured; its text lives here until it is hashed. */
-export interface KeySetting {
+export interface KeySetting extends Omit<Partial<GatewayKey>, "id"> {
   readonly name: string
   readonly key: Redacted.Redacted<string>
-  /** Slugs this key may use; undefined: all. */
-  readonly providers?: ReadonlyArray<string> | undefined
-  /** Model ids this key may use; undefined: all. */
-  readonly models?: ReadonlyArray<string> | undefined
-  /** Id of the config of requests that name none. */
-  readonly config?: string
-  /** What it is for; undefined: inference. */
-  readonly scopes?: ReadonlyArray<KeyScope> | undefined
 }
 
 /** What is written of requests. Without a format nothing is; `serve` chooses one by where it writes. */

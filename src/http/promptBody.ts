@@ -1,7 +1,7 @@
 // From a prompt and the body of its request to a chat body.
 // It must not know paths, or how a chat is answered.
 import * as Result from "effect/Result"
-import type { ReadyPrompt } from "../catalog/Prompts.ts"
+import type { ReadyPrompt } from "../catalog/readyPrompts.ts"
 import { readVariables, renderTemplate } from "../catalog/renderTemplate.ts"
 import type { BodyInvalid, BodyTooLarge } from "../domain/GatewayError.ts"
 import type { JsonObject } from "../domain/json.ts"

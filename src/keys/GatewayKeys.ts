@@ -1,55 +1,119 @@
 // Finds the record of a presented gateway key without keeping any key's text.
 // It must not know headers or what a key is used for.
 import { hash, randomBytes, timingSafeEqual } from "node:crypto"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { KeyInvalid } from "../domain/GatewayError.ts"
-import type { GatewayKey, KeyScope } from "../domain/GatewayKey.ts"
-
-/** A key as the operator declares it; without `providers` or `models` it may use all. */
-export interface KeyEntry {
-  readonly name: string
-  readonly key: Redacted.Redacted<string>
-  readonly providers?: ReadonlyArray<string> | undefined
-  readonly models?: ReadonlyArray<string> | undefined
-  readonly config?: string | undefined
-  /** What it is for; undefined: inference. */
-  readonly scopes?: ReadonlyArray<KeyScope> | undefined
-}
-
-const inference: ReadonlyArray<KeyScope> = ["inference"]
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { KeyInvalid, StoreUnavailable } from "../domain/GatewayError.ts"
+import type { GatewayKey } from "../domain/GatewayKey.ts"
+import { inference, readKey } from "../domain/readKey.ts"
+import { type KeySetting, WrittenKey } from "../domain/Settings.ts"
+import { type Held, Holdings, type RecordFault } from "../store/Holdings.ts"
+import { newestOf, recordReader } from "../store/readRecord.ts"
 
 /** Longer texts are no keys and are not worth a digest. */
 const longestKey = 256
 
+/** What a stored key is: what is written of it, the digest of its text, and when it was revoked. */
+export const KeyEntry = Schema.Struct({
+  ...WrittenKey.fields,
+  digest: Schema.String,
+  /** The first characters of its text, to tell keys apart by. */
+  prefix: Schema.String,
+  revoked_at: Schema.optionalKey(Schema.String)
+})
+
 export class GatewayKeys extends Context.Service<GatewayKeys, {
-  /** The record of the presented key; unknown, malformed and overlong ones fail alike. No error holds the text. */
-  readonly find: (presented: string) => Effect.Effect<GatewayKey, KeyInvalid>
-}>()("gateway/keys/GatewayKeys") {
   /**
-   * Declared keys, kept as SHA-256 digests behind a pepper of this process. Keys and pepper are random and the pepper
-   * never leaves memory, so one plain hash is as good here as an HMAC, at a fraction of its cost per request.
+   * The record of the presented key; unknown, malformed, overlong, expired and revoked ones fail alike. No error holds
+   * the text. Where the store does not answer, a key that is not known here may be a new one: that fails as StoreUnavailable.
    */
-  static readonly layerStatic = (entries: ReadonlyArray<KeyEntry>): Layer.Layer<GatewayKeys> =>
+  readonly find: (presented: string) => Effect.Effect<GatewayKey, KeyInvalid | StoreUnavailable>
+  /** What is kept of a key's text: a digest only this gateway, or those on its store, can make. */
+  readonly digest: (text: string) => string
+}>()("gateway/keys/GatewayKeys") {
+  /** The declared keys and those of the store, as they are at the moment of asking; the pepper is that of the store. */
+  static readonly layer = (pepper: Redacted.Redacted<string>): Layer.Layer<GatewayKeys, never, Holdings> =>
+    Layer.effect(
+      GatewayKeys,
+      Effect.gen(function*() {
+        const holdings = yield* Holdings
+        const digest = digester(Redacted.value(pepper))
+        const view = yield* holdings.view((held) => heldKeys(held, digest))
+        const refused = Effect.suspend(() => Effect.fail(holdings.isFresh() ? new KeyInvalid() : new StoreUnavailable({ reason: "unreachable" })))
+        return { find: finder(view, digest, refused), digest: (text) => digest(text).toString("base64") }
+      })
+    )
+
+  /** These keys alone, behind a pepper of this process. */
+  static readonly layerStatic = (entries: ReadonlyArray<KeySetting>): Layer.Layer<GatewayKeys> =>
     Layer.sync(GatewayKeys, () => {
-      const pepper = randomBytes(32).toString("base64")
-      const digestOf = (text: string): Buffer => hash("sha256", pepper + text, "buffer")
-      const records = new Map(entries.map((entry) => {
-        const digest = digestOf(Redacted.value(entry.key))
-        const { config, models, name, providers, scopes = inference } = entry
-        const key: GatewayKey = { id: name, name, providers, models, config, scopes }
-        return [digest.toString("base64"), { digest, key: Effect.succeed(key) }] as const
-      }))
-      const refused = Effect.fail(new KeyInvalid())
-      return {
-        find: (text) => {
-          if (text.length === 0 || text.length > longestKey) return refused
-          const digest = digestOf(text)
-          const record = records.get(digest.toString("base64"))
-          return record !== undefined && timingSafeEqual(record.digest, digest) ? record.key : refused
-        }
-      }
+      const digest = digester(randomBytes(32).toString("base64"))
+      const known = declaredKeys(entries, digest)
+      return { find: finder(() => known, digest, Effect.fail(new KeyInvalid())), digest: (text) => digest(text).toString("base64") }
     })
+}
+
+type Digest = (text: string) => Buffer
+
+/**
+ * Keys and pepper are random and the pepper never leaves memory in the clear, so one plain hash is as good here as an
+ * HMAC, at a fraction of its cost per request.
+ */
+const digester = (pepper: string): Digest => (text) => hash("sha256", pepper + text, "buffer")
+
+interface Known {
+  readonly digest: Buffer
+  readonly key: Effect.Effect<GatewayKey, KeyInvalid>
+}
+
+/** By digest in base64. */
+type KnownKeys = ReadonlyMap<string, Known>
+
+/** A key with an end answers until then. */
+const known = (digest: Buffer, key: GatewayKey): Known => {
+  const { expiresMillis } = key
+  const found = Effect.succeed(key)
+  return {
+    digest,
+    key: expiresMillis === undefined
+      ? found
+      : Effect.flatMap(Clock.currentTimeMillis, (now) => now < expiresMillis ? found : Effect.fail(new KeyInvalid()))
+  }
+}
+
+const declaredKeys = (entries: ReadonlyArray<KeySetting>, digestOf: Digest): Map<string, Known> =>
+  new Map(entries.map(({ key: text, scopes = inference, providers, models, ...rest }) => {
+    const digest = digestOf(Redacted.value(text))
+    return [digest.toString("base64"), known(digest, { ...rest, id: rest.name, providers, models, scopes })]
+  }))
+
+const read = recordReader(KeyEntry)
+
+const heldKeys = ({ declared, records }: Held, digestOf: Digest): { readonly view: KnownKeys; readonly faults: ReadonlyArray<RecordFault> } => {
+  const faults: Array<RecordFault> = []
+  const view = declaredKeys(declared.keys, digestOf)
+  for (const record of newestOf(records.key)) {
+    const entry = read(record)
+    if (Result.isFailure(entry)) {
+      faults.push({ id: `key ${record.id}`, message: entry.failure })
+    } else if (entry.success.revoked_at === undefined && !view.has(entry.success.digest)) {
+      // Slugs and configs it names may come and go: a key that names one that is gone may use that little less.
+      const { key } = readKey(record.id, entry.success, { slugs: [], configs: [] })
+      view.set(entry.success.digest, known(Buffer.from(entry.success.digest, "base64"), key))
+    }
+  }
+  return { view, faults }
+}
+
+const finder = <E>(keys: () => KnownKeys, digestOf: Digest, refused: Effect.Effect<never, KeyInvalid | E>) =>
+(text: string): Effect.Effect<GatewayKey, KeyInvalid | E> => {
+  if (text.length === 0 || text.length > longestKey) return Effect.fail(new KeyInvalid())
+  const digest = digestOf(text)
+  const record = keys().get(digest.toString("base64"))
+  return record !== undefined && timingSafeEqual(record.digest, digest) ? record.key : refused
 }

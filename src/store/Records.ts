@@ -75,6 +75,8 @@ export class Records extends Context.Service<Records, {
   readonly get: (kind: RecordKind, id: string) => Effect.Effect<StoredRecord, RecordMissing | StoreUnavailable>
   /** Every version of a record there was and is, the oldest first; empty when there is none. Secrets of older versions are not kept. */
   readonly versions: (kind: RecordKind, id: string) => Effect.Effect<ReadonlyArray<StoredRecord>, StoreUnavailable>
+  /** Every version of every record of a kind that is still there, by id and version. Only the newest of each has its secret. */
+  readonly histories: (kind: RecordKind) => Effect.Effect<ReadonlyArray<StoredRecord>, StoreUnavailable>
   readonly create: (kind: RecordKind, id: string, content: RecordContent, actor: Actor) => Effect.Effect<StoredRecord, RecordTaken | StoreUnavailable>
   /** Writes the next version; with `expected` only when that is the version there is. */
   readonly update: (
@@ -137,6 +139,7 @@ export class Records extends Context.Service<Records, {
           return { rows, next: behind.length > limit ? rows.at(-1)?.id : undefined }
         }),
       get: (kind, id) => Effect.suspend(() => current(kind, id, undefined)).pipe(Effect.catchTag("RecordStale", Effect.die)),
+      histories: (kind) => Effect.sync(() => sorted(kind).flatMap(({ id }) => histories.get(nameOf(kind, id)) ?? [])),
       versions: (kind, id) => Effect.sync(() => histories.get(nameOf(kind, id)) ?? []),
       create: (kind, id, content, actor) =>
         Effect.suspend(() =>

@@ -303,18 +303,45 @@ describe("settings", () => {
     })
   })
 
+  const usual = { scopes: ["inference"], config: undefined, rateLimit: undefined, budget: undefined, expiresMillis: undefined, metadata: undefined }
+
   it("keys of the file and of GATEWAY_API_KEY stand side by side", () => {
     const file = { keys: [{ name: "ci", key: "mgk_ci_key", providers: ["google"], models: ["gemini-*"] }] }
     expect(settings(file, { GATEWAY_API_KEY: "mgk_env_key" }).keys).toEqual([
-      { name: "ci", key: Redacted.make("mgk_ci_key"), providers: ["google"], models: ["gemini-*"], scopes: undefined },
+      { name: "ci", key: Redacted.make("mgk_ci_key"), providers: ["google"], models: ["gemini-*"], ...usual },
       { name: "environment", key: Redacted.make("mgk_env_key"), providers: undefined, models: undefined, scopes: ["inference"] }
+    ])
+  })
+
+  it("a key may be limited in rate, money and time", () => {
+    const written = {
+      name: "ci",
+      key: "mgk_ci_key",
+      expires_at: "2027-01-31T12:00:00+01:00",
+      rate_limit: { requests_per_minute: 600, tokens_per_minute: 1_000_000 },
+      budget: { usd: 0.1, per: "month" },
+      metadata: { team: "search" }
+    }
+    expect(settings({ keys: [written] }).keys).toEqual([{
+      ...usual,
+      name: "ci",
+      key: Redacted.make("mgk_ci_key"),
+      providers: undefined,
+      models: undefined,
+      expiresMillis: Date.UTC(2027, 0, 31, 11),
+      rateLimit: { requestsPerMinute: 600, tokensPerMinute: 1_000_000 },
+      budget: { micros: 100_000, per: "month" },
+      metadata: { team: "search" }
+    }])
+    expect(faults({ keys: [{ ...written, expires_at: "tomorrow" }] })).toEqual([
+      "keys[0].expires_at  \"tomorrow\" is not a moment such as 2027-01-31T12:00:00Z"
     ])
   })
 
   it("an admin key comes from the file or from GATEWAY_ADMIN_KEY", () => {
     const file = { keys: [{ name: "ops", key: "mgk_ops_key", scopes: ["inference", "admin"] }] }
     expect(settings(file, { GATEWAY_ADMIN_KEY: "mgk_admin_key" }).keys).toEqual([
-      { name: "ops", key: Redacted.make("mgk_ops_key"), providers: undefined, models: undefined, scopes: ["inference", "admin"] },
+      { name: "ops", key: Redacted.make("mgk_ops_key"), providers: undefined, models: undefined, ...usual, scopes: ["inference", "admin"] },
       { name: "admin", key: Redacted.make("mgk_admin_key"), providers: undefined, models: undefined, scopes: ["admin"] }
     ])
     expect(faults({}, { GATEWAY_ADMIN_KEY: "short" })).toEqual(["GATEWAY_ADMIN_KEY  must be 8 to 256 printable characters without spaces"])

@@ -1,0 +1,37 @@
+// The configs there are: the declared ones, and behind them those of the store.
+// It must not know how a config is used.
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { type GatewayConfig, WrittenConfig } from "../domain/GatewayConfig.ts"
+import type { ConfigLimits } from "../domain/readConfig.ts"
+import { readConfigs } from "../domain/readConfigs.ts"
+import type { Held, RecordFault } from "../store/Holdings.ts"
+import { newestOf, recordReader } from "../store/readRecord.ts"
+import { heldAccounts } from "./heldAccounts.ts"
+
+/** What a stored config is: its name for people, and the config as it is written. */
+export const ConfigEntry = Schema.Struct({ name: Schema.optionalKey(Schema.String), config: WrittenConfig })
+
+const read = recordReader(ConfigEntry)
+
+/** A declared config wins over a stored one of its id. */
+export const heldConfigs = (held: Held, limits: ConfigLimits): {
+  readonly configs: Readonly<Record<string, GatewayConfig>>
+  readonly faults: ReadonlyArray<RecordFault>
+} => {
+  const { accounts } = heldAccounts(held)
+  const stored: Record<string, GatewayConfig> = {}
+  const faults: Array<RecordFault> = []
+  for (const record of newestOf(held.records.config)) {
+    const { id } = record
+    const entry = read(record)
+    if (Result.isFailure(entry)) {
+      faults.push({ id: `config ${id}`, message: entry.failure })
+      continue
+    }
+    const { configs, faults: found } = readConfigs({ [id]: entry.success.config }, accounts, limits)
+    if (found.length > 0) faults.push({ id: `config ${id}`, message: found.map(({ message, path }) => `${path} ${message}`).join("; ") })
+    else Object.assign(stored, configs)
+  }
+  return { configs: { ...stored, ...held.declared.configs }, faults }
+}

@@ -1,0 +1,58 @@
+// From a gateway key as it is written down to its record, or to every fault in it.
+// It must not know the key's text or where it was written.
+import { type Fault, faultAt, type FaultPath, shown } from "./faults.ts"
+import type { GatewayKey, KeyScope } from "./GatewayKey.ts"
+import { hint } from "./nearest.ts"
+import type { WrittenKey } from "./Settings.ts"
+
+/** What a key is for that does not say. */
+export const inference: ReadonlyArray<KeyScope> = ["inference"]
+
+/** RFC 3339: a date, a time, and how far it is from UTC. */
+const momentGrammar = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/
+
+/** Milliseconds of an RFC 3339 moment; undefined when the text is none. */
+export const momentMillis = (text: string): number | undefined => {
+  const millis = momentGrammar.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(millis) ? undefined : millis
+}
+
+/** Dollars to millionths, which add up without error. */
+export const microsOf = (usd: number): number => Math.round(usd * 1e6)
+
+/** The record of the key, and what is wrong with it; slugs and configs it names must be among those known. */
+export const readKey = (
+  id: string,
+  written: WrittenKey,
+  known: { readonly slugs: ReadonlyArray<string>; readonly configs: ReadonlyArray<string> },
+  at: FaultPath = []
+): { readonly key: GatewayKey; readonly faults: ReadonlyArray<Fault> } => {
+  const { budget, config, expires_at: expires, metadata, models, name, providers, rate_limit: limit, scopes = inference } = written
+  const expiresMillis = expires === undefined ? undefined : momentMillis(expires)
+  return {
+    key: {
+      id,
+      name,
+      providers,
+      models,
+      config,
+      scopes,
+      rateLimit: limit === undefined ? undefined : { requestsPerMinute: limit.requests_per_minute, tokensPerMinute: limit.tokens_per_minute },
+      budget: budget === undefined ? undefined : { micros: microsOf(budget.usd), per: budget.per },
+      expiresMillis,
+      metadata
+    },
+    faults: [
+      ...(expires === undefined || expiresMillis !== undefined
+        ? []
+        : [faultAt([...at, "expires_at"], `${shown(expires)} is not a moment such as 2027-01-31T12:00:00Z`)]),
+      ...(providers ?? []).flatMap((slug, place) =>
+        slug.endsWith("*") || known.slugs.includes(slug)
+          ? []
+          : [faultAt([...at, "providers", place], `${shown(slug)} is no provider of this configuration${hint(slug, known.slugs)}`)]),
+      ...(config === undefined || known.configs.includes(config)
+        ? []
+        : [faultAt([...at, "config"], `${shown(config)} is no config of this configuration${hint(config, known.configs)}`)])
+    ]
+  }
+}

@@ -1,0 +1,21 @@
+// What a stored record says in the words of a schema: what may be shown of it and its secret, put together.
+// It must not know what kinds of records mean.
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { faultsOfIssue } from "../domain/faults.ts"
+import type { StoredRecord } from "./Records.ts"
+
+/** The whole of a record, or in one line why it cannot be used; the line holds no value. */
+export const recordReader = <A>(schema: Schema.Codec<A>): (record: StoredRecord) => Result.Result<A, string> => {
+  const decode = Schema.decodeUnknownResult(schema, { errors: "first" })
+  return ({ secret, value }) => {
+    const whole = { ...value, ...(secret === undefined ? {} : Redacted.value(secret)) }
+    return Result.mapError(decode(whole), ({ issue }) =>
+      faultsOfIssue(issue, whole).map(({ message, path }) => `${path} ${message}`).join("; "))
+  }
+}
+
+/** The newest version of each record, of the versions in their order. */
+export const newestOf = (records: ReadonlyArray<StoredRecord>): ReadonlyArray<StoredRecord> =>
+  [...new Map(records.map((record) => [record.id, record])).values()]
