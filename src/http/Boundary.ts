@@ -29,7 +29,7 @@ export type Handler = (
 ) => Effect.Effect<HttpServerResponse.HttpServerResponse, GatewayError, Scope.Scope>
 
 /** The template of a route. */
-export type RoutePath = `/v1/${string}` | `/admin/v1/${string}` | "/metrics"
+export type RoutePath = `/v1/${string}` | `/admin/v1/${string}` | "/metrics" | "/openapi.json" | "/docs"
 
 /** A handler that leaves no failure unanswered, except to a caller who has gone. */
 export type Bounded = Effect.Effect<

@@ -17,6 +17,7 @@ import { AdminHandlers } from "./AdminHandlers.ts"
 import { ServerEdge } from "./Boundary.ts"
 import { ChatHandlers } from "./ChatHandlers.ts"
 import { CountTokensHandlers } from "./CountTokensHandlers.ts"
+import { DocsHandlers } from "./DocsHandlers.ts"
 import { EmbeddingsHandlers } from "./EmbeddingsHandlers.ts"
 import { HealthHandlers } from "./HealthHandlers.ts"
 import { ImagesHandlers } from "./ImagesHandlers.ts"
@@ -42,7 +43,7 @@ const known: Layer.Layer<never, never, HttpApiServices | Traffic | HttpRouter.Ht
 )
 
 /** The routes of a server that is the gateway and nothing else; they share the traffic counters of that server. */
-const routes: Layer.Layer<never, never, HttpApiServices | Traffic | HttpRouter.HttpRouter> = Layer.mergeAll(known, MetricsHandlers, ServerEdge)
+const routes: Layer.Layer<never, never, HttpApiServices | Traffic | HttpRouter.HttpRouter> = Layer.mergeAll(known, MetricsHandlers, DocsHandlers, ServerEdge)
 
 /** The routes for a router of somebody else, whose other paths stay its own. */
 const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> = Layer.provide(known, Traffic.layer)

@@ -12,6 +12,8 @@ const methods: ReadonlyArray<readonly [path: string, allow: ReadonlyArray<string
   ["/admin/v1/requests", ["GET"]],
   ["/admin/v1/usage", ["GET"]],
   ["/metrics", ["GET"]],
+  ["/openapi.json", ["GET"]],
+  ["/docs", ["GET"]],
   ["/health", ["GET"]],
   ["/health/live", ["GET"]],
   ["/health/ready", ["GET"]],

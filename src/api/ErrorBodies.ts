@@ -1,0 +1,54 @@
+// Error answers of the contract: two envelopes, and the statuses that come in each.
+// It must not know which errors there are; http/errorFacts.ts decides those.
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as Schema from "effect/Schema"
+
+const opt = Schema.optionalKey
+
+export const OpenAiError = Schema.Struct({
+  error: Schema.Struct({
+    message: Schema.String.annotate({ description: "What is wrong, where, and what to do." }),
+    type: Schema.Literals([
+      "invalid_request_error", "authentication_error", "permission_error", "not_found_error", "rate_limit_error", "insufficient_quota", "api_error"
+    ]),
+    param: Schema.NullOr(Schema.String.annotate({ description: "Where in the request, as messages[0].content." })),
+    code: Schema.String,
+    provider: opt(Schema.String.annotate({ description: "Who failed; only with strict schema compliance off." })),
+    upstream_status: opt(Schema.Number)
+  })
+}).annotate({ identifier: "OpenAiError" })
+export type OpenAiError = typeof OpenAiError.Type
+
+export const AnthropicError = Schema.Struct({
+  type: Schema.Literal("error"),
+  error: Schema.Struct({ type: Schema.String, message: Schema.String }),
+  request_id: Schema.String
+}).annotate({ identifier: "AnthropicError" })
+export type AnthropicError = typeof AnthropicError.Type
+
+/** What each status means, whichever envelope it comes in. */
+export const statusMeanings = {
+  400: "The request is wrong; the message says where and what to do.",
+  401: "The gateway key, or the credential sent for the provider, is missing or wrong.",
+  403: "The key, or the provider's account, may not do this.",
+  404: "There is no such thing here.",
+  413: "The body is too large.",
+  415: "The body is not plain JSON in UTF-8.",
+  429: "Too many requests or tokens, or the budget is spent; retry-after says when to come again.",
+  500: "The gateway failed; its log has the request id.",
+  502: "The provider failed, or answered what cannot be read.",
+  503: "The gateway or the provider is overloaded, or is leaving.",
+  504: "The provider did not answer in time."
+} as const
+
+const withStatus = <S extends Schema.Top>(schema: S) => (status: number) => HttpApiSchema.status(status)(schema)
+
+const ofKey = [401, 403, 404, 500, 503]
+const ofModel = [400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504]
+
+/** Of a route that calls a model in OpenAI's dialect. */
+export const modelErrors = ofModel.map(withStatus(OpenAiError))
+/** Of a route in Anthropic's dialect. */
+export const messagesErrors = ofModel.map(withStatus(AnthropicError))
+/** Of a route that takes no body and calls nobody. */
+export const keyErrors = ofKey.map(withStatus(OpenAiError))
