@@ -17,6 +17,7 @@ import { Limits } from "./domain/Limits.ts"
 import type { Settings } from "./domain/Settings.ts"
 import { version } from "./domain/version.ts"
 import { accountingLayer } from "./http/Accounting.ts"
+import { circuitMetersLayer } from "./http/CircuitMeters.ts"
 import { WebHandler } from "./http/HttpApi.ts"
 import { MetricsAccess } from "./http/MetricsHandlers.ts"
 import { Readiness } from "./http/Readiness.ts"
@@ -47,8 +48,10 @@ type Sharing = Layer.Layer<SharedRedis | Redis.Redis> | undefined
 const sharing = ({ redis }: Settings): Sharing => redis === undefined ? undefined : SharedRedis.layer(redis)
 
 /** What may be lost without harm, shared where there is a Redis. */
-const memories = (shared: Sharing): Layer.Layer<SignatureMemory> =>
-  shared === undefined ? SignatureMemory.layerMemory : SignatureMemory.layerShared.pipe(Layer.provide(shared))
+const memories = (shared: Sharing): Layer.Layer<SignatureMemory | Circuits | ResponseCache> =>
+  shared === undefined
+    ? Layer.mergeAll(SignatureMemory.layerMemory, Circuits.layerMemory, ResponseCache.layerMemory)
+    : Layer.mergeAll(SignatureMemory.layerShared, Circuits.layerShared, ResponseCache.layerShared).pipe(Layer.provide(shared))
 
 /** What an application puts in the place of our own. */
 export interface GatewayParts {
@@ -64,23 +67,27 @@ const services = (settings: Settings, parts: GatewayParts, shared: Sharing): Lay
   )
   const held = Layer.provideMerge(Holdings.layer(settings), Records.layerMemory)
   const catalog = Catalog.layer.pipe(Layer.provide(held))
+  const prices = Prices.layerWith(settings.prices ?? {}, publicPrices).pipe(Layer.provide(catalog))
   const router = ProviderRouter.layer.pipe(
-    Layer.provide([providers, Upstream.layer, memories(shared), Circuits.layerMemory, ResponseCache.layerMemory, catalog])
+    Layer.provide([providers, Upstream.layer, memories(shared).pipe(Layer.provide(circuitMeters(settings, prices))), catalog])
   )
   const entries = Layer.mergeAll(Configs.layer, Prompts.layer, keys).pipe(Layer.provideMerge(held))
-  return Layer.mergeAll(router, catalog, entries, UsageLog.layerMemory, accounting(settings, catalog)).pipe(Layer.provide(limits))
+  return Layer.mergeAll(router, catalog, entries, UsageLog.layerMemory, accounting(settings, prices)).pipe(Layer.provide(limits))
 }
 
 /** A store of its own has a pepper that outlives the process; without one, keys are digested for this run. */
 const keys = Layer.unwrap(Effect.sync(() => GatewayKeys.layer(Redacted.make(randomBytes(32).toString("base64")))))
 
 /** Requests are kept only where somebody may list them. */
-const accounting = (settings: Settings, catalog: Layer.Layer<Catalog>): Layer.Layer<never> =>
+const accounting = (settings: Settings, prices: Layer.Layer<Prices>): Layer.Layer<never> =>
   settings.accounting === false ? Layer.empty : accountingLayer({
     log: { format: settings.log?.format ?? "off", level: settings.log?.level ?? "info" },
     propagate: settings.propagateUpstream === true,
     keep: settings.keys.some(({ scopes }) => scopes?.includes("admin") === true)
-  }).pipe(Layer.provide([Prices.layerWith(settings.prices ?? {}, publicPrices).pipe(Layer.provide(catalog)), UsageLog.layerMemory]))
+  }).pipe(Layer.provide([prices, UsageLog.layerMemory]))
+
+const circuitMeters = ({ accounting }: Settings, prices: Layer.Layer<Prices>): Layer.Layer<never> =>
+  accounting === false ? Layer.empty : circuitMetersLayer.pipe(Layer.provide(prices))
 
 /** Every service but the network: give it a Transport, a real one or a scripted one. */
 const layerNoDeps = (settings: Settings, parts: GatewayParts = {}): Layer.Layer<GatewayServices, never, Transport> =>

@@ -2,28 +2,33 @@
 // It must not know configs' words, requests or answers. What it forgets costs a few calls.
 import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
+import type * as Redis from "effect/persistence/Redis"
 import * as Scope from "effect/Scope"
 import type { CircuitRule } from "../domain/GatewayConfig.ts"
-import { Limits } from "../domain/Limits.ts"
+import { Limits, type LimitValues } from "../domain/Limits.ts"
+import { RedisPrefix } from "../store/SharedRedis.ts"
+import { Breakers, type Policy, type Refused, type Verdict } from "./Breakers.ts"
 
 /** A circuit: who and what it is of, and when it opens. */
 export interface Circuit {
   readonly name: string
+  /** The account and the model it leads to. */
+  readonly slug: string
+  readonly modelId: string
   readonly rule: CircuitRule
 }
 
-/** What the end of a call says of its target. */
-export type Verdict = "Success" | "Failure" | "Ignored"
+export type CircuitState = "Closed" | "HalfOpen" | "Open"
 
-/** The call was not made; undefined when nobody knows how long that will last. */
-export interface Refused {
-  readonly retryAfterMillis: number | undefined
-}
+/** Who wants to know the state a circuit was met in, unless that is what it always was. `part` tells its thresholds apart. */
+export type CircuitStates = (circuit: Circuit, part: string, state: CircuitState) => Effect.Effect<void>
+export const CircuitStates: Context.Reference<CircuitStates> = Context.Reference<CircuitStates>("gateway/memory/CircuitStates", {
+  defaultValue: () => () => Effect.void
+})
 
 export class Circuits extends Context.Service<Circuits, {
   /** The names of those that would refuse a call now. */
@@ -36,83 +41,72 @@ export class Circuits extends Context.Service<Circuits, {
     refused: (why: Refused) => E
   ) => Effect.Effect<A, E, R>
 }>()("gateway/memory/Circuits") {
-  /** Over a store of Effect's circuit breaker, which may be shared by processes. */
-  static readonly layer: Layer.Layer<Circuits, never, CircuitBreaker.CircuitBreakerStore> = Layer.effect(
+  /** In this process. */
+  static readonly layerMemory: Layer.Layer<Circuits> = Layer.effect(
     Circuits,
-    Effect.gen(function*() {
-      const store = yield* CircuitBreaker.CircuitBreakerStore
-      const limits = yield* Limits
-      const isTracked = tracking(limits.circuitEntries, limits.circuitIdleMillis)
-
-      const isOpen = (key: string): Effect.Effect<boolean> =>
-        Effect.match(store.state(key), {
-          onFailure: () => false,
-          onSuccess: (state) =>
-            state._tag === "Open" ? Duration.toMillis(state.retryAfter) > 0 : state._tag === "HalfOpen" && state.probing
-        })
-
-      const guarded = <A, E, R>(
-        { key, policy }: Policy,
-        { cooldownMillis }: CircuitRule,
-        call: Effect.Effect<A, E, R>,
-        verdictOf: (cause: Cause.Cause<E>) => Verdict,
-        refused: (why: Refused) => E
-      ): Effect.Effect<A, E, R> =>
-        Effect.uninterruptibleMask((restore) =>
-          Effect.scopedWith((scope) =>
-            Effect.matchEffect(Scope.provide(store.admit(key), scope), {
-              onFailure: ({ reason }) =>
-                reason._tag === "CircuitBreakerStoreError" ? restore(call) : Effect.fail(refused({ retryAfterMillis: waitOf(reason) })),
-              onSuccess: ({ generation }) =>
-                Effect.onExit(restore(call), (exit) =>
-                  Effect.ignore(store.record({
-                    key,
-                    generation,
-                    outcome: Exit.isSuccess(exit) ? "Success" : verdictOf(exit.cause),
-                    tripPolicy: policy,
-                    openFor: Duration.millis(cooldownMillis)
-                  })))
-            })))
-
-      return {
-        open: (circuits) =>
-          Effect.map(
-            Effect.filter(circuits, ({ name, rule }) => Effect.map(Effect.forEach(policiesOf(name, rule), ({ key }) => isOpen(key)), (states) => states.includes(true))),
-            (open) => new Set(open.map(({ name }) => name))
-          ),
-        guard: ({ name, rule }, call, verdictOf, refused) =>
-          Effect.clockWith((clock) =>
-            isTracked(name, clock.currentTimeMillisUnsafe())
-              ? policiesOf(name, rule).reduce((inner, policy) => guarded(policy, rule, inner, verdictOf, refused), call)
-              : call)
-      }
-    })
+    Effect.flatMap(Limits, (limits) => Effect.flatMap(Breakers.inProcess(limits), (breakers) => make(breakers, limits)))
   )
 
-  /** In this process. */
-  static readonly layerMemory: Layer.Layer<Circuits> = Layer.unwrap(Effect.map(Limits, ({ circuitIdleMillis }) =>
-    Layer.provide(Circuits.layer, CircuitBreaker.layerStoreMemory({ idleTimeToLive: Duration.millis(circuitIdleMillis) }))))
+  /** What opens in one process is open in all on one Redis. */
+  static readonly layerShared: Layer.Layer<Circuits, never, Redis.Redis> = Layer.effect(
+    Circuits,
+    Effect.gen(function*() {
+      const limits = yield* Limits
+      return yield* make(yield* Breakers.shared(limits, yield* RedisPrefix), limits)
+    })
+  )
 }
 
-interface Policy {
-  readonly key: string
-  readonly policy: CircuitBreaker.TripPolicy
-}
+const make = (breakers: Breakers, { circuitEntries, circuitIdleMillis }: LimitValues): Effect.Effect<Circuits["Service"]> =>
+  Effect.map(CircuitStates, (met) => {
+    const isTracked = tracking(circuitEntries, circuitIdleMillis)
+    const guarded = <A, E, R>(
+      circuit: Circuit,
+      policy: Policy,
+      call: Effect.Effect<A, E, R>,
+      verdictOf: (cause: Cause.Cause<E>) => Verdict,
+      refused: (why: Refused) => E
+    ): Effect.Effect<A, E, R> =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.scopedWith((scope) =>
+          Effect.matchEffect(Scope.provide(breakers.admit(policy), scope), {
+            onFailure: (why) =>
+              Effect.andThen(met(circuit, policy.key, why.retryAfterMillis === undefined ? "HalfOpen" : "Open"), Effect.fail(refused(why))),
+            onSuccess: ({ isProbe, record }) => {
+              const made = Effect.onExit(restore(call), (exit) =>
+                Effect.flatMap(record(Exit.isSuccess(exit) ? "Success" : verdictOf(exit.cause)), (state) =>
+                  state === undefined ? Effect.void : met(circuit, policy.key, state)))
+              return isProbe ? Effect.andThen(met(circuit, policy.key, "HalfOpen"), made) : made
+            }
+          })))
+
+    return {
+      open: (circuits) =>
+        Effect.map(
+          Effect.filter(circuits, (circuit) =>
+            Effect.map(Effect.forEach(policiesOf(circuit), ({ key }) => breakers.isOpen(key)), (states) => states.includes(true))),
+          (open) => new Set(open.map(({ name }) => name))
+        ),
+      guard: (circuit, call, verdictOf, refused) =>
+        Effect.clockWith((clock) =>
+          isTracked(circuit.name, clock.currentTimeMillisUnsafe())
+            ? policiesOf(circuit).reduce((inner, policy) => guarded(circuit, policy, inner, verdictOf, refused), call)
+            : call)
+    }
+  })
 
 /** The calls a share of failures is taken of. */
 const windowCalls = 100
 
-/** A rule of two thresholds is two circuits, each of which may refuse. */
-const policiesOf = (name: string, { consecutive, rate }: CircuitRule): ReadonlyArray<Policy> => [
-  ...(consecutive === undefined ? [] : [{ key: `${name}/row`, policy: CircuitBreaker.consecutive(consecutive) }]),
+/** A rule of two thresholds is two breakers, each of which may refuse. */
+const policiesOf = ({ name, rule: { consecutive, cooldownMillis: openMillis, rate } }: Circuit): ReadonlyArray<Policy> => [
+  ...(consecutive === undefined ? [] : [{ key: `${name}/row`, openMillis, policy: CircuitBreaker.consecutive(consecutive) }]),
   ...(rate === undefined ? [] : [{
     key: `${name}/rate`,
+    openMillis,
     policy: CircuitBreaker.rate({ threshold: rate.threshold, minimumCalls: rate.minimum, size: Math.max(windowCalls, rate.minimum) })
   }])
 ]
-
-const waitOf = (reason: CircuitBreaker.CircuitOpen | CircuitBreaker.CircuitHalfOpen): number | undefined =>
-  reason._tag === "CircuitOpen" ? Duration.toMillis(reason.retryAfter) : undefined
 
 /** Names are made of what callers send: beyond so many of late, further ones have no circuit. */
 const tracking = (most: number, idleMillis: number): ((name: string, nowMillis: number) => boolean) => {

@@ -4,7 +4,10 @@ import { createHash } from "node:crypto"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Redis from "effect/persistence/Redis"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
+import { version } from "../domain/version.ts"
+import { RedisPrefix } from "../store/SharedRedis.ts"
 
 export class ResponseCache extends Context.Service<ResponseCache, {
   /** The key of an identity: a digest over every part of it, each with its length before it. */
@@ -18,6 +21,31 @@ export class ResponseCache extends Context.Service<ResponseCache, {
 }>()("gateway/memory/ResponseCache") {
   /** In this process: the entry that was used longest ago leaves first. */
   static readonly layerMemory: Layer.Layer<ResponseCache> = Layer.effect(ResponseCache, Effect.map(Limits, make))
+
+  /** In this process and in Redis, whose word counts while it is there: an answer made anew by one is the answer of all. */
+  static readonly layerShared: Layer.Layer<ResponseCache, never, Redis.Redis> = Layer.effect(
+    ResponseCache,
+    Effect.gen(function*() {
+      const own = make(yield* Limits)
+      const redis = yield* Redis.Redis
+      // What another version wrote may read otherwise.
+      const prefix = `${yield* RedisPrefix}cache:${version}:`
+      return {
+        keyOf: own.keyOf,
+        get: (key, maxAgeMillis) =>
+          Effect.flatMap(Effect.orElseSucceed(redis.send<string | null>("GET", prefix + key), () => null), (written) => {
+            const entry = written === null ? undefined : entryOf(written)
+            return entry === undefined ? own.get(key, maxAgeMillis) : clocked((now) => (isGood(entry, now, maxAgeMillis) ? entry.text : undefined))
+          }),
+        set: (key, text, lifeMillis) =>
+          Effect.andThen(own.set(key, text, lifeMillis), sizeOf(text) > own.longest ? Effect.void : Effect.flatMap(
+            clocked((now) => `${now} ${now + lifeMillis}\n${text}`),
+            (written) => Effect.ignore(redis.send("SET", prefix + key, written, "PX", String(lifeMillis)))
+          )),
+        longest: own.longest
+      }
+    })
+  )
 }
 
 interface Entry {
@@ -28,6 +56,15 @@ interface Entry {
 
 const clocked = <A>(use: (nowMillis: number) => A): Effect.Effect<A> =>
   Effect.clockWith((clock) => Effect.succeed(use(clock.currentTimeMillisUnsafe())))
+
+const isGood = ({ sinceMillis, untilMillis }: Entry, nowMillis: number, maxAgeMillis: number): boolean =>
+  nowMillis < untilMillis && nowMillis - sinceMillis < maxAgeMillis
+
+/** An entry as it stands in Redis: since when and until when it is good, and its text below. */
+const entryOf = (written: string): Entry | undefined => {
+  const head = /^(\d+) (\d+)\n/.exec(written)
+  return head === null ? undefined : { sinceMillis: Number(head[1]), untilMillis: Number(head[2]), text: written.slice(head[0].length) }
+}
 
 function make({ cacheBytes, cacheEntries, cacheEntryBytes }: LimitValues): ResponseCache["Service"] {
   const entries = new Map<string, Entry>()
@@ -58,7 +95,7 @@ function make({ cacheBytes, cacheEntries, cacheEntryBytes }: LimitValues): Respo
         const entry = forget(key)
         if (entry === undefined || entry.untilMillis <= now) return undefined
         keep(key, entry)
-        return now - entry.sinceMillis < maxAgeMillis ? entry.text : undefined
+        return isGood(entry, now, maxAgeMillis) ? entry.text : undefined
       }),
     set: (key, text, lifeMillis) =>
       clocked((now) => {

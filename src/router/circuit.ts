@@ -6,7 +6,8 @@ import type { CircuitRule } from "../domain/GatewayConfig.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
 import { ProviderError } from "../domain/ProviderError.ts"
-import type { Circuit, Refused, Verdict } from "../memory/Circuits.ts"
+import type { Refused, Verdict } from "../memory/Breakers.ts"
+import type { Circuit } from "../memory/Circuits.ts"
 import { failureOf } from "./failures.ts"
 import type { Planned } from "./plan.ts"
 
@@ -18,7 +19,7 @@ export const circuitOf = ({ account, carried, modelId, target }: Planned, key: G
   if (target?.circuit === undefined) return undefined
   const own = target.credentials === undefined ? "" : renderPath(target.at) || "own"
   const parts = [key.id, account.slug, carried.vertexRegion ?? account.region ?? "", modelId, own, target.circuit.id]
-  return { name: JSON.stringify(parts), rule: target.circuit }
+  return { name: JSON.stringify(parts), slug: account.slug, modelId, rule: target.circuit }
 }
 
 const leastFailing = 500

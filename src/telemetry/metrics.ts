@@ -71,6 +71,7 @@ export const metrics = {
   attempts: counter("gateway_upstream_attempts_total", "Upstream calls that have ended, by what became of them.", "provider", "outcome"),
   retries: counter("gateway_retries_total", "Calls repeated at the same target, by why.", "provider", "reason"),
   fallbacks: counter("gateway_fallbacks_total", "Calls that went to another target, by why.", "provider", "reason"),
+  circuitState: gauge("gateway_circuit_state", "Circuits of a target that has failed: 0 closed, 1 half open, 2 open; the worst where there are several.", "target"),
   cache: counter("gateway_cache_requests_total", "Requests that asked for the cache, by what it had.", "result"),
   cost: counter("gateway_cost_usd_total", "US dollars spent upstream, by list prices.", "provider", "model"),
   tokenRefreshes: counter("gateway_token_refresh_total", "Access tokens asked for.", "provider", "result"),

@@ -85,7 +85,7 @@ describe("a circuit", () => {
   /** A call through the circuit of a name; how it ended. */
   const call = (name: string, inner: Effect.Effect<string, string>, by = rule) =>
     Effect.flatMap(Circuits, ({ guard }) =>
-      Effect.match(guard({ name, rule: by }, inner, (cause) => (Cause.hasInterruptsOnly(cause) ? "Ignored" : "Failure"), ({ retryAfterMillis }) => `refused ${retryAfterMillis}`), {
+      Effect.match(guard({ name, slug: "google", modelId: "m", rule: by }, inner, (cause) => (Cause.hasInterruptsOnly(cause) ? "Ignored" : "Failure"), ({ retryAfterMillis }) => `refused ${retryAfterMillis}`), {
         onFailure: (error) => error,
         onSuccess: (value) => value
       }))
@@ -141,9 +141,9 @@ describe("a circuit", () => {
       for (const inner of [bad, good, good, good, bad]) yield* call("b", inner, both)
       expect([yield* call("a", good, both), yield* call("b", good, both)]).toEqual(["refused 1000", "refused 1000"])
       const { open } = yield* Circuits
-      expect([...yield* open(["a", "b", "c"].map((name) => ({ name, rule: both })))]).toEqual(["a", "b"])
+      expect([...yield* open(["a", "b", "c"].map((name) => ({ name, slug: "google", modelId: "m", rule: both })))]).toEqual(["a", "b"])
       yield* TestClock.adjust(1_000)
-      expect([...yield* open(["a", "b", "c"].map((name) => ({ name, rule: both })))]).toEqual([])
+      expect([...yield* open(["a", "b", "c"].map((name) => ({ name, slug: "google", modelId: "m", rule: both })))]).toEqual([])
     }).pipe(Effect.provide(circuits()))
   })
   it.effect("is not made for more names than the limit, until some are forgotten", () =>
