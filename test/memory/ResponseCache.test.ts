@@ -1,35 +1,78 @@
-// The cache of answers: what it keeps, how long, and what leaves first.
+// The cache of answers: what it keeps, how long, and what leaves first; of one process, or of several on one Redis.
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Redis from "effect/persistence/Redis"
 import * as TestClock from "effect/testing/TestClock"
 import { defaultLimits, Limits, type LimitValues } from "../../src/domain/Limits.ts"
 import { ResponseCache } from "../../src/memory/ResponseCache.ts"
+import { RedisPrefix } from "../../src/store/SharedRedis.ts"
+import { ownPrefix, redisLayer, saidWithoutRedis } from "../support/redis.ts"
 
 const layer = (limits: Partial<LimitValues> = {}) =>
   ResponseCache.layerMemory.pipe(Layer.provide(Layer.succeed(Limits, { ...defaultLimits, ...limits })))
 const second = 1_000
 
-describe("a cached answer", () => {
-  it.effect("is given while it is young enough for who asks, and no longer than it was kept for", () =>
+const shared = (url?: string, limits: Partial<LimitValues> = {}) =>
+  ResponseCache.layerShared.pipe(Layer.provide([redisLayer(url), Layer.succeed(Limits, { ...defaultLimits, ...limits })]))
+
+type Cache = ResponseCache["Service"]
+/** Those who write and those who read are one process, or two. */
+const rules: ReadonlyArray<readonly [name: string, test: (one: Cache, other: Cache) => Effect.Effect<void>]> = [
+  ["is given while it is young enough for who asks, and no longer than it was kept for", ({ set }, { get }) =>
     Effect.gen(function*() {
-      const { get, set } = yield* ResponseCache
-      yield* set("a", "text", 60 * second)
+      yield* set("a", "text\n\u0000\u00ff€", 60 * second)
       yield* TestClock.adjust("10 seconds")
-      expect([yield* get("a", 11 * second), yield* get("a", 10 * second), yield* get("b", 11 * second)]).toEqual(["text", undefined, undefined])
+      expect([yield* get("a", 11 * second), yield* get("a", 10 * second), yield* get("b", 11 * second)]).toEqual(["text\n\u0000\u00ff€", undefined, undefined])
       yield* TestClock.adjust("49 seconds")
-      expect(yield* get("a", 3_600 * second)).toBe("text")
+      expect(yield* get("a", 3_600 * second)).toBe("text\n\u0000\u00ff€")
       yield* TestClock.adjust("1 second")
       expect(yield* get("a", 3_600 * second)).toBe(undefined)
-    }).pipe(Effect.provide(layer())))
-  it.effect("leaves for a newer one under its key", () =>
+    })],
+  ["leaves for a newer one under its key, whoever made that", (one, other) =>
+    Effect.gen(function*() {
+      yield* one.set("a", "old", 60 * second)
+      yield* other.set("a", "new", 120 * second)
+      yield* TestClock.adjust(60 * second)
+      expect([yield* one.get("a", 3_600 * second), yield* other.get("a", 3_600 * second)]).toEqual(["new", "new"])
+    })],
+  ["is not kept when it is too large", (one, other) =>
+    Effect.gen(function*() {
+      yield* one.set("a", "x".repeat(2_000), 60 * second)
+      expect([yield* one.get("a", second), yield* other.get("a", second), one.longest]).toEqual([undefined, undefined, 3_000])
+    })]
+]
+
+describe.each(rules)("a cached answer %s", (_name, test) => {
+  it.effect("of one process", () =>
+    Effect.flatMap(ResponseCache, (one) => test(one, one)).pipe(Effect.provide(layer({ cacheEntryBytes: 3_000 }))))
+  it.effect("of one process whose Redis is gone", () =>
+    Effect.flatMap(ResponseCache, (one) => test(one, one)).pipe(Effect.provide(shared("redis://127.0.0.1:1", { cacheEntryBytes: 3_000 }))))
+  it.effect.runIf(saidWithoutRedis("cached answers in Redis"))("of two processes on one Redis", () =>
+    Effect.gen(function*() {
+      const built = Effect.flatMap(Layer.build(Layer.fresh(shared(undefined, { cacheEntryBytes: 3_000 }))), (context) => Effect.provide(ResponseCache, context))
+      yield* test(yield* built, yield* built)
+    }).pipe(Effect.provide(ownPrefix())))
+})
+
+describe.runIf(saidWithoutRedis("cached answers when Redis forgets"))("an answer that Redis forgot", () => {
+  it.effect("is given by the process that made it; what is no answer is none, and none stays there for ever", () =>
     Effect.gen(function*() {
       const { get, set } = yield* ResponseCache
-      yield* set("a", "old", second)
-      yield* set("a", "new", 2 * second)
-      yield* TestClock.adjust(second)
-      expect(yield* get("a", 9 * second)).toBe("new")
-    }).pipe(Effect.provide(layer())))
+      const redis = yield* Effect.provide(Redis.Redis, yield* Layer.build(redisLayer()))
+      const keys = Effect.flatMap(RedisPrefix, (prefix) => redis.send<ReadonlyArray<string>>("KEYS", `${prefix}cache:*`))
+      yield* set("a", "text", 60 * second)
+      const [key = ""] = yield* keys
+      const life = yield* redis.send<number>("PTTL", key)
+      expect([life > 0, life <= 60 * second]).toEqual([true, true])
+      yield* redis.send("DEL", key)
+      expect(yield* get("a", 60 * second)).toBe("text")
+      yield* redis.send("SET", key, "something else")
+      expect(yield* get("a", 60 * second)).toBe("text")
+    }).pipe(Effect.provide(shared()), Effect.provide(ownPrefix())))
+})
+
+describe("a cached answer", () => {
   it.effect("leaves when there are too many, that first which was not asked for the longest", () =>
     Effect.gen(function*() {
       const { get, set } = yield* ResponseCache
