@@ -90,6 +90,7 @@ it("every metric comes out under the name other gateways' dashboards use, with i
     "gateway_upstream_attempts_total counter",
     "gateway_retries_total counter",
     "gateway_fallbacks_total counter",
+    "gateway_circuit_state gauge",
     "gateway_cache_requests_total counter",
     "gateway_cost_usd_total counter",
     "gateway_token_refresh_total counter",
