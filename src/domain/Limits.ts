@@ -63,6 +63,9 @@ export interface LimitValues {
   readonly redisConnectMillis: number
   readonly redisQueue: number
   readonly refreshMillis: number
+  readonly storeConnections: number
+  readonly storeAnswerMillis: number
+  readonly storeLockMillis: number
 }
 
 const MiB = 1024 * 1024
@@ -127,7 +130,10 @@ export const defaultLimits: LimitValues = {
   redisConnectMillis: 1_000,
   redisQueue: 10_000,
   // A revoked key is refused everywhere within 5 s; asking this often is one row.
-  refreshMillis: 1_000
+  refreshMillis: 1_000,
+  storeConnections: 10,
+  storeAnswerMillis: 900,
+  storeLockMillis: 5_000
 }
 
 export const Limits: Context.Reference<LimitValues> = Context.Reference<LimitValues>("gateway/domain/Limits", {

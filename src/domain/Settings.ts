@@ -195,7 +195,10 @@ const limits = Schema.Struct({
   redisMillis: duration,
   redisConnectMillis: duration,
   redisQueue: count,
-  refreshMillis: duration
+  refreshMillis: duration,
+  storeConnections: count,
+  storeAnswerMillis: duration,
+  storeLockMillis: duration
 } satisfies Record<keyof LimitValues, unknown>)
 
 /** The configuration file after `${NAME}` was replaced. An unknown key is a fault, so decode with `onExcessProperty: "error"`. */

@@ -5,9 +5,15 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { StoreUnavailable } from "../domain/GatewayError.ts"
-import type { JsonObject } from "../domain/json.ts"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import { StoreUnavailable } from "../domain/GatewayError.ts"
+import { isJsonObject, type JsonObject, parseExactJsonText } from "../domain/json.ts"
+import { databaseMemory } from "./Migrations.ts"
+import { answered, durably } from "./Sql.ts"
+import { type SealedRow, Vault } from "./Vault.ts"
 
 export const recordKinds = ["provider", "key", "config", "prompt"] as const
 export type RecordKind = (typeof recordKinds)[number]
@@ -51,6 +57,17 @@ export class RecordStale extends Schema.TaggedError<RecordStale>()("RecordStale"
   version: Schema.Number
 }) {}
 
+/** The record is there, but what is stored of it was damaged: its secret does not open. Writing it with a new secret, or removing it, mends that. */
+export class RecordBroken extends Schema.TaggedError<RecordBroken>()("RecordBroken", {
+  kind: Schema.Literals(recordKinds),
+  id: Schema.String,
+  why: Schema.String
+}) {
+  override get message(): string {
+    return `the ${this.kind} ${this.id} cannot be decrypted: ${this.why}; give its secret anew, or remove it`
+  }
+}
+
 export interface AuditRow {
   readonly atMillis: number
   readonly actor: string
@@ -68,24 +85,24 @@ export interface Page<A> {
 }
 
 export class Records extends Context.Service<Records, {
-  /** Every record of a kind, by id. */
+  /** Every record of a kind, by id. One that is broken is left out, and the log told of it, so that the others are served. */
   readonly all: (kind: RecordKind) => Effect.Effect<ReadonlyArray<StoredRecord>, StoreUnavailable>
-  /** A page of a kind in the order of ids; `cursor` is the `next` of the page before. */
+  /** A page of a kind in the order of ids, without those broken; `cursor` is the `next` of the page before. */
   readonly page: (kind: RecordKind, limit: number, cursor: string | undefined) => Effect.Effect<Page<StoredRecord>, StoreUnavailable>
-  readonly get: (kind: RecordKind, id: string) => Effect.Effect<StoredRecord, RecordMissing | StoreUnavailable>
+  readonly get: (kind: RecordKind, id: string) => Effect.Effect<StoredRecord, RecordMissing | RecordBroken | StoreUnavailable>
   /** Every version of a record there was and is, the oldest first; empty when there is none. Secrets of older versions are not kept. */
   readonly versions: (kind: RecordKind, id: string) => Effect.Effect<ReadonlyArray<StoredRecord>, StoreUnavailable>
-  /** Every version of every record of a kind that is still there, by id and version. Only the newest of each has its secret. */
+  /** Every version of every record of a kind that is still there, by id and version, without those broken. Only the newest of each has its secret. */
   readonly histories: (kind: RecordKind) => Effect.Effect<ReadonlyArray<StoredRecord>, StoreUnavailable>
   readonly create: (kind: RecordKind, id: string, content: RecordContent, actor: Actor) => Effect.Effect<StoredRecord, RecordTaken | StoreUnavailable>
-  /** Writes the next version; with `expected` only when that is the version there is. */
+  /** Writes the next version; with `expected` only when that is the version there is. One that is broken takes a new secret only. */
   readonly update: (
     kind: RecordKind,
     id: string,
     content: RecordContent,
     actor: Actor,
     expected?: number
-  ) => Effect.Effect<StoredRecord, RecordMissing | RecordStale | StoreUnavailable>
+  ) => Effect.Effect<StoredRecord, RecordMissing | RecordStale | RecordBroken | StoreUnavailable>
   /** Removes the record and all its versions; with `expected` only when that is the version there is. */
   readonly remove: (
     kind: RecordKind,
@@ -98,67 +115,216 @@ export class Records extends Context.Service<Records, {
   /** The audit log, the newest first. */
   readonly audit: (limit: number, cursor: string | undefined) => Effect.Effect<Page<AuditRow>, StoreUnavailable>
 }>()("gateway/store/Records") {
-  /** Records of this process alone, gone when it ends. */
-  static readonly layerMemory: Layer.Layer<Records> = Layer.sync(Records, () => {
-    const histories = new Map<string, ReadonlyArray<StoredRecord>>()
-    const log: Array<AuditRow> = []
-    const nameOf = (kind: RecordKind, id: string): string => `${kind}\n${id}`
-    const latest = (kind: RecordKind, id: string): StoredRecord | undefined => histories.get(nameOf(kind, id))?.at(-1)
-    const sorted = (kind: RecordKind): ReadonlyArray<StoredRecord> =>
-      [...histories.values()].map((history) => history.at(-1)).filter((one) => one?.kind === kind).filter((one) => one !== undefined)
-        .toSorted((one, other) => (one.id < other.id ? -1 : 1))
-    /** The record a change starts from. */
-    const current = (kind: RecordKind, id: string, expected: number | undefined): Effect.Effect<StoredRecord, RecordMissing | RecordStale> => {
-      const there = latest(kind, id)
-      if (there === undefined) return Effect.fail(new RecordMissing({ kind, id }))
-      return expected === undefined || expected === there.version
-        ? Effect.succeed(there)
-        : Effect.fail(new RecordStale({ kind, id, version: there.version }))
-    }
-    const write = (
-      { id, kind }: Pick<StoredRecord, "id" | "kind">,
-      before: StoredRecord | undefined,
-      { secret, value }: RecordContent,
-      actor: Actor
-    ): Effect.Effect<StoredRecord> =>
-      Effect.map(Clock.currentTimeMillis, (atMillis) => {
-        const version = (before?.version ?? 0) + 1
-        const kept = secret === undefined ? before?.secret : secret ?? undefined
-        const record: StoredRecord = { kind, id, version, createdMillis: before?.createdMillis ?? atMillis, updatedMillis: atMillis, value, secret: kept }
-        const past = (histories.get(nameOf(kind, id)) ?? []).map((one) => ({ ...one, secret: undefined }))
-        histories.set(nameOf(kind, id), [...past, record])
-        log.push({ atMillis, actor: actor.id, requestId: actor.requestId, action: before === undefined ? "create" : "update", kind, id, version })
-        return record
-      })
-    return {
-      all: (kind) => Effect.sync(() => sorted(kind)),
-      page: (kind, limit, cursor) =>
-        Effect.sync(() => {
-          const behind = sorted(kind).filter(({ id }) => cursor === undefined || id > cursor)
-          const rows = behind.slice(0, limit)
-          return { rows, next: behind.length > limit ? rows.at(-1)?.id : undefined }
-        }),
-      get: (kind, id) => Effect.suspend(() => current(kind, id, undefined)).pipe(Effect.catchTag("RecordStale", Effect.die)),
-      histories: (kind) => Effect.sync(() => sorted(kind).flatMap(({ id }) => histories.get(nameOf(kind, id)) ?? [])),
-      versions: (kind, id) => Effect.sync(() => histories.get(nameOf(kind, id)) ?? []),
-      create: (kind, id, content, actor) =>
-        Effect.suspend(() =>
-          latest(kind, id) === undefined ? write({ kind, id }, undefined, content, actor) : Effect.fail(new RecordTaken({ kind, id }))),
-      update: (kind, id, content, actor, expected) =>
-        Effect.flatMap(Effect.suspend(() => current(kind, id, expected)), (before) => write(before, before, content, actor)),
-      remove: (kind, id, actor, expected) =>
-        Effect.flatMap(Effect.suspend(() => current(kind, id, expected)), ({ version }) =>
-          Effect.map(Clock.currentTimeMillis, (atMillis) => {
-            histories.delete(nameOf(kind, id))
-            log.push({ atMillis, actor: actor.id, requestId: actor.requestId, action: "delete", kind, id, version })
-          })),
-      revision: Effect.sync(() => log.length),
-      audit: (limit, cursor) =>
-        Effect.sync(() => {
-          const end = cursor === undefined ? log.length : Number(cursor)
-          const start = Math.max(0, end - limit)
-          return { rows: log.slice(start, end).toReversed(), next: start > 0 ? String(start) : undefined }
-        })
-    }
-  })
+  /** Records in the database, whose tables are there; a change is one transaction and is on the disk once it is acknowledged. */
+  static readonly layer: Layer.Layer<Records, never, SqlClient.SqlClient | Vault> = Layer.effect(Records, Effect.suspend(() => make))
+
+  /** The same in the memory of this process, gone when it ends. */
+  static readonly layerMemory: Layer.Layer<Records> = Records.layer.pipe(Layer.provide(Vault.layerMemory), Layer.provide(databaseMemory))
 }
+
+type Service = Records["Service"]
+type Answered = Effect.Success<typeof answered>
+
+interface Row {
+  readonly kind: RecordKind
+  readonly id: string
+  readonly version: number
+  readonly created_millis: number
+  readonly updated_millis: number
+  readonly value: string
+  readonly secret: Uint8Array | null
+  readonly secret_key_id: string | null
+  readonly wrapped: Uint8Array | null
+  readonly master_id: string | null
+}
+
+interface LogRow {
+  readonly revision: number
+  readonly at_millis: number
+  readonly actor: string
+  readonly request_id: string | null
+  readonly action: AuditRow["action"]
+  readonly kind: RecordKind
+  readonly id: string
+  readonly version: number
+}
+
+const auditRow = (row: LogRow): AuditRow => ({
+  atMillis: row.at_millis,
+  actor: row.actor,
+  requestId: row.request_id ?? undefined,
+  action: row.action,
+  kind: row.kind,
+  id: row.id,
+  version: row.version
+})
+
+const hasSecret = (row: Row): row is Row & SealedRow => row.secret !== null && row.secret_key_id !== null
+
+/** The page of at most `limit`, out of rows of which one more was asked for. */
+const paged = <A>(rows: ReadonlyArray<A>, limit: number, cursorOf: (row: A) => string): Page<A> => {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  return { rows: shown, next: rows.length > limit && last !== undefined ? cursorOf(last) : undefined }
+}
+
+/** Rows of the current records, each with the key of its secret. */
+const selecting = (sql: SqlClient.SqlClient) => ({
+  columns: sql.literal("r.kind, r.id, r.version, r.created_millis, r.updated_millis, r.value, r.secret, r.secret_key_id, k.wrapped, k.master_id"),
+  source: sql.literal("records r LEFT JOIN vault_keys k ON k.id = r.secret_key_id")
+})
+
+const byName = (sql: SqlClient.SqlClient, kind: RecordKind, id: string) => {
+  const { columns, source } = selecting(sql)
+  return Effect.map(sql<Row>`SELECT ${columns} FROM ${source} WHERE r.kind = ${kind} AND r.id = ${id}`, ([row]) => row)
+}
+
+const secretOf = (vault: Vault["Service"], row: Row): Effect.Effect<StoredRecord["secret"], RecordBroken> =>
+  hasSecret(row)
+    ? Effect.mapError(vault.open(row, row), ({ why }) => new RecordBroken({ kind: row.kind, id: row.id, why }))
+    : Effect.succeed(undefined)
+
+const recordOf = (vault: Vault["Service"], row: Row): Effect.Effect<StoredRecord, RecordBroken> =>
+  Effect.flatMap(secretOf(vault, row), (secret) => {
+    const { created_millis: createdMillis, id, kind, updated_millis: updatedMillis, version } = row
+    const value = parseExactJsonText(row.value)
+    return Result.isSuccess(value) && isJsonObject(value.success)
+      ? Effect.succeed({ kind, id, version, createdMillis, updatedMillis, value: value.success, secret })
+      : Effect.fail(new RecordBroken({ kind, id, why: "its value is no JSON object" }))
+  })
+
+const reads = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Answered) => {
+  const { columns, source } = selecting(sql)
+  /** Without those that are broken, each of which the log is told of. */
+  const sound = (rows: ReadonlyArray<Row>): Effect.Effect<ReadonlyArray<StoredRecord>> =>
+    Effect.map(
+      Effect.forEach(rows, (row) => Effect.catch(recordOf(vault, row), ({ message }) => Effect.as(Effect.logError(`store: ${message}`), undefined))),
+      (records) => records.filter((record) => record !== undefined)
+    )
+  const all: Service["all"] = (kind) =>
+    Effect.flatMap(within(sql<Row>`SELECT ${columns} FROM ${source} WHERE r.kind = ${kind} ORDER BY r.id`), sound)
+
+  const page: Service["page"] = Effect.fnUntraced(function*(kind, limit, cursor) {
+    const rows = yield* within(sql<Row>`SELECT ${columns} FROM ${source}
+      WHERE r.kind = ${kind} AND r.id > ${cursor ?? ""} ORDER BY r.id LIMIT ${limit + 1}`)
+    const { next, rows: shown } = paged(rows, limit, ({ id }) => id)
+    return { rows: yield* sound(shown), next }
+  })
+
+  const get: Service["get"] = (kind, id) =>
+    Effect.flatMap(within(byName(sql, kind, id)), (row): Effect.Effect<StoredRecord, RecordMissing | RecordBroken> =>
+      row === undefined ? Effect.fail(new RecordMissing({ kind, id })) : recordOf(vault, row))
+
+  const past = sql.literal(`v.kind, v.id, v.version, v.created_millis, v.updated_millis, v.value,
+    r.secret, r.secret_key_id, k.wrapped, k.master_id FROM record_versions v
+    LEFT JOIN records r ON r.kind = v.kind AND r.id = v.id AND r.version = v.version
+    LEFT JOIN vault_keys k ON k.id = r.secret_key_id`)
+  const versions: Service["versions"] = (kind, id) =>
+    Effect.flatMap(within(sql<Row>`SELECT ${past} WHERE v.kind = ${kind} AND v.id = ${id} ORDER BY v.version`), sound)
+  const histories: Service["histories"] = (kind) =>
+    Effect.flatMap(within(sql<Row>`SELECT ${past} WHERE v.kind = ${kind} ORDER BY v.id, v.version`), sound)
+
+  const revision: Service["revision"] = Effect.map(
+    within(sql<{ readonly number: number }>`SELECT number FROM revision`),
+    ([row]) => row?.number ?? 0
+  )
+  const audit: Service["audit"] = (limit, cursor) => {
+    const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : /^\d{1,15}$/.test(cursor) ? Number(cursor) : 0
+    return Effect.map(
+      within(sql<LogRow>`SELECT * FROM audit_log WHERE revision < ${before} ORDER BY revision DESC LIMIT ${limit + 1}`),
+      (rows) => {
+        const { next, rows: shown } = paged(rows, limit, (row) => String(row.revision))
+        return { rows: shown.map(auditRow), next }
+      }
+    )
+  }
+  return { all, page, get, versions, histories, revision, audit }
+}
+
+interface Change {
+  readonly action: AuditRow["action"]
+  readonly kind: RecordKind
+  readonly id: string
+  readonly actor: Actor
+}
+
+/** Runs a change under the next revision; taking that is the lock that puts the changes of all processes in order. */
+const changing = (sql: SqlClient.SqlClient, within: Answered) =>
+  <A extends { readonly version: number }, E>({ action, actor, id, kind }: Change, work: (now: number) => Effect.Effect<A, E | SqlError>) =>
+    within(durably(sql)(Effect.gen(function*() {
+      const [next] = yield* sql<{ readonly number: number }>`UPDATE revision SET number = number + 1 RETURNING number`
+      const now = yield* Clock.currentTimeMillis
+      const done = yield* work(now)
+      const { version } = done
+      const entry = { revision: next?.number ?? null, at_millis: now, actor: actor.id, request_id: actor.requestId ?? null, action, kind, id, version }
+      yield* sql`INSERT INTO audit_log ${sql.insert(entry)}`
+      return done
+    })))
+
+/** The row of a record as far as anybody may read it. */
+const shownRow = ({ createdMillis, updatedMillis, value, version }: StoredRecord) => ({
+  version,
+  created_millis: createdMillis,
+  updated_millis: updatedMillis,
+  value: JSON.stringify(value)
+})
+
+/** The row of a record's secret. */
+const secretRow = (vault: Vault["Service"], record: StoredRecord) =>
+  record.secret === undefined
+    ? Effect.succeed({ secret: null, secret_key_id: null })
+    : vault.seal(record, record.secret).pipe(
+      Effect.map(({ bytes, keyId }) => ({ secret: bytes, secret_key_id: keyId })),
+      Effect.catchTag("SecretBroken", ({ why }) =>
+        Effect.andThen(Effect.logError(`store: nothing can be encrypted: ${why}`), new StoreUnavailable({ reason: "unreachable" })))
+    )
+
+const writes = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Answered) => {
+  const change = changing(sql, within)
+  const addVersion = (record: StoredRecord) =>
+    sql`INSERT INTO record_versions ${sql.insert({ kind: record.kind, id: record.id, ...shownRow(record) })}`
+
+  /** The row a change starts from. */
+  const changeable = Effect.fnUntraced(function*(kind: RecordKind, id: string, expected: number | undefined) {
+    const row = yield* byName(sql, kind, id)
+    if (row === undefined) return yield* new RecordMissing({ kind, id })
+    if (expected !== undefined && expected !== row.version) return yield* new RecordStale({ kind, id, version: row.version })
+    return row
+  })
+
+  const create: Service["create"] = (kind, id, { secret, value }, actor) =>
+    change({ action: "create", kind, id, actor }, Effect.fnUntraced(function*(now) {
+      if ((yield* byName(sql, kind, id)) !== undefined) return yield* new RecordTaken({ kind, id })
+      const record: StoredRecord = { kind, id, version: 1, createdMillis: now, updatedMillis: now, value, secret: secret ?? undefined }
+      yield* sql`INSERT INTO records ${sql.insert({ kind, id, ...shownRow(record), ...(yield* secretRow(vault, record)) })}`
+      yield* addVersion(record)
+      return record
+    }))
+
+  const update: Service["update"] = (kind, id, { secret, value }, actor, expected) =>
+    change({ action: "update", kind, id, actor }, Effect.fnUntraced(function*(now) {
+      const row = yield* changeable(kind, id, expected)
+      const kept = secret === undefined ? yield* secretOf(vault, row) : secret ?? undefined
+      const record: StoredRecord = { kind, id, version: row.version + 1, createdMillis: row.created_millis, updatedMillis: now, value, secret: kept }
+      yield* sql`UPDATE records SET ${sql.update({ ...shownRow(record), ...(yield* secretRow(vault, record)) })}
+        WHERE kind = ${kind} AND id = ${id}`
+      yield* addVersion(record)
+      return record
+    }))
+
+  const remove: Service["remove"] = (kind, id, actor, expected) =>
+    Effect.asVoid(change({ action: "delete", kind, id, actor }, Effect.fnUntraced(function*() {
+      const row = yield* changeable(kind, id, expected)
+      yield* sql`DELETE FROM records WHERE kind = ${kind} AND id = ${id}`
+      yield* sql`DELETE FROM record_versions WHERE kind = ${kind} AND id = ${id}`
+      return row
+    })))
+  return { create, update, remove }
+}
+
+const make = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const vault = yield* Vault
+  const within = yield* answered
+  return Records.of({ ...reads(sql, vault, within), ...writes(sql, vault, within) })
+})

@@ -1,0 +1,135 @@
+// The database of the gateway by its location, and how work on it is bounded and fails.
+// It must not know a table.
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import { StoreUnavailable } from "../domain/GatewayError.ts"
+import { Limits } from "../domain/Limits.ts"
+import { describeStore, type StoreLocation } from "../domain/storeLocation.ts"
+import * as SqliteClient from "./SqliteClient.ts"
+
+/** The store cannot be used at all; the message says why and what to do. */
+export class StoreUnusable extends Schema.TaggedError<StoreUnusable>()("StoreUnusable", { message: Schema.String }) {}
+
+/** What the driver said, in one line. */
+export const reasonOf = ({ reason }: SqlError): string => {
+  const { cause } = reason
+  const said = cause instanceof Error && cause.message !== "" ? cause.message : reason.message ?? reason._tag
+  return said.replaceAll(/\s+/g, " ")
+}
+
+/** Whole numbers come as numbers on every database; none of ours passes 2^53. */
+const numbers = Effect.map(Effect.promise(() => import("@effect/sql-pg/PgTypes")), (PgTypes) => {
+  const registry = PgTypes.makeRegistry()
+  registry.register(PgTypes.OID.int8, {
+    encode: (value: number) => PgTypes.encode(BigInt(value), PgTypes.OID.int8),
+    decode: (bytes) => Result.map(PgTypes.decode(bytes, PgTypes.OID.int8, 1), Number)
+  })
+  return registry
+})
+
+const postgres = Effect.fnUntraced(function*({ url }: Extract<StoreLocation, { kind: "postgres" }>) {
+  const { storeAnswerMillis, storeConnections } = yield* Limits
+  const PgClient = yield* Effect.promise(() => import("@effect/sql-pg/PgClient"))
+  return yield* PgClient.make({
+    url,
+    types: yield* numbers,
+    applicationName: "model-gateway",
+    connectTimeout: storeAnswerMillis,
+    maxConnections: storeConnections
+  })
+})
+
+/**
+ * The client of this database: SQLite by Node's own driver, PostgreSQL by a bounded pool that connects when it is asked.
+ * Nothing reconnects by itself, so a server that comes back is not stormed.
+ */
+export const layer = (location: StoreLocation): Layer.Layer<SqlClient.SqlClient, StoreUnusable> =>
+  Layer.effect(SqlClient.SqlClient, location.kind === "sqlite" ? SqliteClient.make(location.path) : postgres(location)).pipe(
+    Layer.provide(Reactivity.layer),
+    Layer.catch((error) =>
+      Layer.effect(SqlClient.SqlClient, new StoreUnusable({ message: `the store ${describeStore(location)} cannot be opened: ${reasonOf(error)}` })))
+  )
+
+/** True on SQLite, false on PostgreSQL. */
+export const onSqlite = (sql: SqlClient.SqlClient): boolean => sql.onDialectOrElse({ sqlite: () => true, orElse: () => false })
+
+const postgresTransaction = (sql: SqlClient.SqlClient, setting: string, value: string) =>
+  <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
+    Effect.provideService(
+      sql.withTransaction(Effect.andThen(sql`SELECT set_config(${setting}, ${value}, true)`, work)),
+      SqlClient.BeginTransaction,
+      "BEGIN ISOLATION LEVEL READ COMMITTED"
+    )
+
+/**
+ * All of the work or nothing, and on the disk once it is acknowledged. A PostgreSQL server ends the transaction of a process that
+ * stands still, so that the others need not wait for it.
+ */
+export const durably = (sql: SqlClient.SqlClient) =>
+  onSqlite(sql) ? sql.withTransaction : postgresTransaction(sql, "idle_in_transaction_session_timeout", "5s")
+
+/** All of the work or nothing, without waiting for the disk: it survives the process, and a loss of power perhaps not. */
+export const lazily = (sql: SqlClient.SqlClient) =>
+  onSqlite(sql)
+    ? <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
+      Effect.provideService(sql.withTransaction(work), SqlClient.BeginTransaction, SqliteClient.lazyBegin)
+    : postgresTransaction(sql, "synchronous_commit", "off")
+
+/** SQLite: full, disk error, read-only. PostgreSQL: disk full, out of resources, a replica that only reads. */
+const fullSqlite: ReadonlySet<number> = new Set([8, 10, 13])
+const fullPostgres = /^(?:53|25006)/
+
+const isFull = ({ reason: { cause } }: SqlError): boolean => {
+  if (typeof cause !== "object" || cause === null) return false
+  if ("errcode" in cause && typeof cause.errcode === "number") return fullSqlite.has(cause.errcode & 0xff)
+  return "code" in cause && typeof cause.code === "string" && fullPostgres.test(cause.code)
+}
+
+/** Gives the answer or the failure of the work; who is interrupted leaves at once, the work tidies up behind. */
+const leavable = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(Effect.forkDetach(work), (fiber) =>
+      Effect.onInterrupt(restore(Fiber.join(fiber)), () => Effect.sync(() => fiber.interruptUnsafe()))))
+
+/** Clients whose last work failed, so that an outage is told once. */
+const silent = new WeakSet<SqlClient.SqlClient>()
+
+/**
+ * Makes failures of the database `StoreUnavailable` and tells the log why, once an outage. On PostgreSQL the work has
+ * `storeAnswerMillis`; a server that stands still is given up, whatever state its connection is in.
+ */
+export const answered = Effect.map(Effect.all([SqlClient.SqlClient, Limits]), ([sql, { storeAnswerMillis }]) => {
+  const isLocal = onSqlite(sql)
+  const told = (why: string, reason: StoreUnavailable["reason"]): Effect.Effect<never, StoreUnavailable> => {
+    const first = !silent.has(sql)
+    silent.add(sql)
+    return Effect.andThen(first ? Effect.logError(`store: ${why}`) : Effect.void, new StoreUnavailable({ reason }))
+  }
+  return <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, Exclude<E, Extract<E, SqlError>> | StoreUnavailable, R> => {
+    const failing = work.pipe(
+      Effect.tap(() => silent.delete(sql) ? Effect.logInfo("store: it answers again") : Effect.void),
+      Effect.catchIf(
+        (error: E): error is Extract<E, SqlError> => isSqlError(error),
+        (error) => told(reasonOf(error), isFull(error) ? "full" : "unreachable")
+      )
+    )
+    return isLocal ? failing : Effect.timeoutOrElse(leavable(failing), {
+      duration: storeAnswerMillis,
+      orElse: () => told(`no answer in ${storeAnswerMillis} ms`, "unreachable")
+    })
+  }
+})
+
+/** Asks the database whether it is there, so that a server that stands still does not hold up the start. */
+export const reached = (where: string): Effect.Effect<void, StoreUnusable, SqlClient.SqlClient> =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const within = yield* answered
+    yield* Effect.mapError(within(sql`SELECT 1`), () => new StoreUnusable({ message: `the store ${where} cannot be reached` }))
+  })

@@ -1,0 +1,137 @@
+// Effect's SqlClient on the SQLite that comes with Node: one connection, one statement or transaction at a time.
+// It must not know a table.
+import { closeSync, mkdirSync, openSync } from "node:fs"
+import { dirname } from "node:path"
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import * as Semaphore from "effect/Semaphore"
+import * as Client from "effect/sql/SqlClient"
+import type { Connection } from "effect/sql/SqlConnection"
+import { classifySqliteError, SqlError } from "effect/sql/SqlError"
+import * as Statement from "effect/sql/Statement"
+import * as Stream from "effect/Stream"
+import { Limits } from "../domain/Limits.ts"
+
+/** How long a statement holds this process while another one writes; a longer wait gives way in between. */
+const busyMillis = 50
+const statementsKept = 200
+
+/** A transaction that is on the disk once it is acknowledged. It takes the write lock at its start, so it never fails in the middle for want of it. */
+export const durableBegin = "PRAGMA synchronous = FULL; BEGIN IMMEDIATE"
+/** One that survives the process, and a loss of power perhaps not: it does not wait for the disk. */
+export const lazyBegin = "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE"
+
+const sqlError = (cause: unknown, operation: string): SqlError =>
+  new SqlError({ reason: classifySqliteError(cause, { message: cause instanceof Error ? cause.message : "SQLite failed", operation }) })
+
+/** SQLite knows no booleans. */
+const toInput = (value: unknown): SQLInputValue => {
+  if (value === null || value === undefined) return null
+  if (typeof value === "boolean") return value ? 1 : 0
+  if (typeof value === "string" || typeof value === "number" || typeof value === "bigint" || value instanceof Uint8Array) return value
+  throw new TypeError(`a ${typeof value} cannot be stored`)
+}
+
+class Sqlite implements Connection {
+  readonly db: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+
+  readonly #lockMillis: number
+
+  constructor(path: string, lockMillis: number) {
+    this.#lockMillis = lockMillis
+    this.db = new DatabaseSync(path, { timeout: lockMillis, enableForeignKeyConstraints: true })
+    try {
+      this.db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = ${busyMillis}`)
+    } catch (error) {
+      this.db.close()
+      throw error
+    }
+  }
+
+  #prepare(sql: string): StatementSync {
+    const kept = this.#statements.get(sql)
+    if (kept !== undefined) return kept
+    const made = this.db.prepare(sql)
+    this.#statements.set(sql, made)
+    const [first] = this.#statements.keys()
+    if (this.#statements.size > statementsKept && first !== undefined) this.#statements.delete(first)
+    return made
+  }
+
+  /** Runs it; outside a transaction a lock that another process holds is waited for. */
+  #attempt<A>(operation: string, run: () => A): Effect.Effect<A, SqlError> {
+    return Effect.try({ try: run, catch: (cause) => sqlError(cause, operation) }).pipe(
+      Effect.retry({
+        while: ({ reason }) => reason._tag === "LockTimeoutError" && !this.db.isTransaction,
+        schedule: Schedule.spaced(5).pipe(Schedule.jittered, Schedule.upTo({ duration: this.#lockMillis }))
+      })
+    )
+  }
+
+  #rows(sql: string, params: ReadonlyArray<unknown>): ReadonlyArray<Record<string, unknown>> {
+    // Rows come without a prototype, unlike those of other drivers.
+    return this.#prepare(sql).all(...params.map(toInput)).map((row) => ({ ...row }))
+  }
+
+  execute: Connection["execute"] = (sql, params, transform) =>
+    this.#attempt("execute", () => {
+      const rows = this.#rows(sql, params)
+      return transform === undefined ? rows : transform(rows)
+    })
+
+  executeRaw: Connection["executeRaw"] = (sql, params) => this.#attempt("execute", () => this.#prepare(sql).run(...params.map(toInput)))
+
+  executeValues: Connection["executeValues"] = (sql, params) =>
+    this.#attempt("execute", () => this.#rows(sql, params).map((row) => Object.values(row)))
+
+  executeValuesUnprepared: Connection["executeValuesUnprepared"] = (sql, params) => this.executeValues(sql, params)
+
+  executeUnprepared: Connection["executeUnprepared"] = (sql, params, transform) =>
+    sql === durableBegin || sql === lazyBegin
+      ? this.#attempt("begin", () => {
+        this.db.exec(sql)
+        return []
+      })
+      : this.execute(sql, params, transform)
+
+  executeStream: Connection["executeStream"] = (sql, params, transform) =>
+    Stream.unwrap(Effect.map(this.execute(sql, params, transform), Stream.fromIterable))
+}
+
+/** Only its owner may read what is made here. */
+const makeFile = (path: string): void => {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  closeSync(openSync(path, "a", 0o600))
+}
+
+/**
+ * A client on the database file at this path (made when absent), or in memory for `:memory:`. It keeps a write-ahead log;
+ * a change is on the disk once it is acknowledged. Fails when the file cannot be opened or is no database.
+ */
+export const make = Effect.fnUntraced(function*(path: string) {
+  const { storeLockMillis } = yield* Limits
+  const connection = yield* Effect.acquireRelease(
+    Effect.try({
+      try: () => {
+        if (path !== ":memory:") makeFile(path)
+        return new Sqlite(path, storeLockMillis)
+      },
+      catch: (cause) => sqlError(cause, "open")
+    }),
+    ({ db }) => Effect.sync(() => db.close())
+  )
+  return yield* Client.make({
+    ...Client.makeSqliteAcquirers({
+      connection: Effect.succeed(connection),
+      semaphore: Semaphore.makeUnsafe(1),
+      isTransaction: ({ db }) => db.isTransaction
+    }),
+    compiler: Statement.makeCompilerSqlite(),
+    driver: "sqlite-node",
+    beginTransaction: durableBegin,
+    releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
+    spanAttributes: [["db.system.name", "sqlite"]]
+  })
+})

@@ -1,0 +1,20 @@
+// The store as one layer: database, tables, keys and records.
+// It must not know what the records are for.
+import * as Layer from "effect/Layer"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type { StoreLocation } from "../domain/storeLocation.ts"
+import type { MasterKeys } from "./MasterKeys.ts"
+import { database, databaseMemory } from "./Migrations.ts"
+import { Records } from "./Records.ts"
+import type { StoreUnusable } from "./Sql.ts"
+import { Vault } from "./Vault.ts"
+
+/** Everything the store offers, migrated and ready. */
+export const layer = (location: StoreLocation, masters: MasterKeys): Layer.Layer<SqlClient.SqlClient | Vault | Records, StoreUnusable> =>
+  Records.layer.pipe(Layer.provideMerge(Vault.layer(masters)), Layer.provideMerge(database(location)))
+
+/** A store of this process alone, gone when it ends. */
+export const layerMemory: Layer.Layer<SqlClient.SqlClient | Vault | Records> = Records.layer.pipe(
+  Layer.provideMerge(Vault.layerMemory),
+  Layer.provideMerge(databaseMemory)
+)

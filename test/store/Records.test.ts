@@ -1,0 +1,130 @@
+// The record store on every database it runs on: one suite.
+// It must not know how a database is spoken to.
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as TestClock from "effect/testing/TestClock"
+import { type Actor, RecordMissing, Records, RecordStale, RecordTaken } from "../../src/store/Records.ts"
+import { databases, storeOn } from "../support/databases.ts"
+
+const actor: Actor = { id: "key_admin", requestId: "req_1" }
+const secret = (text: string) => Redacted.make({ text })
+const shown = (record: { readonly secret: Redacted.Redacted<unknown> | undefined }) => ({
+  ...record,
+  secret: record.secret === undefined ? undefined : Redacted.value(record.secret)
+})
+
+describe.each(databases)("Records on $name", (database) => {
+  const layer = storeOn(database)
+
+  it.effect("creates, reads, updates and removes", () =>
+    Effect.gen(function*() {
+      const records = yield* Records
+      yield* TestClock.setTime(1_000)
+      const made = yield* records.create("provider", "a", { value: { slug: "a", n: [1, null] }, secret: secret("one") }, actor)
+      expect(shown(made)).toEqual({
+        kind: "provider", id: "a", version: 1, createdMillis: 1_000, updatedMillis: 1_000, value: { slug: "a", n: [1, null] }, secret: { text: "one" }
+      })
+      expect(shown(yield* records.get("provider", "a"))).toEqual(shown(made))
+      yield* TestClock.setTime(2_000)
+      const second = yield* records.update("provider", "a", { value: { slug: "a" } }, actor, 1)
+      expect(shown(second)).toEqual({
+        kind: "provider", id: "a", version: 2, createdMillis: 1_000, updatedMillis: 2_000, value: { slug: "a" }, secret: { text: "one" }
+      })
+      expect(shown(yield* records.get("provider", "a"))).toEqual(shown(second))
+      expect(shown(yield* records.update("provider", "a", { value: {}, secret: secret("two") }, actor)).secret).toEqual({ text: "two" })
+      expect(shown(yield* records.update("provider", "a", { value: {}, secret: null }, actor)).secret).toBeUndefined()
+      expect((yield* records.get("provider", "a")).secret).toBeUndefined()
+      expect((yield* records.versions("provider", "a")).map((one) => [one.version, one.value, one.secret])).toEqual([
+        [1, { slug: "a", n: [1, null] }, undefined], [2, { slug: "a" }, undefined], [3, {}, undefined], [4, {}, undefined]
+      ])
+      yield* records.remove("provider", "a", actor, 4)
+      expect(yield* Effect.flip(records.get("provider", "a"))).toEqual(new RecordMissing({ kind: "provider", id: "a" }))
+      expect(yield* records.versions("provider", "a")).toEqual([])
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("keeps the secret of the newest version alone", () =>
+    Effect.gen(function*() {
+      const records = yield* Records
+      yield* records.create("key", "k", { value: {}, secret: secret("one") }, actor)
+      yield* records.update("key", "k", { value: {} }, actor)
+      expect((yield* records.versions("key", "k")).map((one) => shown(one).secret)).toEqual([undefined, { text: "one" }])
+      yield* records.create("key", "j", { value: { j: 1 }, secret: secret("two") }, actor)
+      expect((yield* records.histories("key")).map((one) => [one.id, one.version, shown(one).secret])).toEqual([
+        ["j", 1, { text: "two" }], ["k", 1, undefined], ["k", 2, { text: "one" }]
+      ])
+      expect(yield* records.histories("provider")).toEqual([])
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("refuses what does not fit, and leaves no trace of it", () =>
+    Effect.gen(function*() {
+      const records = yield* Records
+      yield* records.create("config", "c", { value: { first: true } }, actor)
+      yield* records.update("config", "c", { value: { second: true } }, actor)
+      const before = [yield* records.revision, yield* records.audit(10, undefined)]
+      expect(yield* Effect.flip(records.create("config", "c", { value: {} }, actor))).toEqual(new RecordTaken({ kind: "config", id: "c" }))
+      expect(yield* Effect.flip(records.update("config", "c", { value: {} }, actor, 1))).toEqual(new RecordStale({ kind: "config", id: "c", version: 2 }))
+      expect(yield* Effect.flip(records.remove("config", "c", actor, 1))).toEqual(new RecordStale({ kind: "config", id: "c", version: 2 }))
+      expect(yield* Effect.flip(records.update("config", "d", { value: {} }, actor))).toEqual(new RecordMissing({ kind: "config", id: "d" }))
+      expect(yield* Effect.flip(records.remove("prompt", "c", actor))).toEqual(new RecordMissing({ kind: "prompt", id: "c" }))
+      expect([yield* records.revision, yield* records.audit(10, undefined)]).toEqual(before)
+      expect((yield* records.get("config", "c")).value).toEqual({ second: true })
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("lists by id in pages, in the order of bytes", () =>
+    Effect.gen(function*() {
+      const records = yield* Records
+      for (const id of ["b", "a", "B", "ä", "a-1", "Z"]) yield* records.create("prompt", id, { value: { id } }, actor)
+      yield* records.create("config", "aa", { value: {} }, actor)
+      const ids = ["B", "Z", "a", "a-1", "b", "ä"]
+      expect((yield* records.all("prompt")).map(({ id }) => id)).toEqual(ids)
+      const first = yield* records.page("prompt", 4, undefined)
+      expect([first.rows.map(({ id }) => id), first.next]).toEqual([ids.slice(0, 4), "a-1"])
+      const second = yield* records.page("prompt", 4, first.next)
+      expect([second.rows.map(({ id }) => id), second.next]).toEqual([ids.slice(4), undefined])
+      expect(yield* records.page("prompt", 2, "b")).toEqual({ rows: yield* Effect.map(records.get("prompt", "ä"), (one) => [one]), next: undefined })
+      expect(yield* records.all("provider")).toEqual([])
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("tells every change in the audit log, the newest first", () =>
+    Effect.gen(function*() {
+      const records = yield* Records
+      yield* TestClock.setTime(5)
+      yield* records.create("key", "k", { value: {} }, actor)
+      yield* records.update("key", "k", { value: {} }, { id: "cli", requestId: undefined })
+      yield* records.remove("key", "k", actor)
+      const row = { atMillis: 5, actor: "key_admin", requestId: "req_1", kind: "key", id: "k" }
+      const log = [
+        { ...row, action: "delete", version: 2 },
+        { ...row, actor: "cli", requestId: undefined, action: "update", version: 2 },
+        { ...row, action: "create", version: 1 }
+      ]
+      const first = yield* records.audit(2, undefined)
+      expect(first.rows).toEqual(log.slice(0, 2))
+      expect(yield* records.audit(2, first.next)).toEqual({ rows: log.slice(2), next: undefined })
+      expect(yield* records.audit(2, "no cursor")).toEqual({ rows: [], next: undefined })
+      expect(yield* records.revision).toBe(3)
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("lets one of several changes from the same version through", () =>
+    Effect.gen(function*() {
+      const records = yield* Records
+      yield* records.create("config", "c", { value: {} }, actor)
+      const tries = yield* Effect.forEach(
+        Array.from({ length: 8 }, (_, n) => n),
+        (n) => Effect.result(records.update("config", "c", { value: { n } }, actor, 1)),
+        { concurrency: 8 }
+      )
+      expect(tries.map((one) => one._tag).sort()).toEqual([...Array<string>(7).fill("Failure"), "Success"])
+      expect((yield* records.get("config", "c")).version).toBe(2)
+      expect(yield* records.revision).toBe(2)
+    }).pipe(Effect.provide(layer)))
+})
+
+it.effect("Records in memory are of one process and one scope", () =>
+  Effect.gen(function*() {
+    const ids = Effect.flatMap(Records, (records) => Effect.map(records.all("config"), (all) => all.map(({ id }) => id)))
+    const added = Effect.flatMap(Records, (records) => records.create("config", "c", { value: {} }, actor))
+    expect(yield* Effect.provide(Effect.andThen(added, ids), Records.layerMemory)).toEqual(["c"])
+    expect(yield* Effect.provide(ids, Records.layerMemory)).toEqual([])
+  }))
