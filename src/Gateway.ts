@@ -99,11 +99,12 @@ const layerServices = (settings: Settings, parts: GatewayParts = {}, shared = sh
     Layer.provide(Transport.layer.pipe(Layer.provide(Layer.succeed(Limits, settings.limits))))
   )
 
-/** The whole service: listens until the layer's scope closes, then drains. */
-const layer = (settings: Settings, parts?: GatewayParts): Layer.Layer<HttpServer.HttpServer, HttpServerError.ServeError | ExporterMissing> => {
+/** The whole service: listens until the layer's scope closes, then drains. Its services can be reached beside it. */
+const layer = (settings: Settings, parts?: GatewayParts): Layer.Layer<HttpServer.HttpServer | GatewayServices, HttpServerError.ServeError | ExporterMissing> => {
   const shared = sharing(settings)
   return Server.layer(settings.server).pipe(
-    Layer.provide([layerServices(settings, parts, shared), ProcessMetrics.layer(version), readiness(shared)]),
+    Layer.provide([ProcessMetrics.layer(version), readiness(shared)]),
+    Layer.provideMerge(layerServices(settings, parts, shared)),
     Layer.provide(Layer.succeed(MetricsAccess, settings.server.metricsAuth ?? "none")),
     Layer.provide(exporting(settings)),
     Layer.provide(Layer.succeed(Limits, settings.limits))

@@ -3,15 +3,13 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { ProviderAccount } from "../domain/ProviderAccount.ts"
+import type { CatalogView, ProviderAccount } from "../domain/ProviderAccount.ts"
 import { Holdings } from "../store/Holdings.ts"
 import { heldAccounts } from "./heldAccounts.ts"
 
-export class Catalog extends Context.Service<Catalog, {
-  /** The account under a slug, or undefined when the catalog has none. */
-  readonly resolve: (slug: string) => ProviderAccount | undefined
-  /** All accounts in the order they were declared, the two built-in slugs last. */
-  readonly list: () => ReadonlyArray<ProviderAccount>
+export class Catalog extends Context.Service<Catalog, CatalogView & {
+  /** The accounts of this moment: what was read of them together stays together, whatever changes meanwhile. */
+  readonly now: () => CatalogView
 }>()("gateway/catalog/Catalog") {
   /** The declared accounts and those of the store, as they are at the moment of asking. */
   static readonly layer: Layer.Layer<Catalog, never, Holdings> = Layer.effect(
@@ -21,15 +19,19 @@ export class Catalog extends Context.Service<Catalog, {
         const { accounts, faults } = heldAccounts(held)
         return { view: catalogOf(accounts), faults }
       })
-      return { resolve: (slug) => view().resolve(slug), list: () => view().list() }
+      return { resolve: (slug) => view().resolve(slug), list: () => view().list(), now: view }
     })
   )
 
   /** A catalog of these accounts alone; of two with one slug the first wins. */
-  static readonly layerMemory = (accounts: ReadonlyArray<ProviderAccount>): Layer.Layer<Catalog> => Layer.succeed(Catalog, catalogOf(accounts))
+  static readonly layerMemory = (accounts: ReadonlyArray<ProviderAccount>): Layer.Layer<Catalog> =>
+    Layer.sync(Catalog, () => {
+      const view = catalogOf(accounts)
+      return { ...view, now: () => view }
+    })
 }
 
-const catalogOf = (accounts: ReadonlyArray<ProviderAccount>): Catalog["Service"] => {
+const catalogOf = (accounts: ReadonlyArray<ProviderAccount>): CatalogView => {
   const bySlug = new Map(accounts.toReversed().map((account) => [account.slug, account]))
   const list = accounts.filter((account) => bySlug.get(account.slug) === account)
   return { resolve: (slug) => bySlug.get(slug), list: () => list }

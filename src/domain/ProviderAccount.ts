@@ -60,6 +60,14 @@ export interface ProviderAccount {
   readonly tokenUrl: string | undefined
 }
 
+/** The accounts as they were at one moment. */
+export interface CatalogView {
+  /** The account under a slug, or undefined when there is none. */
+  readonly resolve: (slug: string) => ProviderAccount | undefined
+  /** All accounts in the order they were declared, the two built-in slugs last. */
+  readonly list: () => ReadonlyArray<ProviderAccount>
+}
+
 /** A stored account that is no more than what is said of it. */
 export const providerAccount = (facts: Pick<ProviderAccount, "slug" | "kind"> & Partial<ProviderAccount>): ProviderAccount => ({
   projectId: undefined,

@@ -1,7 +1,7 @@
 // The facts of one client request, fixed once at the rim and never changed.
 // It must not know the body or any upstream.
 import type { GatewayConfig } from "./GatewayConfig.ts"
-import type { CarriedCredentials } from "./ProviderAccount.ts"
+import type { CarriedCredentials, CatalogView } from "./ProviderAccount.ts"
 import type { GatewayKey } from "./GatewayKey.ts"
 import type { Observed } from "./Observed.ts"
 
@@ -27,6 +27,8 @@ export interface RequestContext {
   readonly key: GatewayKey
   /** The one the request names, else its key's. */
   readonly config: GatewayConfig | undefined
+  /** The accounts as they were when the request came; those of the moment unless it says. */
+  readonly catalog?: CatalogView
   /** Value of `x-gateway-provider` without `@`. */
   readonly providerHeader: string | undefined
   readonly carried: CarriedCredentials

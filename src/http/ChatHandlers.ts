@@ -11,8 +11,9 @@ import { requestContext } from "./RequestContexts.ts"
 export const ChatHandlers = keyedRoute("POST", "/v1/chat/completions", Effect.gen(function*() {
   const answer = yield* chatAnswer
   const readChat = yield* bodyReader(ChatRequest, checkChat)
-  return Effect.fnUntraced(function*({ request, arrival, key, configs }) {
-    const context = yield* Effect.fromResult(requestContext(arrival, key, configs))
+  return Effect.fnUntraced(function*(call) {
+    const { arrival, request } = call
+    const context = yield* Effect.fromResult(requestContext(call))
     const body = yield* readChat(request, arrival.headers, context.config?.model)
     return yield* answer(body, context, arrival)
   })

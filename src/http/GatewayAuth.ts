@@ -7,9 +7,11 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { presentedKey } from "../api/Headers.ts"
+import { Catalog } from "../catalog/Catalog.ts"
 import { Configs } from "../catalog/Configs.ts"
 import { type GatewayError, KeyMissing, ScopeMissing } from "../domain/GatewayError.ts"
 import type { GatewayKey, KeyScope } from "../domain/GatewayKey.ts"
+import type { CatalogView } from "../domain/ProviderAccount.ts"
 import { GatewayKeys } from "../keys/GatewayKeys.ts"
 import { boundedRoute, type RoutePath } from "./Boundary.ts"
 import type { Arrival } from "./RequestContexts.ts"
@@ -22,6 +24,8 @@ export interface Call {
   readonly key: GatewayKey
   /** The configs it may name. */
   readonly configs: Configs["Service"]
+  /** The accounts there are as it comes. A change that is made while its body is read is for those that come later. */
+  readonly catalog: CatalogView
 }
 
 export type KeyedHandler = (call: Call) => Effect.Effect<HttpServerResponse.HttpServerResponse, GatewayError, Scope.Scope>
@@ -32,9 +36,10 @@ export const keyedRoute = <R>(
   path: RoutePath,
   make: Effect.Effect<KeyedHandler, never, R>,
   scope: KeyScope = "inference"
-): Layer.Layer<never, never, R | GatewayKeys | Configs | Traffic | HttpRouter.HttpRouter> =>
+): Layer.Layer<never, never, R | GatewayKeys | Catalog | Configs | Traffic | HttpRouter.HttpRouter> =>
   boundedRoute(method, path, Effect.gen(function*() {
     const keys = yield* GatewayKeys
+    const catalog = yield* Catalog
     const configs = yield* Configs
     const handler = yield* make
     return (request, arrival) => {
@@ -42,7 +47,7 @@ export const keyedRoute = <R>(
       if (presented === undefined) return Effect.fail(new KeyMissing())
       return Effect.flatMap(keys.find(presented), (key) => {
         if (arrival.record !== undefined) arrival.record.keyId = key.id
-        return key.scopes.includes(scope) ? handler({ request, arrival, key, configs }) : Effect.fail(new ScopeMissing({ scope }))
+        return key.scopes.includes(scope) ? handler({ request, arrival, key, configs, catalog: catalog.now() }) : Effect.fail(new ScopeMissing({ scope }))
       })
     }
   }))

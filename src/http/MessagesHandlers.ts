@@ -24,8 +24,9 @@ const answers = keyedRoute("POST", "/v1/messages", Effect.gen(function*() {
   const router = yield* ProviderRouter
   const limits = yield* Limits
   const readBody = yield* reader(readMessages)
-  return Effect.fnUntraced(function*({ request, arrival, key, configs }) {
-    const context = yield* Effect.fromResult(requestContext(arrival, key, configs))
+  return Effect.fnUntraced(function*(call) {
+    const { arrival, request } = call
+    const context = yield* Effect.fromResult(requestContext(call))
     const body = yield* readBody(request, arrival.headers, context.config?.model)
     if (context.dryRun) return json(yield* router.explain("messages", body, context), arrival)
     if (!body.stream) {
@@ -40,8 +41,9 @@ const answers = keyedRoute("POST", "/v1/messages", Effect.gen(function*() {
 const counts = keyedRoute("POST", "/v1/messages/count_tokens", Effect.gen(function*() {
   const router = yield* ProviderRouter
   const readBody = yield* reader(readCounted)
-  return Effect.fnUntraced(function*({ request, arrival, key, configs }) {
-    const context = yield* Effect.fromResult(requestContext(arrival, key, configs))
+  return Effect.fnUntraced(function*(call) {
+    const { arrival, request } = call
+    const context = yield* Effect.fromResult(requestContext(call))
     const body = yield* readBody(request, arrival.headers, context.config?.model)
     if (context.dryRun) return json(yield* router.explain("messagesCountTokens", body, context), arrival)
     const { served, value } = yield* router.run("messagesCountTokens", body, context)

@@ -43,7 +43,7 @@ const completions = keyedRoute("POST", "/v1/prompts/:id/completions", Effect.gen
   const answer = yield* chatAnswer
   const read = yield* chatOf
   return Effect.fnUntraced(function*(call) {
-    const context = yield* Effect.fromResult(requestContext(call.arrival, call.key, call.configs))
+    const context = yield* Effect.fromResult(requestContext(call))
     const { chat } = yield* read(call, context)
     return yield* answer(chat, context, call.arrival)
   })
@@ -52,7 +52,7 @@ const completions = keyedRoute("POST", "/v1/prompts/:id/completions", Effect.gen
 const render = keyedRoute("POST", "/v1/prompts/:id/render", Effect.gen(function*() {
   const read = yield* chatOf
   return Effect.fnUntraced(function*(call) {
-    const context = yield* Effect.fromResult(requestContext(call.arrival, call.key, call.configs))
+    const context = yield* Effect.fromResult(requestContext(call))
     const { body } = yield* read(call, context)
     return json({ success: true, data: body }, call.arrival)
   })

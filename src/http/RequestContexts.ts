@@ -24,7 +24,7 @@ import type { GatewayConfig } from "../domain/GatewayConfig.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
 import { isJsonObject, parseJsonText } from "../domain/json.ts"
 import { isSlug } from "../domain/ModelRef.ts"
-import type { CarriedCredentials } from "../domain/ProviderAccount.ts"
+import type { CarriedCredentials, CatalogView } from "../domain/ProviderAccount.ts"
 import type { CacheWish, RequestContext } from "../domain/RequestContext.ts"
 import { headersOf, nodeResponseOf } from "./NodeAnswer.ts"
 import type { RequestRecord } from "./RequestRecord.ts"
@@ -99,7 +99,12 @@ export const arrive = (
 }
 
 /** The context of a request whose key is known; fails on the first header that is not what it should be. */
-export const requestContext = (arrival: Arrival, key: GatewayKey, configs: Configs["Service"]): Result.Result<RequestContext, GatewayError> => {
+export const requestContext = ({ arrival, catalog, configs, key }: {
+  readonly arrival: Arrival
+  readonly key: GatewayKey
+  readonly configs: Configs["Service"]
+  readonly catalog: CatalogView
+}): Result.Result<RequestContext, GatewayError> => {
   const { headers } = arrival
   const refused = traceFault(headers)
   if (refused !== undefined) return refused
@@ -133,6 +138,7 @@ export const requestContext = (arrival: Arrival, key: GatewayKey, configs: Confi
     deadlineMillis: millis.success === undefined ? undefined : arrival.startedMillis + millis.success,
     key,
     config: config.success,
+    catalog,
     providerHeader: providerHeader.success,
     carried: credentials.success,
     strict: strict.success,

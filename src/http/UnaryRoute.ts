@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpRouter from "effect/http/HttpRouter"
 import type * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
+import type { Catalog } from "../catalog/Catalog.ts"
 import type { Configs } from "../catalog/Configs.ts"
 import type { Usage } from "../domain/Usage.ts"
 import type { GatewayKeys } from "../keys/GatewayKeys.ts"
@@ -29,12 +30,13 @@ export interface UnaryRoute<Op extends keyof Operations> {
 
 export const unaryRoute = <Op extends keyof Operations>(
   route: UnaryRoute<Op>
-): Layer.Layer<never, never, ProviderRouter | GatewayKeys | Configs | Traffic | HttpRouter.HttpRouter> =>
+): Layer.Layer<never, never, ProviderRouter | GatewayKeys | Catalog | Configs | Traffic | HttpRouter.HttpRouter> =>
   keyedRoute("POST", route.path, Effect.gen(function*() {
     const router = yield* ProviderRouter
     const readBody = yield* bodyReader(route.body, route.check, route.most)
-    return Effect.fnUntraced(function*({ request, arrival, key, configs }) {
-      const context = yield* Effect.fromResult(requestContext(arrival, key, configs))
+    return Effect.fnUntraced(function*(call) {
+      const { arrival, request } = call
+      const context = yield* Effect.fromResult(requestContext(call))
       const body = yield* readBody(request, arrival.headers, context.config?.model)
       if (context.dryRun) return json(yield* router.explain(route.operation, body, context), arrival)
       const { served, value } = yield* router.run(route.operation, body, context)

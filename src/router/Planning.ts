@@ -5,14 +5,16 @@ import * as Result from "effect/Result"
 import type { GatewayConfig } from "../domain/GatewayConfig.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
+import type { CatalogView } from "../domain/ProviderAccount.ts"
 import type { Circuits } from "../memory/Circuits.ts"
 import type { Operations } from "../provider/Provider.ts"
 import type { Asking } from "./Attempts.ts"
 import { bodies } from "./bodies.ts"
 import { circuitOf } from "./circuit.ts"
-import { type CatalogView, orderTargets, type Plan, type Planned, planOne, resolveTargets } from "./plan.ts"
+import { orderTargets, type Plan, type Planned, planOne, resolveTargets } from "./plan.ts"
 
 export interface PlanningServices {
+  /** For requests that bring none. */
   readonly catalog: CatalogView
   readonly circuits: Circuits["Service"]
   /** From 0 to 1, the latter excluded. */
@@ -21,14 +23,14 @@ export interface PlanningServices {
 
 const none: ReadonlySet<string> = new Set()
 
-export const planning = ({ catalog, circuits, draw }: PlanningServices) => {
+export const planning = ({ catalog: present, circuits, draw }: PlanningServices) => {
   const openOnes = (config: GatewayConfig, all: ReadonlyArray<Planned>, key: GatewayKey): Effect.Effect<ReadonlySet<string>> =>
     config.sharesGuarded
       ? circuits.open(all.map((planned) => circuitOf(planned, key)).filter((circuit) => circuit !== undefined))
       : Effect.succeed(none)
 
   return <Op extends keyof Operations>({ context, operation, request }: Asking<Op>): Effect.Effect<Plan, GatewayError> => {
-    const { carried, config, key, metadata, providerHeader: header } = context
+    const { carried, catalog = present, config, key, metadata, providerHeader: header } = context
     const asked = { model: request.model, header, key, carried }
     if (config === undefined) return Effect.fromResult(planOne(asked, catalog))
     const all = resolveTargets(config, asked, catalog)

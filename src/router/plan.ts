@@ -7,13 +7,7 @@ import type { CredentialsMissing, GatewayError } from "../domain/GatewayError.ts
 import { ModelNotAllowed, ProviderMissing, SlugUnknown } from "../domain/GatewayError.ts"
 import { allows, type GatewayKey } from "../domain/GatewayKey.ts"
 import { type ModelRef, parseModelRef } from "../domain/ModelRef.ts"
-import type { CarriedCredentials, ProviderAccount, ProviderKind } from "../domain/ProviderAccount.ts"
-
-/** What the plan reads of the catalog. */
-export interface CatalogView {
-  readonly resolve: (slug: string) => ProviderAccount | undefined
-  readonly list: () => ReadonlyArray<ProviderAccount>
-}
+import type { CarriedCredentials, CatalogView, ProviderAccount, ProviderKind } from "../domain/ProviderAccount.ts"
 
 /** What the plan reads of a request. */
 export interface Asked {

@@ -3,9 +3,9 @@ import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { requireCredentials, withCarried } from "../../src/auth/carried.ts"
 import type { GatewayKey } from "../../src/domain/GatewayKey.ts"
-import type { CarriedCredentials, ProviderAccount } from "../../src/domain/ProviderAccount.ts"
+import type { CarriedCredentials, CatalogView, ProviderAccount } from "../../src/domain/ProviderAccount.ts"
 import { callIds } from "../../src/router/callIds.ts"
-import { type CatalogView, planOne } from "../../src/router/plan.ts"
+import { planOne } from "../../src/router/plan.ts"
 import { googleAccount, requestContext, vertexAccount } from "../support/account.ts"
 
 const key: GatewayKey = requestContext.key
