@@ -27,6 +27,8 @@ export interface Contestant {
   readonly target: (model: string, stream: boolean) => Target
   /** Absent where the contestant is not asked for it. */
   readonly other?: (what: Other) => Target
+  /** Port of its inspector, with `--profile`. */
+  readonly inspector: number | undefined
   readonly stop: () => Promise<void>
 }
 
@@ -121,14 +123,17 @@ const answers = async (url: string): Promise<boolean> => {
   }
 }
 
+const isProfiling = process.argv.includes("--profile")
+
 /** Starts a process and waits until a URL answers 200. */
 export const start = async (
   core: number,
   args: ReadonlyArray<string>,
   url: string,
   env: Readonly<Record<string, string>> = {}
-): Promise<{ readonly pid: number; readonly startMillis: number; readonly stop: () => Promise<void> }> => {
-  const [command, line] = onCore(core, args)
+): Promise<Pick<Contestant, "pid" | "startMillis" | "inspector" | "stop">> => {
+  const inspector = isProfiling ? await freePort() : undefined
+  const [command, line] = onCore(core, inspector === undefined ? args : [`--inspect=127.0.0.1:${inspector}`, ...args])
   const started = performance.now()
   const child = spawn(command, line, { cwd: tmpdir(), stdio: ["ignore", "ignore", "pipe"], env: { PATH: process.env["PATH"] ?? "", ...env } })
   children.add(child)
@@ -143,7 +148,7 @@ export const start = async (
     }
     await pause(5)
   }
-  return { pid: child.pid ?? 0, startMillis: performance.now() - started, stop: () => stop(child) }
+  return { pid: child.pid ?? 0, startMillis: performance.now() - started, inspector, stop: () => stop(child) }
 }
 
 export const startRaw = async (upstream: string): Promise<Contestant> => {

@@ -1,6 +1,6 @@
 // `npm run bench`: raw, this gateway and the closest peer, in one run and in turn, against one simulated provider.
 // Prints a table and one JSON line; exit 1 when a must fails. Everything stays on loopback.
-// Flags: --quick (a look, about five minutes), --no-peer, --plain (ours without accounting), --streams=N, --warm=SECONDS, --only=unary,burst (names as they are printed).
+// Flags: --quick (a look, about five minutes), --profile (where the CPU time of a unary request goes, instead of the figures), --no-peer, --plain (ours without accounting), --streams=N, --warm=SECONDS, --only=unary,burst (names as they are printed).
 import { dirname, join } from "node:path"
 import { arch, cpus, release, totalmem } from "node:os"
 import { setTimeout as pause } from "node:timers/promises"
@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url"
 import { body, type Contestant, freePort, isPinned, rssKib, start, startOurs, startPeer, startRaw } from "./contestants.ts"
 import { type All, type Figures, judge, median, noFigures } from "./goals.ts"
 import * as measure from "./measure.ts"
+import { profiled } from "./profile.ts"
 import { requireSameAnswers, requireSameOthers } from "./sameAnswer.ts"
 
 const flags = new Set(process.argv.slice(2))
@@ -163,6 +164,13 @@ say("same answers from all; warming up")
 for (const one of contestants) {
   await bench.load.run({ kind: "loop", target: one.target("gemini-2.5-flash", false), connections: 32, millis: plan.warmMillis })
   await bench.load.run({ kind: "loop", target: one.target("gemini-bench-burst", true), connections: 32, millis: plan.warmMillis })
+}
+if (flags.has("--profile")) {
+  for (const one of contestants) {
+    const job = { kind: "loop", target: one.target("gemini-2.5-flash", false), connections: 32, millis: plan.roundMillis } as const
+    if (one.inspector !== undefined) console.log(`\n${await profiled(one, one.inspector, async () => (await bench.load.run(job)).done)}`)
+  }
+  process.exit(0)
 }
 const direct = await upstreamBound()
 await inTurn("unary", measure.unary, plan.rounds)

@@ -1,0 +1,91 @@
+// `npm run bench -- --profile`: where the CPU time of a unary request goes, per contestant, once its code is warm.
+// It must not know goals. The profiler is the process's own, asked over its inspector on loopback.
+import type { Contestant } from "./contestants.ts"
+
+interface Node {
+  readonly id: number
+  readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number }
+}
+interface Profile {
+  readonly nodes: ReadonlyArray<Node>
+  readonly samples: ReadonlyArray<number>
+  readonly timeDeltas: ReadonlyArray<number>
+}
+
+/** One inspector connection: commands are answered by id. */
+const connect = async (port: number) => {
+  const [target] = await (await fetch(`http://127.0.0.1:${port}/json/list`)).json() as ReadonlyArray<{ readonly webSocketDebuggerUrl: string }>
+  if (target === undefined) throw new Error(`no inspector on port ${port}`)
+  const socket = new WebSocket(target.webSocketDebuggerUrl)
+  await new Promise((resolve, reject) => {
+    socket.addEventListener("open", resolve, { once: true })
+    socket.addEventListener("error", reject, { once: true })
+  })
+  let last = 0
+  const send = (method: string, params: object = {}): Promise<{ readonly profile?: Profile }> =>
+    new Promise((resolve, reject) => {
+      const id = ++last
+      const hear = ({ data }: MessageEvent): void => {
+        const { error, id: of, result } = JSON.parse(String(data))
+        if (of !== id) return
+        socket.removeEventListener("message", hear)
+        if (error === undefined) resolve(result)
+        else reject(new Error(`${method}: ${error.message}`))
+      }
+      socket.addEventListener("message", hear)
+      socket.send(JSON.stringify({ id, method, params }))
+    })
+  return { send, close: () => socket.close() }
+}
+
+/** Whose code a frame is. */
+const packageOf = ({ callFrame: { functionName, url } }: Node): string => {
+  if (functionName === "(garbage collector)") return "garbage collection"
+  if (functionName === "(program)") return "native code"
+  if (functionName === "(idle)" || functionName === "(root)") return functionName
+  const found = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/.exec(url)
+  if (found !== null) return found[1] ?? "?"
+  return url === "" ? "builtins" : url.startsWith("node:") ? "node" : "its own"
+}
+
+/** Microseconds by name, of the samples that did not idle. */
+const selfTimes = ({ nodes, samples, timeDeltas }: Profile, nameOf: (node: Node) => string): ReadonlyMap<string, number> => {
+  const names = new Map(nodes.map((node) => [node.id, nameOf(node)]))
+  const idle = new Set(nodes.filter(({ callFrame }) => callFrame.functionName === "(idle)").map(({ id }) => id))
+  const times = new Map<string, number>()
+  samples.forEach((id, index) => {
+    const name = names.get(id) ?? "?"
+    if (!idle.has(id)) times.set(name, (times.get(name) ?? 0) + (timeDeltas[index] ?? 0))
+  })
+  return times
+}
+
+const place = ({ callFrame: { functionName, lineNumber, url } }: Node): string =>
+  `${functionName === "" ? "(anonymous)" : functionName} ${url.replace(/^.*\/(?=node_modules\/|src\/|bench\/)/, "")}:${lineNumber + 1}`
+
+const lines = (times: ReadonlyMap<string, number>, requests: number, most: number): ReadonlyArray<string> => {
+  const total = [...times.values()].reduce((sum, one) => sum + one, 0)
+  return [...times].toSorted(([, one], [, other]) => other - one).slice(0, most).map(([name, time]) =>
+    `${(time / requests).toFixed(2).padStart(8)} us ${(100 * time / total).toFixed(1).padStart(5)} %  ${name}`)
+}
+
+/** Self time per request by package and by function, while `load` runs; `load` answers how many requests that were. */
+export const profiled = async (one: Contestant, inspector: number, load: () => Promise<number>): Promise<string> => {
+  const { close, send } = await connect(inspector)
+  try {
+    await send("Profiler.enable")
+    await send("Profiler.setSamplingInterval", { interval: 200 })
+    await send("Profiler.start")
+    const requests = await load()
+    const { profile } = await send("Profiler.stop")
+    if (profile === undefined) throw new Error("the profiler answered no profile")
+    return [
+      `${one.name}: CPU time per request by package`,
+      ...lines(selfTimes(profile, packageOf), requests, 12),
+      `${one.name}: by function`,
+      ...lines(selfTimes(profile, place), requests, 40)
+    ].join("\n")
+  } finally {
+    close()
+  }
+}
