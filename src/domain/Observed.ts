@@ -1,6 +1,7 @@
 // What a request tells of its upstream calls while they happen, to whoever accounts for it.
 // It must not know who listens, nor what becomes of it.
 import type * as Redacted from "effect/Redacted"
+import type { GatewayConfig } from "./GatewayConfig.ts"
 import type { ProviderKind } from "./ProviderAccount.ts"
 import type { ProviderError } from "./ProviderError.ts"
 
@@ -35,7 +36,15 @@ export interface ObservedAttempt {
   readonly headers: Readonly<Record<string, Redacted.Redacted<string>>> | undefined
 }
 
+/** What a request is routed by. */
+export interface ObservedRoute {
+  readonly config: GatewayConfig | undefined
+  readonly configId: string | undefined
+}
+
 export interface Observed {
+  /** The router has taken the request. */
+  readonly routing: (route: ObservedRoute) => void
   /** A call is about to go out. */
   readonly attempt: (call: ObservedCall, asking: ObservedAsking) => ObservedAttempt
 }

@@ -29,6 +29,8 @@ export interface RequestContext {
   readonly config: GatewayConfig | undefined
   /** The accounts as they were when the request came; those of the moment unless it says. */
   readonly catalog?: CatalogView
+  /** Undefined for a config that came with the request. */
+  readonly configId: string | undefined
   /** Value of `x-gateway-provider` without `@`. */
   readonly providerHeader: string | undefined
   readonly carried: CarriedCredentials

@@ -139,6 +139,7 @@ export const requestContext = ({ arrival, catalog, configs, key }: {
     key,
     config: config.success,
     catalog,
+    configId: config.success === undefined ? undefined : configId(headers, key),
     providerHeader: providerHeader.success,
     carried: credentials.success,
     strict: strict.success,
@@ -179,13 +180,21 @@ const traceFault = (headers: HeaderRecord): Refused => {
 
 const noConfig: Result.Result<undefined> = Result.succeed(undefined)
 
+/** What a request or its key writes for a config: an id, or JSON. */
+const configText = (headers: HeaderRecord, key: GatewayKey): string | undefined => gatewayHeader(headers, known.config)?.trim() || key.config
+
+const configId = (headers: HeaderRecord, key: GatewayKey): string | undefined => {
+  const text = configText(headers, key)
+  return text?.startsWith("{") === true ? undefined : text
+}
+
 /** The header's, by its id or as JSON; else the one of the key. */
 const configOf = (
   headers: HeaderRecord,
   key: GatewayKey,
   configs: Configs["Service"]
 ): Result.Result<GatewayConfig | undefined, BodyInvalid | RecordUnknown> => {
-  const text = gatewayHeader(headers, known.config)?.trim() || key.config
+  const text = configText(headers, key)
   if (text === undefined) return noConfig
   if (text.startsWith("{")) {
     return Result.mapError(configs.read(text), ({ message, path }) =>

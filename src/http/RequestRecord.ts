@@ -2,7 +2,7 @@
 // It must not know what becomes of it; taking a note costs next to nothing.
 import { metrics } from "../telemetry/metrics.ts"
 import { type Gauge, Histogram } from "../telemetry/Series.ts"
-import type { AttemptTarget, Observed, ObservedAsking, ObservedAttempt, ObservedCall } from "../domain/Observed.ts"
+import type { AttemptTarget, Observed, ObservedAsking, ObservedAttempt, ObservedCall, ObservedRoute } from "../domain/Observed.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
 import type { Usage } from "../domain/Usage.ts"
 import type { Served } from "../router/ProviderRouter.ts"
@@ -64,6 +64,8 @@ export class RequestRecord implements Observed {
   usage: (() => Usage | undefined) | undefined
   /** Where the request is traced. */
   trace: RequestTrace | undefined
+  /** Of a traced request: what it is routed by, and since when. */
+  route: (ObservedRoute & { readonly startedAt: number }) | undefined
   private readonly now: () => number
   private readonly streams: () => Gauge
   private open: Gauge | undefined
@@ -72,6 +74,10 @@ export class RequestRecord implements Observed {
     this.now = now
     this.streams = streams
     this.startedAt = now()
+  }
+
+  routing({ config, configId }: ObservedRoute): void {
+    if (this.trace !== undefined) this.route = { config, configId, startedAt: this.now() }
   }
 
   attempt(call: ObservedCall, asking: ObservedAsking): AttemptRecord {

@@ -10,7 +10,7 @@ import { inputContent } from "../telemetry/MessageContent.ts"
 import type { Attributes, SpanFacts, Tracer } from "../telemetry/Tracing.ts"
 import { AnswerNotes } from "./AnswerNotes.ts"
 import type { Arrival } from "./RequestContexts.ts"
-import type { AttemptRecord } from "./RequestRecord.ts"
+import type { AttemptRecord, RequestRecord } from "./RequestRecord.ts"
 import { type Ended, failureOf, type Settled } from "./Settlement.ts"
 import { type TraceContext, traceContextOf, traceparentOf } from "./traceContext.ts"
 
@@ -75,7 +75,6 @@ export class RequestTrace {
   ended(ended: Ended, settled: Settled, method: string, route: string): void {
     const { arrival, record } = ended
     const epoch = arrival.startedMillis - record.startedAt
-    const last = record.attempts.at(-1)
     this.options.tracer?.ended(
       {
         name: route.startsWith("/") ? `${method} ${route}` : method,
@@ -83,11 +82,10 @@ export class RequestTrace {
         startMillis: arrival.startedMillis,
         endMillis: epoch + ended.at,
         attributes: this.serverAttributes(ended, settled, method, route),
-        failed: settled.status >= 500 || (record.errorType !== undefined && settled.status === 200)
+        failed: settled.status >= 500 || (record.errorType !== undefined && settled.status === 200),
+        below: record.route === undefined ? [] : [routeSpan(record.route, ended, settled, epoch)]
       },
-      this.context,
-      record.attempts.flatMap((attempt, position) =>
-        attempt.trace === undefined ? [] : [callSpan(attempt, attempt.trace, ended, epoch, position, attempt === last ? settled : undefined)])
+      this.context
     )
   }
 
@@ -100,11 +98,32 @@ export class RequestTrace {
       "url.scheme": "http",
       ...(error === undefined ? {} : { "error.type": error }),
       "gateway.request_id": arrival.requestId,
-      ...(arrival.traceId === this.context.traceId ? {} : { "gateway.trace_id": arrival.traceId }),
-      "gateway.attempts": record.attempts.length,
-      ...(record.served === undefined ? {} : { "gateway.cache": record.served.cache }),
-      ...(record.served === undefined || record.served.ignored.length === 0 ? {} : { "gateway.ignored_params": record.served.ignored })
+      ...(arrival.traceId === this.context.traceId ? {} : { "gateway.trace_id": arrival.traceId })
     }
+  }
+}
+
+/** From the plan to the answer, or to the first chunk of a stream: what was chosen, and the calls that it took. */
+const routeSpan = ({ config, configId, startedAt }: NonNullable<RequestRecord["route"]>, ended: Ended, settled: Settled, epoch: number): SpanFacts => {
+  const { attempts, errorType, served } = ended.record
+  const last = attempts.at(-1)
+  const root = config?.root
+  return {
+    name: "gateway route",
+    kind: "internal",
+    startMillis: epoch + startedAt,
+    endMillis: epoch + (last?.chunkAt || last?.endedAt || ended.at),
+    attributes: {
+      "gateway.strategy": root?.kind === "group" ? root.mode : "single",
+      ...(configId === undefined ? {} : { "gateway.config_id": configId }),
+      "gateway.attempts": attempts.length,
+      ...(served === undefined ? {} : { "gateway.cache": served.cache }),
+      ...(served === undefined || served.ignored.length === 0 ? {} : { "gateway.ignored_params": served.ignored }),
+      ...(served === undefined && errorType !== undefined ? { "error.type": errorType } : {})
+    },
+    failed: served === undefined && settled.status >= 500,
+    below: attempts.flatMap((attempt, position) =>
+      attempt.trace === undefined ? [] : [callSpan(attempt, attempt.trace, ended, epoch, position, attempt === last ? settled : undefined)])
   }
 }
 

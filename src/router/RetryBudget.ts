@@ -1,33 +1,37 @@
 // How many retries traffic bears: a fifth of the requests of the last ten seconds, and a few in any case.
 // It must not know what is called, or any clock: now is an argument.
 
-const seconds = 10
-const secondMillis = 1_000
+const slotMillis = 100
+const slots = 100
 const share = 0.2
 const floor = 3
 
-/** A count of the last seconds; each has a slot, and the oldest is used anew. */
+/** A count of late; every tenth of a second has a slot, and the oldest is used anew. The slot that runs is one of them. */
 class Recent {
-  private readonly slots = new Uint32Array(seconds)
-  private second = 0
+  private readonly slots: Uint32Array
+  private latest = 0
   private sum = 0
+
+  constructor(count: number) {
+    this.slots = new Uint32Array(count)
+  }
 
   add(nowMillis: number): void {
     this.total(nowMillis)
-    const slot = this.second % seconds
+    const slot = this.latest % this.slots.length
     this.slots[slot] = (this.slots[slot] ?? 0) + 1
     this.sum++
   }
 
   total(nowMillis: number): number {
-    const now = Math.floor(nowMillis / secondMillis)
-    if (now - this.second >= seconds) {
+    const now = Math.floor(nowMillis / slotMillis)
+    if (now - this.latest >= this.slots.length) {
       this.slots.fill(0)
       this.sum = 0
-      this.second = now
+      this.latest = now
     }
-    while (this.second < now) {
-      const slot = ++this.second % seconds
+    while (this.latest < now) {
+      const slot = ++this.latest % this.slots.length
       this.sum -= this.slots[slot] ?? 0
       this.slots[slot] = 0
     }
@@ -37,8 +41,9 @@ class Recent {
 
 /** Of one caller to one account, so that callers do not use up each other's. */
 export class RetryBudget {
-  private readonly requests = new Recent()
-  private readonly retries = new Recent()
+  /** Requests of at most ten seconds, retries of at least ten: so that no ten seconds hold too many. */
+  private readonly requests = new Recent(slots)
+  private readonly retries = new Recent(slots + 1)
 
   /** A request that is not a retry. */
   request(nowMillis: number): void {

@@ -4,7 +4,7 @@ import * as NodeSdk from "@effect/opentelemetry/NodeSdk"
 import * as OtelMetrics from "@effect/opentelemetry/OtelMetrics"
 import { OtelTracerProvider } from "@effect/opentelemetry/OtelTracer"
 import * as Resource from "@effect/opentelemetry/Resource"
-import { createTraceState, ROOT_CONTEXT, type Span, type SpanContext, SpanKind, SpanStatusCode, trace, TraceFlags } from "@opentelemetry/api"
+import { type Context, createTraceState, ROOT_CONTEXT, type SpanContext, SpanKind, SpanStatusCode, trace, TraceFlags } from "@opentelemetry/api"
 import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-http"
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http"
 import { PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics"
@@ -28,7 +28,7 @@ class KnownIds implements IdGenerator {
   readonly generateSpanId = (): string => this.spanId ?? this.random.generateSpanId()
 }
 
-const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT }
+const kinds = { server: SpanKind.SERVER, internal: SpanKind.INTERNAL, client: SpanKind.CLIENT }
 
 /** What the vendors before us wrote; text that is none is left out. */
 const stateOf = (text: string) => {
@@ -55,22 +55,21 @@ const attributesOf = ({ attributes }: SpanFacts) =>
 const tracerOf = (version: string, ids: KnownIds, content: boolean) =>
   Effect.map(OtelTracerProvider, (provider): Tracer => {
     const tracer = provider.getTracer(name, version, { schemaUrl })
-    const record = (facts: SpanFacts, context = ROOT_CONTEXT): Span => {
+    const record = (facts: SpanFacts, context: Context): void => {
       ids.spanId = facts.spanId
       const { kind, startMillis: startTime } = facts
       const span = tracer.startSpan(facts.name, { kind: kinds[kind], startTime, attributes: attributesOf(facts) }, context)
       if (facts.failed) span.setStatus({ code: SpanStatusCode.ERROR })
-      return span
+      const inside = trace.setSpan(ROOT_CONTEXT, span)
+      for (const one of facts.below ?? []) record(one, inside)
+      span.end(facts.endMillis)
     }
     return {
       content,
-      ended: (facts, place, below = []) => {
+      ended: (facts, place) => {
         const parent = place === undefined ? undefined : parentOf(place)
         ids.traceId = place?.traceId
-        const span = record(facts, parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent))
-        const inside = trace.setSpan(ROOT_CONTEXT, span)
-        for (const one of below) record(one, inside).end(one.endMillis)
-        span.end(facts.endMillis)
+        record(facts, parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent))
         ids.traceId = undefined
         ids.spanId = undefined
       }

@@ -195,7 +195,7 @@ describe("TH27 the budget of retries", () => {
       borne++
     }
     expect(borne).toBe(20)
-    expect([budget.isAffordable(19_999), budget.isAffordable(20_000)]).toEqual([false, true])
+    expect([budget.isAffordable(20_999), budget.isAffordable(21_000)]).toEqual([false, true])
   })
   it("bears three where there is hardly any traffic", () => {
     const budget = new RetryBudget()
@@ -205,7 +205,7 @@ describe("TH27 the budget of retries", () => {
       return affordable
     })
     expect(borne).toEqual([true, true, true, false])
-    expect(budget.isAffordable(15_000)).toBe(true)
+    expect([budget.isAffordable(15_000), budget.isAffordable(15_100)]).toEqual([false, true])
   })
   it("F19 keeps the calls of any ten seconds within 1.2 of the requests, when all fail", () => {
     const budget = new RetryBudget()
@@ -214,13 +214,15 @@ describe("TH27 the budget of retries", () => {
       const now = n * 10
       budget.request(now)
       calls.push(now)
+      // What went well before leaves nothing to be spent at once.
+      if (n < 1_000) continue
       for (let retries = 0; retries < 2 && budget.isAffordable(now); retries++) {
         budget.retry(now)
         calls.push(now)
       }
     }
-    for (let from = 0; from <= 30_000; from += 500) {
-      expect(calls.filter((at) => at >= from && at < from + 10_000).length).toBeLessThanOrEqual(1_200 + 2)
+    for (let from = 0; from <= 30_000; from += 50) {
+      expect(calls.filter((at) => at >= from && at < from + 10_000).length).toBeLessThanOrEqual(1_200)
     }
   })
   it("is each caller's own, and each account's", () => {

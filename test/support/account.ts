@@ -26,6 +26,7 @@ export const requestContext: RequestContext = {
   deadlineMillis: undefined,
   key: { id: "key-1", name: "test", providers: undefined, models: undefined, scopes: ["inference"] },
   config: undefined,
+  configId: undefined,
   providerHeader: undefined,
   carried: {
     authorization: undefined,

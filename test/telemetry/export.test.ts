@@ -5,6 +5,7 @@ import * as Metric from "effect/Metric"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import type { Settings } from "../../src/domain/Settings.ts"
 import { Stopwatch } from "../../src/telemetry/Stopwatch.ts"
+import { config } from "../support/config.ts"
 import { type Collector, type SeenSpan, startCollector } from "../support/collector.ts"
 import { gatewayKey, settingsFor, startGateway } from "../support/TestGateway.ts"
 
@@ -80,6 +81,7 @@ const traced = async (
 const by = (kind: number): ReadonlyArray<SeenSpan> => collector.spans.filter((span) => span.kind === kind)
 const server = () => by(2)
 const calls = () => by(3)
+const routes = () => by(1)
 const parent = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", tracestate: "vendor=1,other=2" }
 
 describe("a trace", () => {
@@ -104,11 +106,11 @@ describe("a trace", () => {
       "http.route": "/v1/chat/completions",
       "http.response.status_code": 200,
       "url.scheme": "http",
-      "gateway.request_id": "request-1",
-      "gateway.attempts": 2,
-      "gateway.cache": "DISABLED",
-      "gateway.ignored_params": ["logit_bias"]
+      "gateway.request_id": "request-1"
     })
+    const [route] = routes()
+    expect(route).toMatchObject({ name: "gateway route", traceId: request?.traceId, parentSpanId: request?.spanId, status: { code: 0 } })
+    expect(route?.attributes).toEqual({ "gateway.strategy": "single", "gateway.attempts": 2, "gateway.cache": "DISABLED", "gateway.ignored_params": ["logit_bias"] })
     const common = {
       "gen_ai.operation.name": "chat",
       "gen_ai.provider.name": "gcp.gemini",
@@ -127,14 +129,14 @@ describe("a trace", () => {
       {
         name: "chat gemini-2.5-flash",
         traceId: request?.traceId,
-        parentSpanId: request?.spanId,
+        parentSpanId: route?.spanId,
         status: { code: 2 },
         attributes: { ...common, "gateway.attempt": 1, "error.type": "Overloaded" }
       },
       {
         name: "chat gemini-2.5-flash",
         traceId: request?.traceId,
-        parentSpanId: request?.spanId,
+        parentSpanId: route?.spanId,
         status: { code: 0 },
         attributes: {
           ...common,
@@ -149,10 +151,25 @@ describe("a trace", () => {
         }
       }
     ])
-    // The stopwatch goes on by a millisecond a look: the request, the call, its failure, the next call, its answer, the end.
+    // The stopwatch goes on by a millisecond a look: the request, the router, the call, its failure, the next call, its answer, the end.
     const start = BigInt(request?.startTimeUnixNano ?? 0)
     const millis = ({ endTimeUnixNano, startTimeUnixNano }: SeenSpan) => [BigInt(startTimeUnixNano) - start, BigInt(endTimeUnixNano) - start].map((nanos) => Number(nanos) / 1e6)
-    expect([...server(), ...calls()].map(millis)).toEqual([[0, 5], [1, 2], [3, 4]])
+    expect([...server(), ...routes(), ...calls()].map(millis)).toEqual([[0, 6], [1, 5], [2, 3], [4, 5]])
+  })
+
+  it("says by which config it was routed, and why in vain", async () => {
+    const fallback = config({ strategy: { mode: "fallback" }, targets: [{ provider: "google" }, { provider: "google", override_params: { model: "gemini-2.5-pro" } }] })
+    const body = { model: "gemini-2.5-flash", messages }
+    await traced([overloaded], [
+      { body, headers: { "x-gateway-config": "two" } },
+      { body, headers: { "x-gateway-config": "{\"provider\":\"google\",\"retry\":{\"attempts\":0}}" } },
+      { body: { ...body, model: "@nobody/x" } }
+    ], { configs: { two: fallback } })
+    expect(routes().map(({ attributes, status }) => [attributes, status])).toEqual([
+      [{ "gateway.strategy": "fallback", "gateway.config_id": "two", "gateway.attempts": 2, "error.type": "Overloaded" }, { code: 2 }],
+      [{ "gateway.strategy": "single", "gateway.attempts": 1, "error.type": "Overloaded" }, { code: 2 }],
+      [{ "gateway.strategy": "single", "gateway.attempts": 0, "error.type": "SlugUnknown" }, { code: 0 }]
+    ])
   })
 
   it("of a stream tells its first chunk and why it ended", async () => {
@@ -255,7 +272,7 @@ it("TH21, P10 no credential and nothing of a body is on a span, unless content i
   const headers = { authorization: "Bearer canary1", "x-goog-api-key": "canary2", "x-gateway-metadata": "{\"a\":\"canary3\"}", cookie: "canary4", "user-agent": "canary5" }
   const body = { model: "@google/gemini-2.5-flash", messages: [{ role: "user", content: "canary6" }], user: "canary7", canary8: "canary9" }
   await traced([json({ error: { code: 400, message: "canary10", status: "INVALID_ARGUMENT" } }, 400)], [{ body, headers, path: "/v1/chat/completions?canary11" }])
-  expect(collector.spans).toHaveLength(2)
+  expect(collector.spans).toHaveLength(3)
   expect(JSON.stringify(collector.spans).match(/canary\d+/g)).toBe(null)
 })
 
