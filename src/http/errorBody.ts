@@ -39,7 +39,12 @@ const openAiError = (facts: ErrorFacts, strict: boolean) => {
   const published = { message: facts.message, type: facts.type, param: facts.param, code: facts.code }
   return strict || facts.upstream === undefined
     ? published
-    : { ...published, provider: facts.upstream.provider, upstream_status: facts.upstream.status }
+    : {
+      ...published,
+      provider: facts.upstream.provider,
+      upstream_status: facts.upstream.status,
+      ...(facts.upstream.quotaId === undefined ? {} : { details: { quota_id: facts.upstream.quotaId } })
+    }
 }
 
 /** Anthropic's words where they differ from OpenAI's (table 14, last column). */

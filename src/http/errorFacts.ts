@@ -26,7 +26,7 @@ export interface ErrorFacts {
   readonly message: string
   readonly headers: Readonly<Record<string, string>>
   /** Who failed and with what status, for bodies that are not strict. */
-  readonly upstream: { readonly provider: string; readonly status: number | undefined } | undefined
+  readonly upstream: { readonly provider: string; readonly status: number | undefined; readonly quotaId?: string } | undefined
   /** Which target was called last, and how often again; undefined when none was. */
   readonly tried: { readonly optionIndex: number; readonly retryCount: number } | undefined
 }
@@ -243,7 +243,11 @@ const notFound = (code: string, message: string, param: string | null): Draft =>
 
 /** Table 14 of the translation rules. */
 const providerFacts = (error: ProviderError): ErrorFacts =>
-  finished(reasonDraft(error.reason), { provider: error.slug, status: error.upstreamStatus }, onlyOnce)
+  finished(reasonDraft(error.reason), { provider: error.slug, status: error.upstreamStatus, ...quotaOf(error.reason) }, onlyOnce)
+
+/** T2304: which quota is spent, where the upstream named it. */
+const quotaOf = (reason: Reason): { readonly quotaId?: string } =>
+  reason._tag === "QuotaExhausted" && reason.quotaId !== undefined ? { quotaId: reason.quotaId } : {}
 
 const onlyOnce = { optionIndex: 0, retryCount: 0 }
 

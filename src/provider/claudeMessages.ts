@@ -15,7 +15,7 @@ import {
 } from "../translate/messages-to-claude.ts"
 import { betaHeader } from "../translate/shared/betas.ts"
 import { machine } from "../translate/Translator.ts"
-import { acceptedJson, ended, type Prepared } from "../upstream/Prepared.ts"
+import { acceptedJson, ended, ownedBy, type Prepared } from "../upstream/Prepared.ts"
 import { callInput } from "./callInput.ts"
 import type { AttemptContext, Prepare } from "./Provider.ts"
 import { type Route, type RouteOf, targetModel, type TargetModel } from "./Route.ts"
@@ -88,7 +88,7 @@ export const claudeMessages = (routeOf: RouteOf, limits: LimitValues): Prepare<"
         route,
         limits,
         bytes: messagesBody(request),
-        chunks: () => machine(messageStream(limits))
+        chunks: () => ownedBy(attempt.account.origin, machine(messageStream(limits)))
       })))
 
 /** The URL names an operation where the model stands, and the body the model (table 13). */

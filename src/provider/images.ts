@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import type { LimitValues } from "../domain/Limits.ts"
 import { geminiCanvas, imagesToGemini } from "../translate/images-to-gemini.ts"
 import { imagesToImagen, isImagen } from "../translate/images-to-imagen.ts"
-import { joinImages } from "../translate/shared/imageList.ts"
+import { isWithoutPicture, joinImages } from "../translate/shared/imageList.ts"
 import { cutImages } from "../translate/shared/readImages.ts"
 import { prepareUnary } from "../upstream/Prepared.ts"
 import type { PrepareModel } from "./byFamily.ts"
@@ -25,5 +25,5 @@ export const images = (routeOf: RouteOf, limits: LimitValues): PrepareModel<"ima
   const input = callInput("images", context, model, route.success, limits)
   if (drawsAll) return prepareUnary({ translator: imagesToImagen, request, ...input })
   return Result.flatMap(cutImages(request, geminiCanvas(account.kind)), (parts) =>
-    inParts(parts, (part) => prepareUnary({ translator: imagesToGemini, request: part, ...input }), { concurrency, join: joinImages }))
+    inParts(parts, (part) => prepareUnary({ translator: imagesToGemini, request: part, ...input }), { concurrency, join: joinImages, isSpared: isWithoutPicture }))
 }

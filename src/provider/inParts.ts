@@ -9,7 +9,7 @@ import type { Prepared, Split } from "../upstream/Prepared.ts"
 export const inParts = <Part, Out>(
   [first, ...rest]: Parts<Part>,
   prepare: (part: Part) => Result.Result<Prepared<Out, never>, GatewayError>,
-  split: Pick<Split<Out>, "concurrency" | "join">
+  split: Omit<Split<Out>, "calls">
 ): Result.Result<Prepared<Out, never>, GatewayError> => {
   const head = prepare(first)
   if (Result.isFailure(head) || rest.length === 0) return head

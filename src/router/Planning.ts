@@ -31,6 +31,7 @@ export const planning = ({ catalog: present, circuits, draw }: PlanningServices)
 
   return <Op extends keyof Operations>({ context, operation, request }: Asking<Op>): Effect.Effect<Plan, GatewayError> => {
     const { carried, catalog = present, config, key, metadata, providerHeader: header } = context
+    context.observed?.routing(context)
     const asked = { model: request.model, header, key, carried }
     if (config === undefined) return Effect.fromResult(planOne(asked, catalog))
     const all = resolveTargets(config, asked, catalog)

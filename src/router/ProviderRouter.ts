@@ -4,6 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { Catalog } from "../catalog/Catalog.ts"
@@ -146,7 +147,7 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
 }
 
 /**
- * One answer of all calls that a request was cut into. The first that fails fails it and stops the others,
+ * One answer of all calls that a request was cut into. The first that fails for good fails it and stops the others,
  * and the time allowed is that of all calls, however many wait for their turn.
  */
 const whole = <Out, Chunk>(
@@ -155,8 +156,18 @@ const whole = <Out, Chunk>(
   once: (part: Prepared<Out, unknown>) => Effect.Effect<Out, ProviderError>
 ): Effect.Effect<Out, ProviderError> => {
   if (prepared.split === undefined) return once(prepared)
-  const { calls, concurrency, join } = prepared.split
-  const all = Effect.map(Effect.forEach([prepared, ...calls], once, { concurrency }), join)
+  const { calls, concurrency, isSpared = () => false, join } = prepared.split
+  /** A spared failure waits for what becomes of the others. */
+  const spared = (part: Prepared<Out, unknown>): Effect.Effect<Result.Result<Out, ProviderError>, ProviderError> =>
+    Effect.matchEffect(once(part), {
+      onFailure: (error) => isSpared(error.reason) ? Effect.succeed(Result.fail(error)) : Effect.fail(error),
+      onSuccess: (out) => Effect.succeed(Result.succeed(out))
+    })
+  const all = Effect.flatMap(Effect.forEach([prepared, ...calls], spared, { concurrency }), (results) => {
+    const outs = results.flatMap((result) => Result.isSuccess(result) ? [result.success] : [])
+    const failure = results.find(Result.isFailure)
+    return outs.length === 0 && failure !== undefined ? Effect.fail(failure.failure) : Effect.succeed(join(outs))
+  })
   const late = () => new ProviderError({ slug: prepared.target.slug, reason: faultReason("total_timeout", "The upstream") })
   return Effect.timeoutOrElse(all, { duration: totalMillis, orElse: () => Effect.fail(late()) })
 }

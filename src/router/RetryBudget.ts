@@ -3,6 +3,8 @@
 
 const slotMillis = 100
 const slots = 100
+/** A retry waits before it goes out, usually for less than a second. */
+const waitSlots = 11
 const share = 0.2
 const floor = 3
 
@@ -41,9 +43,9 @@ class Recent {
 
 /** Of one caller to one account, so that callers do not use up each other's. */
 export class RetryBudget {
-  /** Requests of at most ten seconds, retries of at least ten: so that no ten seconds hold too many. */
+  /** Requests of at most ten seconds, retries of ten and the time they wait: so that no ten seconds hold too many. */
   private readonly requests = new Recent(slots)
-  private readonly retries = new Recent(slots + 1)
+  private readonly retries = new Recent(slots + waitSlots)
 
   /** A request that is not a retry. */
   request(nowMillis: number): void {

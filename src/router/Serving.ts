@@ -99,10 +99,7 @@ export const serving = (services: ServingServices): Serving => {
 
   return {
     serve: <Op extends keyof Operations, A, R>(asking: Asking<Op>, sending: Sending<Op, A, R>) =>
-      Effect.flatMap(Effect.suspend(() => {
-        asking.context.observed?.routing(asking.context)
-        return planOf(asking)
-      }), (plan) => {
+      Effect.flatMap(Effect.suspend(() => planOf(asking)), (plan) => {
         const { key, startedMillis } = asking.context
         const budget = budgetOf(key.id, plan[0].account.slug)
         budget.request(startedMillis)

@@ -15,6 +15,7 @@ import {
   type Machine,
   machine,
   type StreamFailed,
+  streamFailed,
   type TranslateContext,
   type Translator,
   type Unary
@@ -60,6 +61,8 @@ export interface Split<Out> {
   readonly calls: ReadonlyArray<Prepared<Out, never>>
   /** How many calls run at once. */
   readonly concurrency: number
+  /** Failures of a call that the others make up for; unless said, any failure is that of the whole. */
+  readonly isSpared?: (reason: Reason) => boolean
   join(outs: ReadonlyArray<Out>): Out
 }
 
@@ -83,7 +86,7 @@ export const prepare = <Req, Body, Reply, Event, Out, Chunk, State>(
   prepared(input, () =>
     compose(
       machine(jsonEvents(input.limits)),
-      throughFailure(machine(input.translator.stream(input.context, input.request)))
+      ownedBy(input.origin, throughFailure(machine(input.translator.stream(input.context, input.request))))
     ))
 
 /** The same for an operation that has no streams. */
@@ -108,6 +111,25 @@ const prepared = <Req, Body, Reply, Out, Chunk>(
 
 /** Translators build their bodies of JSON values only; their tests hold them to it. */
 const asJson = (body: unknown): Json => body as Json
+
+/** Translators do not know whose credential went out: an error inside a 200 is worded as if it were ours. */
+const owned = (reason: Reason, origin: "caller" | "stored"): Reason => reason._tag === "CredentialsRejected" ? { ...reason, origin } : reason
+
+/** Nothing follows a failure of a stream, so that it is the last output. */
+export const ownedBy = <In, Chunk>(origin: "caller" | "stored", inner: Machine<In, Chunk | StreamFailed>): Machine<In, Chunk | StreamFailed> => {
+  if (origin === "stored") return inner
+  const outputs = (some: ReadonlyArray<Chunk | StreamFailed>): ReadonlyArray<Chunk | StreamFailed> => {
+    const last = some.at(-1)
+    return isStreamFailed(last) ? [...some.slice(0, -1), streamFailed(owned(last.reason, origin))] : some
+  }
+  const next = ([then, some]: ReturnType<typeof inner.steps>) => [ownedBy(origin, then), outputs(some)] as const
+  return {
+    step: (input) => next(inner.step(input)),
+    steps: (inputs) => next(inner.steps(inputs)),
+    halt: () => outputs(inner.halt()),
+    usage: inner.usage
+  }
+}
 
 const isReason = Schema.is(Reason)
 
@@ -163,7 +185,7 @@ const readReply = <Req, Body, Reply, Out>(
   const reply: unknown = body.success
   if (!isReply(reply, translator)) return failed(target.slug, status, badReply("unreadable", "The upstream answered with JSON of a shape that cannot be read."))
   return Result.mapError(translator.response(reply, context, request), (reason) =>
-    new ProviderError({ slug: target.slug, reason, upstreamStatus: status }))
+    new ProviderError({ slug: target.slug, reason: owned(reason, origin), upstreamStatus: status }))
 }
 
 const failed = (slug: string, upstreamStatus: number, reason: Reason): Result.Result<never, ProviderError> =>

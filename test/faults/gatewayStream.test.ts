@@ -112,6 +112,21 @@ describe("a stream through the gateway", () => {
     expect(streamOf(seen)).toEqual({ texts: texts(3), finish: [], errors: [unavailable().error], done: false })
   })
 
+  const refused = JSON.stringify({ error: { code: 401, status: "UNAUTHENTICATED", message: "Request had invalid authentication credentials." } })
+  it.each([
+    ["the caller's", { authorization: "Bearer ya29.callers" }, "provider_credentials_rejected", "authentication_error"],
+    ["the stored", {}, "upstream_credentials_rejected", "api_error"]
+  ])("B105 a refusal inside a stream is of %s credential, which went out", async (_, headers, code, type) => {
+    const seen = await throughGateway(
+      rawServer((socket, _request, n) => void socket.end(chunked + (n === 1 ? "" : events(["Hi"])) + piece(event(refused)) + lastPiece)),
+      { stream, times: 2, model: "@evil-vertex/gemini-2.5-flash", headers }
+    )
+    const error = { message: expect.any(String), type, param: null, code }
+    expect(seen.answers.map(({ status }) => status)).toEqual([type === "api_error" ? 502 : 401, 200])
+    expect(JSON.parse(seen.bodies[0] ?? "")).toEqual({ error })
+    expect(streamed(seen.bodies[1] ?? "")).toEqual({ texts: ["Hi"], finish: [], errors: [error], done: false })
+  })
+
   it("F14 a first event that is garbage is 502", async () => {
     const seen = await throughGateway(rawServer((socket) => void socket.end(chunked + piece(event("%%%")) + lastPiece)), { stream })
     expect(refusal(seen)).toEqual([502, {}, apiError("upstream_bad_response", expect.any(String))])

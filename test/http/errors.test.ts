@@ -72,6 +72,15 @@ const named = rows.map((row) => {
   return { name: `${name} ${row[3]}`, row }
 })
 
+it("T2304 a quota that is named stands in the details, not strict only", () => {
+  const facts = errorFacts(by({ _tag: "QuotaExhausted", message, quotaId: "GenerateRequestsPerDayPerProject" }))
+  const published = { message: facts.message, type: "insufficient_quota", param: null, code: "insufficient_quota" }
+  expect(JSON.parse(errorBody(facts, "openai", true, "r1"))).toEqual({ error: published })
+  expect(JSON.parse(errorBody(facts, "openai", false, "r1"))).toEqual({
+    error: { ...published, provider: "gemini", upstream_status: 400, details: { quota_id: "GenerateRequestsPerDayPerProject" } }
+  })
+})
+
 describe("B102-B110, table 14", () => {
   it.each(named)("$name", ({ row: [error, status, type, code, param, anthropic, headers] }) => {
     const facts = errorFacts(error)

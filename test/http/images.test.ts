@@ -108,10 +108,29 @@ describe("Gemini", () => {
     })))
   })
 
-  it("T1515 one call that draws nothing fails the whole", async () => {
-    const gateway = over(() => (gateway.seen.length === 2 ? replying({ promptFeedback: { blockReason: "SAFETY" } }) : picture("A")))
-    const answer = await gateway.post(path, { model: "@vertex-ai/gemini-2.5-flash-image", prompt: "a cat", n: 2 })
-    expect([answer.status, await answer.json()]).toMatchObject([400, { error: { code: "content_policy_violation", param: "prompt" } }])
+  const filtered = replying({ promptFeedback: { blockReason: "SAFETY" } })
+  const nothing = replying({ candidates: [{ content: { role: "model", parts: [{ text: "Done." }] }, finishReason: "STOP" }] })
+  const drawn = async (...scripts: ReadonlyArray<ReturnType<typeof replying>>) => {
+    const gateway = over(() => scripts[gateway.seen.length - 1] ?? picture("A"))
+    const answer = await gateway.post(path, { model: "@vertex-ai/gemini-2.5-flash-image", prompt: "a cat", n: scripts.length })
+    return [answer.status, await answer.json()]
+  }
+
+  it("T1515 pictures that came are answered, whatever was filtered or not drawn beside them", async () => {
+    for (const scripts of [[filtered, picture("A"), picture("B")], [picture("A"), nothing, picture("B")]]) {
+      expect(await drawn(...scripts)).toEqual([200, {
+        created: expect.any(Number),
+        data: [{ b64_json: "A" }, { b64_json: "B" }],
+        output_format: "png",
+        usage: usage(2)
+      }])
+    }
+  })
+
+  it("T1515 no picture at all is told as the first call tells it, and any other failure is that of the whole", async () => {
+    expect(await drawn(filtered, nothing)).toMatchObject([400, { error: { code: "content_policy_violation", param: "prompt" } }])
+    expect(await drawn(nothing, filtered)).toMatchObject([502, { error: { code: "upstream_bad_response" } }])
+    expect(await drawn(picture("A"), { status: 403, chunks: ["{}"] })).toMatchObject([403, { error: { code: "upstream_permission_denied" } }])
   })
 
   it("dry run shows the first call", async () => {

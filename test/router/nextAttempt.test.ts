@@ -195,7 +195,7 @@ describe("TH27 the budget of retries", () => {
       borne++
     }
     expect(borne).toBe(20)
-    expect([budget.isAffordable(20_999), budget.isAffordable(21_000)]).toEqual([false, true])
+    expect([budget.isAffordable(21_999), budget.isAffordable(22_000)]).toEqual([false, true])
   })
   it("bears three where there is hardly any traffic", () => {
     const budget = new RetryBudget()
@@ -205,7 +205,7 @@ describe("TH27 the budget of retries", () => {
       return affordable
     })
     expect(borne).toEqual([true, true, true, false])
-    expect([budget.isAffordable(15_000), budget.isAffordable(15_100)]).toEqual([false, true])
+    expect([budget.isAffordable(16_000), budget.isAffordable(16_100)]).toEqual([false, true])
   })
   it("F19 keeps the calls of any ten seconds within 1.2 of the requests, when all fail", () => {
     const budget = new RetryBudget()

@@ -42,6 +42,7 @@ export interface Asking {
   readonly path?: string
   readonly model?: string
   readonly body?: object
+  readonly headers?: Readonly<Record<string, string>>
   /** How often the same is asked, one after the other. */
   readonly times?: number
   /** At most so many sockets to the upstream stay open for later calls; none unless said. */
@@ -56,10 +57,10 @@ export interface Seen {
   readonly upstream: EvilServer
 }
 
-const asked = (url: string, model: string, { body, path = "/v1/chat/completions", stream = false }: Asking): Promise<Response> =>
+const asked = (url: string, model: string, { body, headers = {}, path = "/v1/chat/completions", stream = false }: Asking): Promise<Response> =>
   fetch(url + path, {
     method: "POST",
-    headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey },
+    headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey, ...headers },
     body: JSON.stringify({ model, stream, messages: [{ role: "user", content: "Hello" }], ...body })
   })
 

@@ -61,4 +61,8 @@ export const refusedPrompt = (message: string): Reason => ({
 export const filteredPicture = (told: string | null | undefined): Reason =>
   refusedPrompt(publicText(told ?? "") || "The provider's safety filters kept the picture back. Change the prompt.")
 
+/** True where there is no picture and nothing else is wrong: others of the same request are still worth having. */
+export const isWithoutPicture = (reason: Reason): boolean =>
+  (reason._tag === "InvalidRequest" && reason.code === "content_policy_violation") || (reason._tag === "BadReply" && reason.kind === "no_content")
+
 export const noPicture: Reason = { _tag: "BadReply", kind: "no_content", message: "The upstream answered without a picture. Try again." }
