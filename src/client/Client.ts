@@ -1,0 +1,123 @@
+// The client: promises and async iterables over fetch, for Node and browsers; the subpath model-gateway/client.
+// It must not know how calls are made, nor import anything of Effect that runs.
+import type { ChatCompletion, ChatChunk } from "../wire/openai/ChatReply.ts"
+import type { EmbeddingList } from "../wire/openai/Embeddings.ts"
+import type { ImageList } from "../wire/openai/Images.ts"
+import type { TokenCount } from "../wire/openai/TokenCount.ts"
+import type { DryRun, Model, ModelList, RenderedPrompt } from "../api/answers.ts"
+import type { ChatBody, ChatTurn, PromptBody } from "../api/ChatBody.ts"
+import type { EmbeddingsBody, ImagesBody } from "../api/MediaBodies.ts"
+import type { Message, MessageEvent, MessagesBody, MessagesCount, MessagesCountBody } from "../api/MessagesBody.ts"
+import type { AnswerFacts } from "./answerFacts.ts"
+import { type CallOptions, type ClientOptions, type DryOptions, open, whole } from "./Calls.ts"
+import { type Dialect, EventStream } from "./EventStream.ts"
+
+export { createHeaders, type GatewayOptions } from "./createHeaders.ts"
+export {
+  Aborted, AnswerBroken, AuthenticationFailed, type ClientFailure, ConnectionFailed, type FailureFacts, GatewayFailure, NotFound, PermissionDenied,
+  QuotaExhausted, RateLimited, type Refusal, RequestInvalid, ServiceFailed, TimedOut
+} from "./failures.ts"
+export { EventStream }
+export type {
+  AnswerFacts, CallOptions, ChatBody, ChatChunk, ChatCompletion, ChatTurn, ClientOptions, DryOptions, DryRun, EmbeddingList, EmbeddingsBody, ImageList,
+  ImagesBody, Message, MessageEvent, MessagesBody, MessagesCount, MessagesCountBody, Model, ModelList, PromptBody, RenderedPrompt, TokenCount
+}
+
+type Streamed = { readonly stream: true }
+type Unstreamed = { readonly stream?: false | null }
+
+/** An operation that answers at once; a dry run answers what would be sent. */
+export interface Operation<Body, Out> {
+  (body: Body, options: DryOptions): Promise<DryRun>
+  (body: Body, options?: CallOptions): Promise<Out>
+}
+
+/** An operation that streams on demand. */
+export interface StreamedOperation<Body, Out, Event> {
+  (body: Body, options: DryOptions): Promise<DryRun>
+  (body: Body & Unstreamed, options?: CallOptions): Promise<Out>
+  (body: Body & Streamed, options?: CallOptions): Promise<EventStream<Event>>
+  (body: Body, options?: CallOptions): Promise<Out | EventStream<Event>>
+}
+
+/** The same of a prompt, which is named by id, `id@version` or `id@label`. */
+export interface PromptOperation {
+  (id: string, body: PromptBody, options: DryOptions): Promise<DryRun>
+  (id: string, body?: PromptBody & Unstreamed, options?: CallOptions): Promise<ChatCompletion>
+  (id: string, body: PromptBody & Streamed, options?: CallOptions): Promise<EventStream<ChatChunk>>
+}
+
+/** Promises reject with a `ClientFailure` and nothing else. */
+export interface Client {
+  readonly chat: {
+    readonly completions: {
+      readonly create: StreamedOperation<ChatBody, ChatCompletion, ChatChunk>
+      readonly countTokens: Operation<ChatBody, TokenCount>
+    }
+  }
+  readonly tokens: { readonly count: Operation<ChatBody, TokenCount> }
+  readonly messages: {
+    readonly create: StreamedOperation<MessagesBody, Message, MessageEvent>
+    readonly countTokens: Operation<MessagesCountBody, MessagesCount>
+  }
+  readonly embeddings: { readonly create: Operation<EmbeddingsBody, EmbeddingList> }
+  readonly images: { readonly generate: Operation<ImagesBody, ImageList> }
+  readonly prompts: {
+    readonly completions: { readonly create: PromptOperation }
+    readonly render: (id: string, body?: PromptBody, options?: CallOptions) => Promise<RenderedPrompt>
+  }
+  readonly models: {
+    readonly list: (options?: CallOptions) => Promise<ModelList>
+    readonly retrieve: (id: string, options?: CallOptions) => Promise<Model>
+  }
+}
+
+const openAi: Dialect = { lastData: "[DONE]", lastType: undefined, idleType: undefined }
+const anthropic: Dialect = { lastData: undefined, lastType: "message_stop", idleType: "ping" }
+
+const facts = new WeakMap<object, AnswerFacts>()
+
+/** Who answered and how, of an answer or a stream of this client. */
+export const factsOf = (answer: object): AnswerFacts | undefined => (answer instanceof EventStream ? answer.facts : facts.get(answer))
+
+type Body = { readonly [name: string]: unknown }
+
+export const createClient = (client: ClientOptions): Client => {
+  const ask = async (method: "GET" | "POST", path: string, body: Body | undefined, options: CallOptions | DryOptions | undefined) => {
+    const [value, told] = await whole(client, { method, path, options, ...(body === undefined ? {} : { body }) })
+    facts.set(value, told)
+    return value
+  }
+  const post = (path: string) => (body: Body, options?: CallOptions | DryOptions) => ask("POST", path, body, options)
+  const streamable = (path: string, dialect: Dialect) => async (body: Body, options?: CallOptions | DryOptions) =>
+    body["stream"] === true && !(options !== undefined && "dryRun" in options)
+      ? new EventStream(await open(client, { method: "POST", path, body, options }), dialect)
+      : await ask("POST", path, body, options)
+  const prompt = (id: string, verb: string) => `/v1/prompts/${encodeURIComponent(id)}/${verb}`
+  const countTokens = post("/v1/chat/completions/count_tokens") as Operation<ChatBody, TokenCount>
+  return {
+    chat: {
+      completions: {
+        create: streamable("/v1/chat/completions", openAi) as StreamedOperation<ChatBody, ChatCompletion, ChatChunk>,
+        countTokens
+      }
+    },
+    tokens: { count: countTokens },
+    messages: {
+      create: streamable("/v1/messages", anthropic) as StreamedOperation<MessagesBody, Message, MessageEvent>,
+      countTokens: post("/v1/messages/count_tokens") as Operation<MessagesCountBody, MessagesCount>
+    },
+    embeddings: { create: post("/v1/embeddings") as Operation<EmbeddingsBody, EmbeddingList> },
+    images: { generate: post("/v1/images/generations") as Operation<ImagesBody, ImageList> },
+    prompts: {
+      completions: {
+        create: ((id: string, body: Body = {}, options?: CallOptions | DryOptions) => streamable(prompt(id, "completions"), openAi)(body, options)) as PromptOperation
+      },
+      render: (id, body = {}, options) => ask("POST", prompt(id, "render"), body, options) as Promise<RenderedPrompt>
+    },
+    models: {
+      list: (options) => ask("GET", "/v1/models", undefined, options) as Promise<ModelList>,
+      retrieve: (id, options) => ask("GET", `/v1/models/${encodeURIComponent(id)}`, undefined, options) as Promise<Model>
+    }
+  }
+}

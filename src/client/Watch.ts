@@ -1,0 +1,52 @@
+// One abort signal for a call, out of the caller's own and of a clock that is wound up again whenever something comes.
+// It must not know what is waited for.
+
+export interface Watch {
+  readonly signal: AbortSignal
+  /** Starts the wait anew. */
+  readonly wind: () => void
+  /** Lets go of the caller's signal and of the clock. */
+  readonly release: () => void
+  /** Breaks the call off. */
+  readonly abort: () => void
+  /** Why the signal fired. */
+  readonly fired: () => "aborted" | "timed_out" | undefined
+}
+
+/** `millis` is the longest silence; 0 waits for ever. */
+export const makeWatch = (outer: AbortSignal | undefined, millis: number): Watch => {
+  const controller = new AbortController()
+  let fired: "aborted" | "timed_out" | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const fire = (why: "aborted" | "timed_out") => {
+    fired ??= why
+    release()
+    controller.abort()
+  }
+  const abort = () => fire("aborted")
+  const release = () => {
+    clearTimeout(timer)
+    outer?.removeEventListener("abort", abort)
+  }
+  const wind = () => {
+    clearTimeout(timer)
+    if (millis > 0 && fired === undefined) timer = setTimeout(() => fire("timed_out"), millis)
+  }
+  if (outer?.aborted === true) abort()
+  else outer?.addEventListener("abort", abort, { once: true })
+  wind()
+  return { signal: controller.signal, wind, release, abort, fired: () => fired }
+}
+
+/** Waits, unless the signal fires first. */
+export const pause = (millis: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal?.aborted === true) return resolve()
+    const wake = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener("abort", wake)
+      resolve()
+    }
+    const timer = setTimeout(wake, millis)
+    signal?.addEventListener("abort", wake, { once: true })
+  })
