@@ -1,0 +1,59 @@
+// The page on the client: every example runs as it stands, against a gateway of the test, and prints what it should.
+import { execFile } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { gatewayKey, startTestGateway, type TestGateway } from "../support/TestGateway.ts"
+import * as Package from "../../src/client/Client.ts"
+
+const root = fileURLToPath(new URL("../../", import.meta.url))
+const read = (path: string) => readFileSync(`${root}${path}`, "utf8")
+const page = read("docs/client.md")
+const blocksOf = (text: string) => [...text.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, block = ""]) => block)
+const blocks = blocksOf(page)
+const greeting = "Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?"
+
+describe("docs/client.md", () => {
+  let gateway: TestGateway
+  beforeAll(async () => {
+    gateway = await startTestGateway()
+  })
+  afterAll(() => gateway.close())
+
+  const run = async (block: string): Promise<string> => {
+    const source = block.replaceAll("http://127.0.0.1:8787", gateway.url).replaceAll("mgk_demo", gatewayKey)
+    const args = ["--no-warnings", "--conditions=model-gateway-source", "--input-type=module-typescript", "-e", source]
+    return (await promisify(execFile)(process.execPath, args, { cwd: root })).stdout
+  }
+
+  const printed = [
+    `${greeting}\n`,
+    "Hello!\n",
+    "google [ 'user' ]\nrequest-1 google [ 'user' ]\n",
+    "404 provider_not_found model\n",
+    "stop\nend_turn\n",
+    "Hello! model_not_found\n"
+  ]
+
+  it("has these examples and no more", () => {
+    expect(blocks).toHaveLength(printed.length)
+  })
+
+  it.each(printed.map((text, at) => [at + 1, text] as const))("example %i prints what it should", async (number, text) => {
+    expect(await run(blocks[number - 1] ?? "")).toBe(text)
+  })
+
+  it("names every failure the package has, and every one it names is there", () => {
+    const rows = page.slice(page.indexOf("## Failures"), page.indexOf("## Stock SDKs")).split("\n").filter((line) => line.startsWith("| `"))
+    const named = rows.flatMap((row) => [...(row.split(" | ")[0] ?? "").matchAll(/`(\w+)`/g)].map(([, name = ""]) => name))
+    const exported = Object.entries(Package).filter(([, one]) => typeof one === "function" && one.prototype instanceof Package.GatewayFailure).map(([name]) => name)
+    expect(named.toSorted()).toEqual(exported.toSorted())
+  })
+
+  it("the example of the README prints the answer, too", async () => {
+    const own = blocksOf(read("README.md")).filter((block) => block.includes("\"model-gateway/client\""))
+    expect(own).toHaveLength(1)
+    expect(await run(own[0] ?? "")).toBe(`${greeting}\n`)
+  })
+})
