@@ -2,7 +2,7 @@
 // It must not know operations or dialects.
 import { answerFacts, type AnswerFacts } from "./answerFacts.ts"
 import { createHeaders, type GatewayOptions } from "./createHeaders.ts"
-import { Aborted, AnswerBroken, type ClientFailure, ConnectionFailed, GatewayFailure, noFacts, TimedOut } from "./failures.ts"
+import { Aborted, AnswerBroken, type ClientFailure, ConnectionFailed, GatewayFailure, noFacts, RequestInvalid, TimedOut } from "./failures.ts"
 import { isObject, readJson } from "./readJson.ts"
 import { refusalOf } from "./refusalOf.ts"
 import { delayMillis, isWorthRetrying } from "./retry.ts"
@@ -11,7 +11,7 @@ import { makeWatch, pause, type Watch } from "./Watch.ts"
 /** What a single call may say; it wins over what the client says for all. */
 export interface CallOptions extends Omit<GatewayOptions, "dryRun"> {
   readonly signal?: AbortSignal | undefined
-  /** Further headers; they win over all others. */
+  /** Further headers; they win over those of the options beside them. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** The longest silence, before the answer and within it, in milliseconds; 0 waits for ever. */
   readonly timeoutMillis?: number | undefined
@@ -76,27 +76,40 @@ const notReached = (url: string) => (error: unknown): ClientFailure =>
 export const brokenOff = (facts: AnswerFacts, what: string) => (error: unknown): AnswerBroken =>
   new AnswerBroken(error === undefined ? what : `${what} (${reasonOf(error)})`, { ...noFacts, requestId: facts.requestId }, { cause: error })
 
-const requestOf = (client: ClientOptions, { body, method, options, path }: Call): readonly [url: string, init: RequestInit] => [
-  client.baseUrl.replace(/\/+$/, "").replace(/\/v1$/, "") + path,
-  {
-    method,
-    headers: {
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-      ...createHeaders(client),
-      ...createHeaders(options ?? {}),
-      ...client.headers,
-      ...options?.headers
-    },
-    body: body === undefined ? null : JSON.stringify(body),
-    // A key in a header of our own would follow a redirect anywhere.
-    redirect: "error"
+/** Later ones win, in whatever case their names are written. */
+const headersOf = (client: ClientOptions, { body, options }: Call): Headers => {
+  const headers = new Headers(body === undefined ? {} : { "content-type": "application/json" })
+  for (const some of [createHeaders(client), client.headers, createHeaders(options ?? {}), options?.headers]) {
+    for (const [name, value] of Object.entries(some ?? {})) headers.set(name, value)
   }
-]
+  return headers
+}
+
+interface Written {
+  readonly url: string
+  readonly init: RequestInit
+}
+
+const write = (client: ClientOptions, call: Call): Written => {
+  try {
+    return {
+      url: client.baseUrl.replace(/\/+$/, "").replace(/\/v1$/, "") + call.path,
+      init: {
+        method: call.method,
+        headers: headersOf(client, call),
+        body: call.body === undefined ? null : JSON.stringify(call.body),
+        // A key in a header of our own would follow a redirect anywhere.
+        redirect: "error"
+      }
+    }
+  } catch (error) {
+    throw new RequestInvalid(`The call cannot be written as a request: ${reasonOf(error)}`, noFacts, { cause: error })
+  }
+}
 
 /** One try. */
-const attempt = async (client: ClientOptions, call: Call): Promise<Opened> => {
-  const watch = makeWatch(call.options?.signal, call.options?.timeoutMillis ?? client.timeoutMillis ?? usualTimeoutMillis)
-  const [url, init] = requestOf(client, call)
+const attempt = async (client: ClientOptions, options: CallOptions | undefined, { init, url }: Written): Promise<Opened> => {
+  const watch = makeWatch(options?.signal, options?.timeoutMillis ?? client.timeoutMillis ?? usualTimeoutMillis)
   try {
     watch.signal.throwIfAborted()
     const send = client.fetch ?? globalThis.fetch
@@ -112,10 +125,11 @@ const attempt = async (client: ClientOptions, call: Call): Promise<Opened> => {
 
 /** Tries until an answer has begun, or no further try is worth it. */
 export const open = async (client: ClientOptions, call: Call): Promise<Opened> => {
+  const written = write(client, call)
   const most = call.options?.maxRetries ?? client.maxRetries ?? usualRetries
   for (let retry = 0; ; retry++) {
     try {
-      return await attempt(client, call)
+      return await attempt(client, call.options, written)
     } catch (error) {
       if (!(error instanceof GatewayFailure) || retry >= most || !isWorthRetrying(error as ClientFailure)) throw error
       await pause(delayMillis(retry, error.retryAfterMillis, Math.random()), call.options?.signal)

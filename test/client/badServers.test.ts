@@ -292,6 +292,17 @@ describe("a call", () => {
     expect(server.seen).toHaveLength(1)
   })
 
+  it.each([
+    ["a body that is no JSON", { ...body, seed: 1n }, {}],
+    ["a header that is none", body, { traceId: "a\nb" }]
+  ])("with %s is refused before it is sent", async (_what, odd, options) => {
+    const server = await start(json(200, completion))
+    const create: (body: never, options: CallOptions) => Promise<unknown> = clientOf(server).chat.completions.create
+    const failure = await caught(Reflect.apply(create, undefined, [odd, options]))
+    expect([failure._tag, failure.status, failure.message.startsWith("The call cannot be written as a request: ")]).toEqual(["RequestInvalid", undefined, true])
+    expect(server.seen).toEqual([])
+  })
+
   it("that finds no server fails to connect", async () => {
     const server = await scriptedServer(silence)
     await server.close()
@@ -318,7 +329,7 @@ describe("a call", () => {
 
   it("sends the client's headers, then its own, and knows the base URL with or without version", async () => {
     const server = await start(json(200, completion))
-    const client = createClient({ baseUrl: `${server.url}/v1/`, apiKey: "mgk_x", provider: "google", strict: false, headers: { "x-team": "a", "x-other": "b" } })
+    const client = createClient({ baseUrl: `${server.url}/v1/`, apiKey: "mgk_x", provider: "google", strict: false, headers: { "X-Team": "a", "x-other": "b" } })
     await client.chat.completions.create(body, { provider: "vertex-ai", requestTimeoutMillis: 5000, headers: { "x-team": "c" } })
     const { headers, url } = server.seen[0] ?? { headers: {}, url: "" }
     expect(url).toBe("/v1/chat/completions")

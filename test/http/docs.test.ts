@@ -1,5 +1,8 @@
 // GET /openapi.json and /docs: for everybody, rendered once, fetched again only when changed, and closed to other origins.
 import { createHash } from "node:crypto"
+import { execFile } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import { gunzipSync } from "node:zlib"
 import { afterAll, describe, expect, it } from "vitest"
 import { openApi } from "../../src/api/openApi.ts"
@@ -74,6 +77,20 @@ describe("/docs", async () => {
     ].join("; "))
     expect(headersOf(response, "content-type", "referrer-policy", "x-content-type-options")).toEqual(["text/html; charset=utf-8", "no-referrer", "nosniff"])
   })
+})
+
+it("neither costs anything before it is asked for: the service starts without them", async () => {
+  const source = `
+    import { registerHooks } from "node:module"
+    const loaded = []
+    registerHooks({ load: (url, context, next) => { loaded.push(url); return next(url, context) } })
+    await import(${JSON.stringify(new URL("../../src/Gateway.ts", import.meta.url).href)})
+    const early = loaded.filter((url) => /http-api|api\\/(?!Headers)|DocsPages/.test(url))
+    console.log(JSON.stringify({ some: loaded.length > 100, early }))
+  `
+  const args = ["--no-warnings", "--input-type=module", "-e", source]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: fileURLToPath(new URL("../../", import.meta.url)) })
+  expect(JSON.parse(stdout)).toEqual({ some: true, early: [] })
 })
 
 it("both come over a socket, and the gateway goes on answering", async () => {
