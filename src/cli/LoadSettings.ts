@@ -27,6 +27,14 @@ export interface Loaded {
   readonly file: string | undefined
 }
 
+/** What came of reading the configuration. */
+export interface Reading {
+  /** Every file it was read from or would have been: the configuration and the credentials it names. */
+  readonly files: ReadonlyArray<string>
+  /** Or all its faults, a line each. */
+  readonly outcome: Result.Result<Loaded, string>
+}
+
 const found = (env: Environment): string | undefined => {
   const home = env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config")
   const candidates = ["gateway.yaml", "gateway.yml", "gateway.json", join(home, "model-gateway", "gateway.yaml")]
@@ -73,13 +81,17 @@ const parseFile = (file: string): Result.Result<SettingsText, string> =>
       `${file}${line === undefined ? "" : `:${line}`}  cannot be read: ${message}`)
   )
 
-const load = (options: LoadOptions, env: Environment): Result.Result<Loaded, string> => {
+const load = (options: LoadOptions, env: Environment): Reading => {
   const file = whichFile(options.config, env)
+  const files = new Set(file === undefined ? [] : [resolve(file)])
   const parsed: Result.Result<SettingsText | undefined, string> = file === undefined ? Result.succeed(undefined) : parseFile(file)
-  return Result.flatMap(parsed, (text) => {
+  const outcome = Result.flatMap(parsed, (text) => {
     const base = file === undefined ? "." : dirname(file)
-    const fileText: FileText = (path, writtenIn) =>
-      readText(resolve(writtenIn === "file" ? base : ".", path), "the credential file")
+    const fileText: FileText = (path, writtenIn) => {
+      const whole = resolve(writtenIn === "file" ? base : ".", path)
+      files.add(whole)
+      return readText(whole, "the credential file")
+    }
     const value: Json = text?.value ?? null
     const read = readSettings({ file: value, env, flags: options.flags, fileText })
     return Result.mapBoth(read, {
@@ -87,8 +99,12 @@ const load = (options: LoadOptions, env: Environment): Result.Result<Loaded, str
       onFailure: (faults) => faultLines(file, text, faults)
     })
   })
+  return { files: [...files], outcome }
 }
+
+/** The configuration of this process as it is written now. */
+export const readConfiguration = (options: LoadOptions): Effect.Effect<Reading> => Effect.sync(() => load(options, process.env))
 
 /** The configuration of this process, or one failure whose lines are all its faults. */
 export const loadSettings = (options: LoadOptions): Effect.Effect<Loaded, Failure> =>
-  Effect.suspend(() => Effect.fromResult(Result.mapError(load(options, process.env), usage)))
+  Effect.flatMap(readConfiguration(options), ({ outcome }) => Effect.fromResult(Result.mapError(outcome, usage)))

@@ -8,14 +8,18 @@ import type * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import type { Settings } from "../domain/Settings.ts"
-import { Gateway } from "../Gateway.ts"
+import type * as Scope from "effect/Scope"
+import { Limits } from "../domain/Limits.ts"
+import type { KeySetting, Settings } from "../domain/Settings.ts"
+import { Gateway, type GatewayServices } from "../Gateway.ts"
+import type { Declarations } from "../store/Holdings.ts"
 import type { ExporterMissing } from "../telemetry/Tracing.ts"
 import { version } from "../domain/version.ts"
 import { describeAccount } from "./describeAccount.ts"
 import { failed, type Failure, usage } from "./Failure.ts"
 import { FaultLog } from "./FaultLog.ts"
 import { type LoadOptions, loadSettings } from "./LoadSettings.ts"
+import { followConfiguration } from "./Reload.ts"
 
 /** A new gateway key: 192 random bits behind the prefix that tells it from a provider's. */
 export const makeKey = (): string => `mgk_${randomBytes(24).toString("base64url")}`
@@ -41,15 +45,17 @@ export const startFailure = (settings: Settings) => (error: HttpServerError.Serv
       : `cannot listen on ${where}${typeof code === "string" ? `: ${code}` : ""}`)
 }
 
-/** Starts the gateway, says where, and stays. Being stopped from then on is no failure. */
+/** Starts the gateway, says where, and stays. Being stopped from then on is no failure. `beside` runs with its services as long as it does. */
 export const runGateway = (
   settings: Settings,
-  announce: (origin: string) => Effect.Effect<void>
+  announce: (origin: string) => Effect.Effect<void>,
+  beside: Effect.Effect<void, never, GatewayServices | Scope.Scope> = Effect.void
 ): Effect.Effect<never, Failure> =>
   Effect.scoped(Effect.gen(function*() {
-    const service = Gateway.layer(settings).pipe(Layer.provide(FaultLog.layer(settings.log?.format === "json")))
-    const context = yield* Layer.build(service).pipe(Effect.mapError(startFailure(settings)))
+    const surroundings = Layer.merge(FaultLog.layer(settings.log?.format === "json"), Layer.succeed(Limits, settings.limits))
+    const context = yield* Layer.build(Layer.provideMerge(Gateway.layer(settings), surroundings)).pipe(Effect.mapError(startFailure(settings)))
     const { address } = Context.get(context, HttpServer.HttpServer)
+    yield* Effect.provide(beside, context)
     yield* announce(originOf(settings.server.host, "port" in address ? address.port : settings.server.port))
     yield* Effect.sync(() => {
       process.exitCode = 0
@@ -59,12 +65,12 @@ export const runGateway = (
 
 export const serve = Effect.fn("Cli.serve")(function*(options: LoadOptions): Effect.fn.Return<void, Failure> {
   const { file, settings } = yield* loadSettings(options)
-  const made = settings.keys.some(({ scopes }) => scopes?.includes("inference") ?? true) ? undefined : makeKey()
+  const made = hasKey(settings) ? undefined : makeKey()
+  const generated: ReadonlyArray<KeySetting> = made === undefined ? [] : [{ name: "generated", key: Redacted.make(made) }]
+  const declarations = (read: Settings): Declarations => ({ ...read, keys: hasKey(read) ? read.keys : [...read.keys, ...generated] })
   const complete: Settings = {
     ...settings,
-    keys: made === undefined
-      ? settings.keys
-      : [...settings.keys, { name: "generated", key: Redacted.make(made), providers: undefined, models: undefined }],
+    ...declarations(settings),
     log: { ...settings.log, format: settings.log?.format ?? (process.stdout.isTTY ? "pretty" : "json") }
   }
   yield* runGateway(complete, (origin) => Console.error([
@@ -72,5 +78,8 @@ export const serve = Effect.fn("Cli.serve")(function*(options: LoadOptions): Eff
     `API      ${origin}/v1`,
     ...settings.accounts.map((account) => `Account  ${describeAccount(account)}`),
     ...(made === undefined ? [] : [`Key      ${made}   made for this run; set GATEWAY_API_KEY to keep one`])
-  ].join("\n")))
+  ].join("\n")), followConfiguration({ load: options, started: settings, declarations }))
 })
+
+/** Whether somebody may call models. */
+const hasKey = ({ keys }: Settings): boolean => keys.some(({ scopes }) => scopes?.includes("inference") ?? true)

@@ -75,6 +75,7 @@ export const metrics = {
   cache: counter("gateway_cache_requests_total", "Requests that asked for the cache, by what it had.", "result"),
   cost: counter("gateway_cost_usd_total", "US dollars spent upstream, by list prices.", "provider", "model"),
   tokenRefreshes: counter("gateway_token_refresh_total", "Access tokens asked for.", "provider", "result"),
+  configReloads: counter("gateway_config_reload_total", "Times the configuration was read anew, by whether it was taken over.", "result"),
   logQueue: gauge("gateway_log_queue_depth", "Log lines that wait to be written."),
   logDropped: counter("gateway_log_dropped_total", "Log lines dropped because too many waited."),
   buildInfo: gauge("gateway_build_info", "Always 1; its labels say what runs.", "version", "node", "effect"),

@@ -1,54 +1,13 @@
 // The command line as a process: exit codes, what goes to stdout, what to stderr.
-import { type ChildProcess, spawn } from "node:child_process"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Effect from "effect/Effect"
-import { afterAll, describe, expect, it, vi } from "vitest"
+import { describe, expect, it, vi } from "vitest"
 import { loadSettings } from "../../src/cli/LoadSettings.ts"
 import { version } from "../../src/domain/version.ts"
+import { processes } from "../support/process.ts"
 
-const main = new URL("../../src/main.ts", import.meta.url).pathname
-const home = mkdtempSync(join(tmpdir(), "gateway-cli-"))
-afterAll(() => rmSync(home, { recursive: true }))
-
-interface Given {
-  readonly env?: Readonly<Record<string, string>>
-  readonly stdin?: string
-  readonly files?: Readonly<Record<string, string>>
-}
-
-const start = (args: ReadonlyArray<string>, given: Given): { readonly child: ChildProcess; readonly folder: string } => {
-  const folder = mkdtempSync(join(home, "run-"))
-  for (const [name, text] of Object.entries(given.files ?? {})) writeFileSync(join(folder, name), text)
-  const child = spawn(process.execPath, [main, ...args], {
-    cwd: folder,
-    env: { PATH: process.env["PATH"], HOME: folder, NO_COLOR: "1", ...given.env }
-  })
-  child.stdin?.end(given.stdin ?? "")
-  return { child, folder }
-}
-
-const ended = (child: ChildProcess): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> => {
-  let [out, err] = ["", ""]
-  child.stdout?.on("data", (part) => out += part)
-  child.stderr?.on("data", (part) => err += part)
-  return new Promise((done) => child.once("close", (code) => done({ code, out, err })))
-}
-
-const run = (args: ReadonlyArray<string>, given: Given = {}) => ended(start(args, given).child)
-
-/** Resolves with everything on stderr once it holds a match. */
-const said = (child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> =>
-  new Promise((done, failed) => {
-    let text = ""
-    child.stderr?.on("data", (part) => {
-      text += part
-      const found = pattern.exec(text)
-      if (found !== null) done(found)
-    })
-    child.once("close", (code) => failed(new Error(`ended with ${code}: ${text}`)))
-  })
+const { home, run, start } = processes()
 
 const wrong = `server: { prot: 8787 }
 providers:
@@ -65,7 +24,8 @@ keys:
 
 const chat = (model: string) => JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }], temperature: 0.5, store: true })
 
-describe.concurrent("model-gateway", () => {
+// Processes start slowly where many do.
+describe.concurrent("model-gateway", { timeout: 120_000 }, () => {
   it("no verb: help on stdout, exit 0", async () => {
     const { code, err, out } = await run([])
     expect([code, err, out.match(/^ {2}(serve|demo|check|explain|health) /gm)]).toEqual([0, "", ["  serve ", "  demo ", "  check ", "  explain ", "  health "]])
@@ -183,39 +143,37 @@ describe.concurrent("model-gateway", () => {
   })
 
   it("serve makes a key when none is set, says it once, is healthy, and ends with 0 when told to stop", async () => {
-    const { child } = start(["serve", "--port", "0"], { env: { GATEWAY_LIMITS_READY_DELAY_MILLIS: "0", GEMINI_API_KEY: "sekret" } })
-    const all = ended(child)
-    const [text, origin = "", key = ""] = await said(child, /API {6}(http:\S+)\/v1[^]*Key {6}(mgk_[\w-]{32}) {3}made/)
+    const { child, ended, said } = start(["serve", "--port", "0"], { env: { GATEWAY_LIMITS_READY_DELAY_MILLIS: "0", GEMINI_API_KEY: "sekret" } })
+    const [text, origin = "", key = ""] = await said(/API {6}(http:\S+)\/v1[^]*Key {6}(mgk_[\w-]{32}) {3}made/)
     expect(text.includes("sekret")).toBe(false)
     expect(await run(["health", "--url", origin])).toEqual({ code: 0, out: "ready\n", err: "" })
     const models = await fetch(`${origin}/v1/models`, { headers: { "x-gateway-api-key": key } })
     const refused = await fetch(`${origin}/v1/models`, { headers: { "x-gateway-api-key": "mgk_other000" } })
     expect([models.status, refused.status]).toEqual([200, 401])
     child.kill("SIGTERM")
-    const { code, err, out } = await all
+    const { code, err, out } = await ended
     expect([code, err.split(key).length]).toEqual([0, 2])
     expect(out.trimEnd().split("\n").map((line): unknown => JSON.parse(line))).toEqual([200, 401].map((status) =>
       expect.objectContaining({ msg: "request", route: "/v1/models/*", status })))
     expect(await run(["health", "--url", origin])).toEqual({ code: 1, out: "", err: `no answer from ${origin}\n` })
   })
   it("told twice to stop, serve ends at once with the signal's code", async () => {
-    const { child } = start(["serve", "--port", "0"], { env: { GATEWAY_LIMITS_READY_DELAY_MILLIS: "600000" } })
-    const all = ended(child)
-    const [, origin = ""] = await said(child, /API {6}(http:\S+)\/v1/)
+    const { child, ended, said } = start(["serve", "--port", "0"], { env: { GATEWAY_LIMITS_READY_DELAY_MILLIS: "600000" } })
+    const [, origin = ""] = await said(/API {6}(http:\S+)\/v1/)
     child.kill("SIGTERM")
     while ((await fetch(`${origin}/health/ready`)).status !== 503) continue
     child.kill("SIGTERM")
-    expect((await all).code).toBe(143)
+    expect((await ended).code).toBe(143)
   })
   it("serve on a taken port: one line, exit 1", async () => {
-    const { child } = start(["demo", "--port", "0"], {})
-    const [, port = ""] = await said(child, /API {6}http:\/\/127\.0\.0\.1:(\d+)/)
+    const { child, ended, said } = start(["demo", "--port", "0"])
+    const [, port = ""] = await said(/API {6}http:\/\/127\.0\.0\.1:(\d+)/)
     expect(await run(["serve", "--port", port])).toEqual({
       code: 1,
       out: "",
       err: `cannot listen on 127.0.0.1:${port}: another process does; choose a port with --port\n`
     })
     child.kill("SIGINT")
-    expect((await ended(child)).code).toBe(0)
+    expect((await ended).code).toBe(0)
   })
 })

@@ -1,0 +1,180 @@
+// The configuration of a running gateway is changed: by signals and files, under requests, with and without faults.
+import { createServer } from "node:http"
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { serviceAccount } from "../support/TestGateway.ts"
+import { processes, type Started } from "../support/process.ts"
+
+const { start } = processes()
+const key = "mgk_reload000000000000000000000000000"
+
+/** Every call as the pair that must agree: the number in the API key, and the one in the config's override. */
+const calls: Array<string> = []
+const upstream = createServer((request, response) => {
+  let text = ""
+  request.on("data", (part) => text += part)
+  request.on("end", () => {
+    const body: { generationConfig?: { maxOutputTokens?: number } } = JSON.parse(text)
+    calls.push(`${request.headers["x-goog-api-key"]} ${body.generationConfig?.maxOutputTokens}`)
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({
+      candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] }, finishReason: "STOP" }],
+      usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }
+    }))
+  })
+})
+let base = ""
+beforeAll(() => new Promise<void>((done) => upstream.listen(0, "127.0.0.1", () => {
+  const { port } = upstream.address() as AddressInfo
+  base = `http://127.0.0.1:${port}`
+  done()
+})))
+afterAll(() => new Promise((done) => upstream.close(done)))
+
+/** The configuration by a number that stands in two of its parts. */
+const numbered = (n: number, more = ""): string => `
+server: { port: 0 }
+providers:
+  - { slug: google, provider: google, api_key: "key-${n}", base_url: "${base}" }
+keys:
+  - { name: ci, key: ${key}, config: fast }
+configs:
+  fast: { provider: "@google", override_params: { max_tokens: ${n} } }
+${more}`
+
+const env = (refreshMillis: number) => ({ GATEWAY_LIMITS_READY_DELAY_MILLIS: "0", GATEWAY_LIMITS_REFRESH_MILLIS: String(refreshMillis), GATEWAY_LOG_FORMAT: "json" })
+/** So rarely that only signals count. */
+const never = env(3_600_000)
+const soon = env(20)
+
+const originOf = async (gateway: Started): Promise<string> => (await gateway.said(/API {6}(http:\S+)\/v1/))[1] ?? ""
+
+const ask = (origin: string): Promise<number> =>
+  fetch(`${origin}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-gateway-api-key": key },
+    body: JSON.stringify({ model: "gemini-2.5-flash", messages: [{ role: "user", content: "Hello" }] })
+  }).then(async (response) => {
+    await response.arrayBuffer()
+    return response.status
+  })
+
+const asked = async (origin: string): Promise<string | number | undefined> => {
+  const status = await ask(origin)
+  return status === 200 ? calls.at(-1) : status
+}
+
+const reloads = async (origin: string): Promise<ReadonlyArray<string>> =>
+  (await (await fetch(`${origin}/metrics`)).text()).match(/^gateway_config_reload_total\{.*$/gm)?.sort() ?? []
+
+/** As editors and deployments do it: the new file takes the place of the old one at once. */
+const replace = (path: string, text: string): void => {
+  writeFileSync(`${path}.new`, text)
+  renameSync(`${path}.new`, path)
+}
+
+// Processes start slowly where many do.
+describe("a new configuration", { timeout: 120_000 }, () => {
+  it("is taken over whole on SIGHUP, what needs a restart is named; with a fault nothing changes and each is told", async () => {
+    const gateway = start(["serve"], { files: { "gateway.yaml": numbered(1) }, env: never })
+    const origin = await originOf(gateway)
+    const file = join(gateway.folder, "gateway.yaml")
+    expect(await asked(origin)).toBe("key-1 1")
+    writeFileSync(file, numbered(2, "limits: { retries: 0 }\nprompts: [{ id: tone, text: Be brief. }]\n"))
+    gateway.child.kill("SIGHUP")
+    expect((await gateway.said(/"msg":"(The configuration [^"]*)"/))[1]).toBe(
+      "The configuration was read anew from gateway.yaml: accounts, configs, prompts changed. Needs a restart: limits."
+    )
+    expect(await asked(origin)).toBe("key-2 2")
+    writeFileSync(file, `${numbered(3)}serfer: {}\nprompts: [{ id: tone, text: "{{>gone}}" }]\n`)
+    gateway.child.kill("SIGHUP")
+    const lines = (await gateway.said(/(?:.*\n)*.*"msg":"The configuration has faults; the one in use stays."}/))[0].split("\n").filter((line) => line.startsWith("{"))
+    const words = lines.map((line): { level: string; msg: string } => JSON.parse(line)).map(({ level, msg }) => [level, msg])
+    expect(words).toEqual([
+      ["warn", "gateway.yaml:9:1  serfer  unknown key; did you mean server?"],
+      ["warn", "gateway.yaml:10:23  prompts[0].text  there is no prompt or partial \"gone\""],
+      ["warn", "The configuration has faults; the one in use stays."]
+    ])
+    expect(await asked(origin)).toBe("key-2 2")
+    expect(await reloads(origin)).toEqual(["gateway_config_reload_total{result=\"failure\"} 1", "gateway_config_reload_total{result=\"success\"} 1"])
+    gateway.child.kill("SIGTERM")
+    expect((await gateway.ended).code).toBe(0)
+  })
+
+  it("is seen by itself: written over, put in the place of the old one, or behind a link that is set anew", async () => {
+    const gateway = start(["serve", "--config", "mounted/gateway.yaml"], { files: {}, env: soon })
+    expect((await gateway.ended).code).toBe(2)
+    // As Kubernetes mounts a ConfigMap: the file is a link into `..data`, itself a link to a folder that is replaced.
+    const version = (folder: string, n: number): void => {
+      mkdirSync(join(folder, `..v${n}`))
+      writeFileSync(join(folder, `..v${n}`, "gateway.yaml"), numbered(n))
+      symlinkSync(`..v${n}`, join(folder, "..data_tmp"))
+      renameSync(join(folder, "..data_tmp"), join(folder, "..data"))
+    }
+    const mounted = join(gateway.folder, "mounted")
+    mkdirSync(mounted)
+    version(mounted, 1)
+    symlinkSync("..data/gateway.yaml", join(mounted, "gateway.yaml"))
+    const second = start(["serve", "--config", join(mounted, "gateway.yaml")], { env: soon })
+    const origin = await originOf(second)
+    expect(await asked(origin)).toBe("key-1 1")
+    version(mounted, 2)
+    await second.said(/accounts, configs changed/)
+    expect(await asked(origin)).toBe("key-2 2")
+    replace(join(mounted, "gateway.yaml"), numbered(3))
+    await second.said(/accounts, configs changed/)
+    expect(await asked(origin)).toBe("key-3 3")
+    writeFileSync(join(mounted, "gateway.yaml"), numbered(4))
+    await second.said(/accounts, configs changed/)
+    expect(await asked(origin)).toBe("key-4 4")
+  })
+
+  it("is read again when a credential file it names appears or changes", async () => {
+    const { clientEmail, privateKeyId, privateKeyPem, projectId } = serviceAccount
+    const sa = (email: string) => JSON.stringify({ type: "service_account", client_email: email, private_key_id: privateKeyId, private_key: privateKeyPem, project_id: projectId })
+    const vertex = (file: string) =>
+      numbered(1).replace("keys:", `  - { slug: vertex-ai, provider: vertex-ai, region: us-central1, credentials: { type: service_account, file: ${file} } }\nkeys:`)
+    const gateway = start(["serve"], { files: { "gateway.yaml": vertex("./one.json"), "one.json": sa(clientEmail) }, env: soon })
+    const origin = await originOf(gateway)
+    writeFileSync(join(gateway.folder, "one.json"), sa("other@test-project.iam.gserviceaccount.com"))
+    await gateway.said(/read anew from gateway.yaml: accounts changed\./)
+    replace(join(gateway.folder, "gateway.yaml"), vertex("./two.json"))
+    await gateway.said(/credentials {2}the credential file does not exist/)
+    await gateway.said(/the one in use stays/)
+    writeFileSync(join(gateway.folder, "two.json"), sa("third@test-project.iam.gserviceaccount.com"))
+    await gateway.said(/read anew from gateway.yaml: accounts changed\./)
+    expect(await reloads(origin)).toEqual(["gateway_config_reload_total{result=\"failure\"} 1", "gateway_config_reload_total{result=\"success\"} 2"])
+  })
+})
+
+describe("F37", { timeout: 120_000 }, () => {
+  it("changed many times under requests, some of it faulty: no request fails, none sees two configurations", async () => {
+    const gateway = start(["serve"], { files: { "gateway.yaml": numbered(100) }, env: { ...never, GATEWAY_LOG_FORMAT: "off" } })
+    const origin = await originOf(gateway)
+    const file = join(gateway.folder, "gateway.yaml")
+    const [before, statuses] = [calls.length, new Set<number>()]
+    let isOver = false
+    const client = async (): Promise<void> => {
+      while (!isOver) statuses.add(await ask(origin))
+    }
+    const clients = Promise.all(Array.from({ length: 8 }, client))
+    for (let n = 101; n <= 140; n++) {
+      const isFaulty = n % 4 === 0
+      replace(file, isFaulty ? `${numbered(n)}keys: 7\n` : numbered(n))
+      gateway.child.kill("SIGHUP")
+      await gateway.said(isFaulty ? /the one in use stays/ : /accounts, configs changed/)
+      const [met, own] = [calls.length, await asked(origin)]
+      const valid = isFaulty ? n - 1 : n
+      // Whoever asks behind a change is served by it.
+      expect([own === undefined, calls.slice(met).includes(`key-${valid} ${valid}`)]).toEqual([false, true])
+    }
+    isOver = true
+    await clients
+    expect([...statuses]).toEqual([200])
+    const seen = new Set(calls.slice(before))
+    expect([...seen].filter((pair) => !/^key-(\d+) \1$/.test(pair))).toEqual([])
+    expect([...seen].filter((pair) => Number(pair.split(" ")[1]) % 4 === 0 && !pair.endsWith(" 100"))).toEqual([])
+    expect(await reloads(origin)).toEqual(["gateway_config_reload_total{result=\"failure\"} 10", "gateway_config_reload_total{result=\"success\"} 30"])
+  })
+})

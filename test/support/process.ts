@@ -1,0 +1,83 @@
+// The command line as a process in a folder of its own: what it says, and when.
+// It must not know any verb.
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll } from "vitest"
+
+const main = new URL("../../src/main.ts", import.meta.url).pathname
+
+export interface Given {
+  readonly env?: Readonly<Record<string, string>>
+  readonly stdin?: string
+  readonly files?: Readonly<Record<string, string>>
+}
+
+export interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+export interface Started {
+  readonly child: ChildProcess
+  /** Its working directory. */
+  readonly folder: string
+  /** The first match on stderr that was not given before; waits for it. */
+  readonly said: (pattern: RegExp) => Promise<RegExpExecArray>
+  readonly ended: Promise<Ended>
+}
+
+/** Processes of one test file; their folders are gone with it. */
+export const processes = (): {
+  readonly start: (args: ReadonlyArray<string>, given?: Given) => Started
+  readonly run: (args: ReadonlyArray<string>, given?: Given) => Promise<Ended>
+  readonly home: string
+} => {
+  const home = mkdtempSync(join(tmpdir(), "gateway-cli-"))
+  const children = new Set<ChildProcess>()
+  afterAll(() => {
+    for (const child of children) child.kill("SIGKILL")
+    rmSync(home, { recursive: true })
+  })
+  const start = (args: ReadonlyArray<string>, given: Given = {}): Started => {
+    const folder = mkdtempSync(join(home, "run-"))
+    for (const [name, text] of Object.entries(given.files ?? {})) writeFileSync(join(folder, name), text)
+    const child = spawn(process.execPath, [main, ...args], {
+      cwd: folder,
+      env: { PATH: process.env["PATH"], HOME: folder, NO_COLOR: "1", ...given.env }
+    })
+    children.add(child)
+    child.stdin.end(given.stdin ?? "")
+    return { child, folder, ...listening(child) }
+  }
+  return { start, run: (args, given) => start(args, given).ended, home }
+}
+
+const listening = (child: ChildProcess): Pick<Started, "said" | "ended"> => {
+  let [out, err, given] = ["", "", 0]
+  const heard = new Set<() => void>()
+  child.stdout?.on("data", (part) => out += part)
+  child.stderr?.on("data", (part) => {
+    err += part
+    for (const look of heard) look()
+  })
+  const ended = new Promise<Ended>((done) => child.once("close", (code) => done({ code, out, err })))
+  return {
+    ended,
+    said: (pattern) =>
+      new Promise((done, failed) => {
+        const look = () => {
+          const found = pattern.exec(err.slice(given))
+          if (found === null) return
+          given += found.index + found[0].length
+          heard.delete(look)
+          done(found)
+        }
+        heard.add(look)
+        look()
+        void ended.then(({ code }) => failed(new Error(`ended with ${code} before it said ${pattern}: ${err.slice(given)}`)))
+      })
+  }
+}
