@@ -35,6 +35,6 @@ export const heldAccounts = ({ declared, records }: Held): {
 }
 
 /** The two slugs that are always there, as long as nothing is said of them: they only wait for a credential in the request. */
-const isOpen = ({ apiVersion, credentials, endpoints, kind, models, projectId, region, slug }: ProviderAccount): boolean =>
+export const isOpen = ({ apiVersion, credentials, endpoints, kind, models, projectId, region, slug }: ProviderAccount): boolean =>
   slug === kind && Object.keys(endpoints).length === 0 &&
   [apiVersion, credentials, models, projectId, region].every((one) => one === undefined)

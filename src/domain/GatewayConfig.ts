@@ -164,4 +164,6 @@ export interface GatewayConfig {
   readonly metadata: Readonly<Record<string, string>>
   /** Whether load is shared among targets of which some have circuits. */
   readonly sharesGuarded: boolean
+  /** As it is written, with masks in the place of its credentials. */
+  readonly shown: WrittenConfig
 }

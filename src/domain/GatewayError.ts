@@ -23,10 +23,24 @@ export class SlugUnknown extends Schema.TaggedError<SlugUnknown>()("SlugUnknown"
   param: Schema.String,
   known: Schema.Array(Schema.String)
 }) {}
-/** A model, prompt, config or request id that does not exist here. */
+/** A model, prompt, config, provider, key or request id that does not exist here. */
 export class RecordUnknown extends Schema.TaggedError<RecordUnknown>()("RecordUnknown", {
-  kind: Schema.Literals(["model", "prompt", "config", "request"]),
+  kind: Schema.Literals(["model", "prompt", "config", "request", "provider", "key"]),
   id: Schema.String
+}) {}
+/** What is to be kept cannot be: everything that is wrong with it, each with its place in what was sent. */
+export class RecordInvalid extends Schema.TaggedError<RecordInvalid>()("RecordInvalid", {
+  faults: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))
+}) {}
+/** The change is sound by itself, but does not fit what is there; `message` says why and what to do. */
+export class RecordRefused extends Schema.TaggedError<RecordRefused>()("RecordRefused", {
+  code: Schema.Literals(["already_exists", "declared_in_configuration", "in_use", "key_revoked", "last_admin_key", "record_unreadable"]),
+  message: Schema.String
+}) {}
+/** The record is no longer the one the change was made from. */
+export class RecordChanged extends Schema.TaggedError<RecordChanged>()("RecordChanged", {
+  /** The version there is now. */
+  version: Schema.Number
 }) {}
 /** Neither the request nor the slug holds a credential; `message` says which to send. */
 export class CredentialsMissing extends Schema.TaggedError<CredentialsMissing>()("CredentialsMissing", {
@@ -90,6 +104,9 @@ export type SingleError =
   | ProviderMissing
   | SlugUnknown
   | RecordUnknown
+  | RecordInvalid
+  | RecordRefused
+  | RecordChanged
   | CredentialsMissing
   | CredentialsInvalid
   | ContentTypeUnsupported

@@ -20,6 +20,17 @@ export const isJsonObject = (value: unknown): value is JsonObject =>
 /** True for an integer beyond 2^53, which is kept by its digits and is no `number`. */
 export const isLongInteger = (value: unknown): boolean => JSON.isRawJSON(value)
 
+/** The JSON of a value of which a schema knows that it is JSON; fields without a value are left out. */
+export const jsonOf = (value: unknown): Json => {
+  if (Array.isArray(value)) return value.map(jsonOf)
+  if (isJsonObject(value)) return jsonObjectOf(value)
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : null
+}
+
+/** The same of an object. */
+export const jsonObjectOf = (value: object): JsonObject =>
+  Object.fromEntries(Object.entries(value).flatMap(([name, inner]) => inner === undefined ? [] : [[name, jsonOf(inner)]]))
+
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown
 
 const parse = (text: string, reviver?: Reviver): Result.Result<Json, string> => {

@@ -19,6 +19,7 @@ import {
 } from "./GatewayConfig.ts"
 import type { Json, JsonObject } from "./json.ts"
 import type { LimitValues } from "./Limits.ts"
+import { maskedConfig } from "./maskedConfig.ts"
 import { isSlug } from "./ModelRef.ts"
 import { type CarriedCredentials, isProject, isRegion } from "./ProviderAccount.ts"
 import { hint } from "./nearest.ts"
@@ -263,7 +264,8 @@ export const compileConfig = (
       targets,
       model: models.every((model) => model !== undefined) ? models[0] : undefined,
       metadata: written.metadata ?? {},
-      sharesGuarded: isShared(root) && targets.some(({ circuit }) => circuit !== undefined)
+      sharesGuarded: isShared(root) && targets.some(({ circuit }) => circuit !== undefined),
+      shown: maskedConfig(written)
     },
     faults
   }

@@ -27,7 +27,8 @@ export const errorBody = (facts: ErrorFacts, envelope: Envelope, strict: boolean
         title: facts.code.replaceAll("_", " "),
         status: facts.status,
         detail: facts.message,
-        instance: requestId
+        instance: requestId,
+        errors: facts.faults
       })
   }
 }

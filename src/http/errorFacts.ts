@@ -1,6 +1,6 @@
 // Status, type, code, text and headers of every error; the only table of its kind.
 // It must not know envelopes, requests or how an answer is written.
-import type { AllTargetsFailed, Busy, GatewayError, StoreUnavailable } from "../domain/GatewayError.ts"
+import type { AllTargetsFailed, Busy, GatewayError, RecordChanged, RecordInvalid, RecordRefused, StoreUnavailable } from "../domain/GatewayError.ts"
 import type { ProviderError, Reason } from "../domain/ProviderError.ts"
 
 /** OpenAI's words for kinds of errors. */
@@ -25,6 +25,8 @@ export interface ErrorFacts {
   readonly param: string | null
   readonly message: string
   readonly headers: Readonly<Record<string, string>>
+  /** Every fault by itself, where there may be several. */
+  readonly faults?: ReadonlyArray<{ readonly path: string; readonly message: string }>
   /** Who failed and with what status, for bodies that are not strict. */
   readonly upstream: { readonly provider: string; readonly status: number | undefined; readonly quotaId?: string } | undefined
   /** Which target was called last, and how often again; undefined when none was. */
@@ -38,6 +40,7 @@ interface Draft {
   readonly message: string
   readonly param?: string | null
   readonly headers?: Readonly<Record<string, string>>
+  readonly faults?: ErrorFacts["faults"]
 }
 
 const noHeaders: Readonly<Record<string, string>> = {}
@@ -48,6 +51,7 @@ const finished = (draft: Draft, upstream?: ErrorFacts["upstream"], tried?: Error
   param: draft.param ?? null,
   message: draft.message,
   headers: draft.headers ?? noHeaders,
+  ...(draft.faults === undefined ? {} : { faults: draft.faults }),
   upstream,
   tried
 })
@@ -153,6 +157,9 @@ export const errorFacts = (error: GatewayError): ErrorFacts => {
     case "ProviderMissing":
     case "SlugUnknown":
     case "RecordUnknown":
+    case "RecordInvalid":
+    case "RecordRefused":
+    case "RecordChanged":
     case "ContentTypeUnsupported":
     case "BodyTooLarge":
     case "BodyInvalid":
@@ -204,6 +211,10 @@ const requestDraft = (error: RequestSide): Draft => {
           : `There is no such ${error.kind}.`,
         error.kind === "config" ? "x-gateway-config" : error.kind === "model" ? "model" : "id"
       )
+    case "RecordInvalid":
+    case "RecordRefused":
+    case "RecordChanged":
+      return recordDraft(error)
     case "ContentTypeUnsupported":
       return { status: 415, type: "invalid_request_error", code: error.code, message: error.message }
     case "BodyTooLarge":
@@ -229,6 +240,29 @@ const requestDraft = (error: RequestSide): Draft => {
         code: "method_not_allowed",
         message: `This URL takes ${error.allow.join(", ")} only.`,
         headers: { allow: error.allow.join(", ") }
+      }
+  }
+}
+
+/** A change of what operators keep that cannot be. */
+const recordDraft = (error: RecordInvalid | RecordRefused | RecordChanged): Draft => {
+  switch (error._tag) {
+    case "RecordInvalid": {
+      const [first] = error.faults
+      const rest = error.faults.length - 1
+      return {
+        ...invalid("invalid_value", first === undefined ? "The body is not valid." : `${first.path} ${first.message}${rest > 0 ? ` (and ${rest} more)` : ""}`.trim()),
+        faults: error.faults
+      }
+    }
+    case "RecordRefused":
+      return { status: 409, type: "invalid_request_error", code: error.code, message: error.message }
+    case "RecordChanged":
+      return {
+        status: 412,
+        type: "invalid_request_error",
+        code: "version_mismatch",
+        message: `It has changed since; version ${error.version} is there now. Read it again, and send its ETag as If-Match.`
       }
   }
 }

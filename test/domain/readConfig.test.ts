@@ -87,7 +87,7 @@ const bare: ConfigTarget = {
 
 describe("a config", () => {
   it("of nothing is one target of which nothing is said", () => {
-    expect(read({})).toEqual({ root: bare, targets: [bare], model: undefined, metadata: {}, sharesGuarded: false })
+    expect(read({})).toEqual({ root: bare, targets: [bare], model: undefined, metadata: {}, sharesGuarded: false, shown: {} })
     expect(read({ strategy: { mode: "single" }, passthrough: true }).root).toEqual(bare)
   })
 

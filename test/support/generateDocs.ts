@@ -5,7 +5,7 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import {
   BodyInvalid, BodyTooLarge, Busy, ContentTypeUnsupported, CredentialsInvalid, CredentialsMissing, type GatewayError, KeyInvalid,
-  KeyMissing, MethodNotAllowed, ModelNotAllowed, ProviderMissing, RecordUnknown, RouteUnknown, StoreUnavailable, ScopeMissing, type SingleError, SlugUnknown, Unexpected,
+  KeyMissing, MethodNotAllowed, ModelNotAllowed, ProviderMissing, RecordChanged, RecordInvalid, RecordRefused, RecordUnknown, RouteUnknown, StoreUnavailable, ScopeMissing, type SingleError, SlugUnknown, Unexpected,
   UnsupportedOperation, UnsupportedParameter
 } from "../../src/domain/GatewayError.ts"
 import { ProviderError, type Reason } from "../../src/domain/ProviderError.ts"
@@ -41,6 +41,16 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
     ["There is no such prompt, or no such version of it", new RecordUnknown({ kind: "prompt", id: "" })],
     ["There is no config of this id", new RecordUnknown({ kind: "config", id: "" })]
   ],
+  RecordInvalid: [["What an operator writes is wrong; `errors` of the problem says where", new RecordInvalid({ faults: [] })]],
+  RecordRefused: [
+    ["The id is taken", new RecordRefused({ ...text, code: "already_exists" })],
+    ["The entry is declared in the configuration, and read-only here", new RecordRefused({ ...text, code: "declared_in_configuration" })],
+    ["Other entries would stop working by the change", new RecordRefused({ ...text, code: "in_use" })],
+    ["The key is revoked, and changes no more", new RecordRefused({ ...text, code: "key_revoked" })],
+    ["It is the last key with the scope `admin`", new RecordRefused({ ...text, code: "last_admin_key" })],
+    ["What is stored of the entry cannot be read", new RecordRefused({ ...text, code: "record_unreadable" })]
+  ],
+  RecordChanged: [["The entry has changed since the version in `If-Match`", new RecordChanged({ version: 1 })]],
   ContentTypeUnsupported: [
     ["The body is not `application/json`", new ContentTypeUnsupported({ ...text, code: "unsupported_content_type" })],
     ["The body is not UTF-8 by its header", new ContentTypeUnsupported({ ...text, code: "unsupported_charset" })],

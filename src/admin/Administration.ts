@@ -1,0 +1,51 @@
+// What operators keep in the gateway, as they see and change it: for the admin API and the command line alike.
+// It must not know HTTP or terminals.
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { Change, Config, Provider } from "../api/AdminResources.ts"
+import type { StoreUnavailable } from "../domain/GatewayError.ts"
+import type { GatewayKeys } from "../keys/GatewayKeys.ts"
+import type { Holdings } from "../store/Holdings.ts"
+import { type AuditRow, type Page, Records } from "../store/Records.ts"
+import { configRecords } from "./ConfigRecords.ts"
+import { type KeyRecords, keyRecords } from "./KeyRecords.ts"
+import type { Managed } from "./Managed.ts"
+import { type PromptRecords, promptRecords } from "./PromptRecords.ts"
+import { providerRecords } from "./ProviderRecords.ts"
+import { momentOf } from "./readBody.ts"
+
+const shownChange = ({ action, actor, atMillis, id, kind, requestId, version }: AuditRow): Change => ({
+  object: "audit_entry",
+  at: momentOf(atMillis),
+  actor,
+  ...(requestId === undefined ? {} : { request_id: requestId }),
+  action,
+  kind,
+  id,
+  version
+})
+
+export class Administration extends Context.Service<Administration, {
+  /** By their slugs. */
+  readonly providers: Managed<Provider>
+  readonly keys: KeyRecords
+  readonly configs: Managed<Config>
+  readonly prompts: PromptRecords
+  /** Who changed what, the newest first. */
+  readonly audit: (limit: number, cursor?: string) => Effect.Effect<Page<Change>, StoreUnavailable>
+}>()("gateway/admin/Administration") {
+  static readonly layer: Layer.Layer<Administration, never, Records | Holdings | GatewayKeys> = Layer.effect(
+    Administration,
+    Effect.gen(function*() {
+      const records = yield* Records
+      return {
+        providers: yield* providerRecords,
+        keys: yield* keyRecords,
+        configs: yield* configRecords,
+        prompts: yield* promptRecords,
+        audit: (limit, cursor) => Effect.map(records.audit(limit, cursor), ({ next, rows }) => ({ rows: rows.map(shownChange), next }))
+      }
+    })
+  )
+}

@@ -1,0 +1,183 @@
+// Gateway keys as operators see and change them: made here, their text told once, revoked but never forgotten.
+// It must not know requests or what a key may ask for.
+import { randomBytes } from "node:crypto"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import { type Key, WrittenKeyBody } from "../api/AdminResources.ts"
+import { heldAccounts } from "../catalog/heldAccounts.ts"
+import { heldConfigs } from "../catalog/heldConfigs.ts"
+import type { Fault } from "../domain/faults.ts"
+import { faultAt } from "../domain/faults.ts"
+import { RecordRefused } from "../domain/GatewayError.ts"
+import { jsonObjectOf, type JsonObject } from "../domain/json.ts"
+import { Limits, type LimitValues } from "../domain/Limits.ts"
+import { momentMillis, readKey } from "../domain/readKey.ts"
+import type { KeySetting, WrittenKey } from "../domain/Settings.ts"
+import { dollarsOf } from "../domain/Usage.ts"
+import { GatewayKeys, KeyEntry } from "../keys/GatewayKeys.ts"
+import { keyPrefix } from "../keys/keyPrefix.ts"
+import type { Held, Holdings } from "../store/Holdings.ts"
+import { newestOf, recordReader } from "../store/readRecord.ts"
+import type { Actor, Records, StoredRecord } from "../store/Records.ts"
+import { type ChangeFault, type Expected, invalid, type Kind, type Managed, managing } from "./Managed.ts"
+import { momentOf, resourceReader } from "./readBody.ts"
+
+const entryReader = recordReader(KeyEntry)
+
+const shownStored = (record: StoredRecord): Result.Result<Key, string> =>
+  Result.map(entryReader(record), ({ digest: _, ...entry }) => ({
+    object: "key",
+    id: record.id,
+    ...entry,
+    source: "store",
+    version: record.version,
+    created_at: momentOf(record.createdMillis),
+    updated_at: momentOf(record.updatedMillis)
+  }))
+
+/** Numbers and moments of a declared key in the words they were written in. */
+const limitsOf = ({ budget, expiresMillis, rateLimit }: KeySetting): Pick<WrittenKey, "budget" | "expires_at" | "rate_limit"> => ({
+  ...(rateLimit === undefined ? {} : {
+    rate_limit: {
+      ...(rateLimit.requestsPerMinute === undefined ? {} : { requests_per_minute: rateLimit.requestsPerMinute }),
+      ...(rateLimit.tokensPerMinute === undefined ? {} : { tokens_per_minute: rateLimit.tokensPerMinute })
+    }
+  }),
+  ...(budget === undefined ? {} : { budget: { usd: dollarsOf(budget.micros), per: budget.per } }),
+  ...(expiresMillis === undefined ? {} : { expires_at: momentOf(expiresMillis) })
+})
+
+const shownDeclared = (setting: KeySetting): Key => {
+  const { config, key, metadata, models, name, providers, scopes } = setting
+  const prefix = keyPrefix(key)
+  return {
+    object: "key",
+    id: name,
+    name,
+    ...(scopes === undefined ? {} : { scopes }),
+    ...(providers === undefined ? {} : { providers }),
+    ...(models === undefined ? {} : { models }),
+    ...limitsOf(setting),
+    ...(config === undefined ? {} : { config }),
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(prefix === undefined ? {} : { prefix }),
+    source: "file",
+    managed: "file"
+  }
+}
+
+const bodyReader = resourceReader(WrittenKeyBody)
+
+/** What is written of a key, checked against what it names. */
+const judged = (limits: LimitValues, { id: _, key, ...written }: JsonObject, held: Held): Result.Result<WrittenKey, ReadonlyArray<Fault>> =>
+  Result.flatMap(bodyReader(written), (body) => {
+    const known = { slugs: heldAccounts(held).accounts.map(({ slug }) => slug), configs: Object.keys(heldConfigs(held, limits).configs) }
+    const faults = [
+      ...(key === undefined || key === null ? [] : [faultAt(["key"], "is made by the gateway, and told in its answer")]),
+      ...readKey("", body, known).faults
+    ]
+    return faults.length > 0 ? Result.fail(faults) : Result.succeed(body)
+  })
+
+/** What the gateway knows of a key stays with it, whatever is written. */
+const ownPart = (record: StoredRecord): Result.Result<Pick<typeof KeyEntry.Type, "digest" | "prefix" | "revoked_at">, ReadonlyArray<Fault>> =>
+  Result.match(entryReader(record), {
+    onFailure: (why) => Result.fail([faultAt([], `of the key as it is kept cannot be read: ${why}`)]),
+    onSuccess: ({ digest, prefix, revoked_at: revoked }) => Result.succeed({ digest, prefix, ...(revoked === undefined ? {} : { revoked_at: revoked }) })
+  })
+
+const isAdmin = (nowMillis: number, { expires_at: expires, revoked_at: revoked, scopes }: typeof KeyEntry.Type): boolean =>
+  scopes?.includes("admin") === true && revoked === undefined && (expires === undefined || (momentMillis(expires) ?? 0) > nowMillis)
+
+const hasAdmin = ({ declared, records }: Held, nowMillis: number): boolean =>
+  declared.keys.some(({ expiresMillis, scopes }) => scopes?.includes("admin") === true && (expiresMillis === undefined || expiresMillis > nowMillis)) ||
+  newestOf(records.key).some((record) => Result.match(entryReader(record), { onFailure: () => false, onSuccess: (entry) => isAdmin(nowMillis, entry) }))
+
+/** Whoever takes away the last key that opens this API would find the door closed behind them. */
+const adminGuard: Kind<Key>["guard"] = (before, after, changed, nowMillis) =>
+  hasAdmin(before, nowMillis) && !hasAdmin(after, nowMillis)
+    ? new RecordRefused({ code: "last_admin_key", message: `"${changed}" is the last key with the scope "admin"; make another one first.` })
+    : undefined
+
+const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+const keyBytes = 32
+/** As many digits as 32 bytes need. */
+const keyDigits = 43
+
+const inBase62 = (bytes: Uint8Array): string => {
+  let rest = BigInt(`0x${Buffer.from(bytes).toString("hex")}`)
+  let text = ""
+  while (text.length < keyDigits) {
+    text = base62[Number(rest % 62n)] + text
+    rest /= 62n
+  }
+  return text
+}
+
+const freshText = (): string => `mgk_${inBase62(randomBytes(keyBytes))}`
+
+/** In the order they were made. */
+const freshId = (nowMillis: number): string => `key_${nowMillis.toString(36).padStart(9, "0")}${randomBytes(6).toString("hex")}`
+
+export interface KeyRecords extends Managed<Key> {
+  /** Revokes the key: it is refused from now on, and stays listed. */
+  readonly remove: (id: string, actor: Actor, expected?: Expected) => Effect.Effect<void, ChangeFault>
+  /** Gives the key another text; the one it had is refused from now on. */
+  readonly rotate: (id: string, actor: Actor, expected?: Expected) => Effect.Effect<Key, ChangeFault>
+}
+
+/** A key that is revoked changes no more. */
+const unrevoked = ({ id, value }: StoredRecord): Effect.Effect<void, RecordRefused> =>
+  value["revoked_at"] === undefined
+    ? Effect.void
+    : Effect.fail(new RecordRefused({ code: "key_revoked", message: `The key "${id}" is revoked, and that is for good; make a new one.` }))
+
+export const keyRecords: Effect.Effect<KeyRecords, never, Records | Holdings | GatewayKeys> = Effect.gen(function*() {
+  const limits = yield* Limits
+  const keys = yield* GatewayKeys
+  const changing = yield* managing<Key>({
+    kind: "key",
+    declared: ({ declared }) => new Map(declared.keys.map((setting) => [setting.name, shownDeclared(setting)])),
+    shown: shownStored,
+    guard: adminGuard
+  })
+  const { edit, insert, read } = changing
+  /** What is kept of a new text. */
+  const textPart = (text: string) => ({ digest: keys.digest(text), prefix: keyPrefix(Redacted.make(text)) ?? "" })
+
+  return {
+    ...changing,
+    create: Effect.fnUntraced(function*(written, actor) {
+      const text = freshText()
+      const id = freshId(yield* Clock.currentTimeMillis)
+      const change = (held: Held) =>
+        Effect.mapBoth(Effect.fromResult(judged(limits, written, held)), {
+          onFailure: invalid,
+          onSuccess: (body) => ({ id, content: { value: jsonObjectOf({ ...body, ...textPart(text) }) } })
+        })
+      return { ...(yield* Effect.flatMap(insert(change, actor), read)), key: text }
+    }),
+    update: (id, written, actor, expected) =>
+      Effect.flatMap(edit(id, actor, expected, Effect.fnUntraced(function*(before, held) {
+        yield* unrevoked(before)
+        const own = yield* Effect.mapError(Effect.fromResult(ownPart(before)), invalid)
+        const body = yield* Effect.mapError(Effect.fromResult(judged(limits, written, held)), invalid)
+        return { value: jsonObjectOf({ ...body, ...own }) }
+      })), read),
+    remove: Effect.fnUntraced(function*(id, actor, expected) {
+      const revoke = edit(id, actor, expected, Effect.fnUntraced(function*(before) {
+        yield* unrevoked(before)
+        return { value: { ...before.value, revoked_at: momentOf(yield* Clock.currentTimeMillis) } }
+      }))
+      // To revoke a key again changes nothing, and is what was asked for.
+      yield* Effect.catchIf(revoke, (error) => error._tag === "RecordRefused" && error.code === "key_revoked", () => Effect.void)
+    }),
+    rotate: Effect.fnUntraced(function*(id, actor, expected) {
+      const text = freshText()
+      const record = yield* edit(id, actor, expected, (before) => Effect.as(unrevoked(before), { value: { ...before.value, ...textPart(text) } }))
+      return { ...(yield* read(record)), key: text }
+    })
+  }
+})

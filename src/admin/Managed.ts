@@ -1,0 +1,183 @@
+// Entries of one kind as operators see and change them: those of the store, and beside them those declared, which are read-only.
+// It must not know what a kind means, nor who asks.
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { RecordChanged, RecordInvalid, RecordRefused, RecordUnknown, type StoreUnavailable } from "../domain/GatewayError.ts"
+import type { Fault } from "../domain/faults.ts"
+import type { JsonObject } from "../domain/json.ts"
+import { type Held, Holdings } from "../store/Holdings.ts"
+import { type Actor, type Page, type RecordContent, type RecordKind, Records, type StoredRecord } from "../store/Records.ts"
+
+export type ReadFault = RecordUnknown | RecordRefused | StoreUnavailable
+export type ChangeFault = ReadFault | RecordInvalid | RecordChanged
+
+/** Whether a change may be made to the record as it is; undefined: whatever it is. */
+export type Expected = ((record: StoredRecord) => boolean) | undefined
+
+/** What operators do with entries of one kind. What was written holds, in this process, when the effect succeeds. */
+export interface Managed<A> {
+  /** A page in the order of ids; `cursor` is the `next` of the page before. */
+  readonly list: (limit: number, cursor?: string) => Effect.Effect<Page<A>, StoreUnavailable>
+  readonly get: (id: string) => Effect.Effect<A, ReadFault>
+  readonly create: (written: JsonObject, actor: Actor) => Effect.Effect<A, ChangeFault>
+  /** Puts `written` in the place of all that is there but secrets it does not name. */
+  readonly update: (id: string, written: JsonObject, actor: Actor, expected?: Expected) => Effect.Effect<A, ChangeFault>
+  readonly remove: (id: string, actor: Actor, expected?: Expected) => Effect.Effect<void, ChangeFault>
+}
+
+/** What a record is to become. */
+export interface Change {
+  readonly id: string
+  readonly content: RecordContent
+}
+
+export interface Kind<A> {
+  readonly kind: RecordKind
+  readonly declared: (held: Held) => ReadonlyMap<string, A>
+  /** How a record is shown; the failure says why it cannot be read. */
+  readonly shown: (record: StoredRecord) => Result.Result<A, string>
+  /** Why what is held may not become what it would be after a change; undefined when it may. */
+  readonly guard: (before: Held, after: Held, changed: string, nowMillis: number) => RecordRefused | undefined
+}
+
+/** What `written` makes of the record there is, of none where there is none, or everything that is wrong with it. */
+export type Judge = (written: JsonObject, before: StoredRecord | undefined, held: Held) => Result.Result<Change, ReadonlyArray<Fault>>
+
+/** Makes of the record there is what it is to become. */
+export type Edit<E = never> = (before: StoredRecord, held: Held) => Effect.Effect<RecordContent, E>
+
+/** The steps every change takes, for kinds that have changes of their own. */
+export interface Changing<A> extends Pick<Managed<A>, "list" | "get" | "remove"> {
+  readonly read: (record: StoredRecord) => Effect.Effect<A, RecordRefused>
+  readonly insert: (change: (held: Held) => Effect.Effect<Change, RecordInvalid>, actor: Actor) => Effect.Effect<StoredRecord, ChangeFault>
+  readonly edit: <E>(id: string, actor: Actor, expected: Expected, edit: Edit<E>) => Effect.Effect<StoredRecord, ChangeFault | E>
+}
+
+export const invalid = (faults: ReadonlyArray<Fault>): RecordInvalid =>
+  new RecordInvalid({ faults: faults.map(({ message, path }) => ({ path, message })) })
+
+const places: Readonly<Record<RecordKind, string>> = { provider: "providers", key: "keys", config: "configs", prompt: "prompts" }
+
+/** `id` is one that exists, so it is short. */
+const declaredFault = (kind: RecordKind, id: string): RecordRefused =>
+  new RecordRefused({
+    code: "declared_in_configuration",
+    message: `The ${kind} "${id}" is declared under "${places[kind]}" of the configuration file, or by the environment; change it there.`
+  })
+
+/** How often a change without a condition starts again from a record that has changed meanwhile. */
+const restarts = 5
+
+/** Every version of a record that a change would leave. */
+const withRecord = (held: Held, kind: RecordKind, id: string, next: StoredRecord | undefined): Held => {
+  const others = held.records[kind].filter((one) => one.id !== id)
+  const own = held.records[kind].filter((one) => one.id === id)
+  return { ...held, records: { ...held.records, [kind]: next === undefined ? others : [...others, ...own, next] } }
+}
+
+export const managing = <A>(spec: Kind<A>): Effect.Effect<Changing<A>, never, Records | Holdings> =>
+  Effect.gen(function*() {
+    const { declared, guard, kind, shown } = spec
+    const records = yield* Records
+    const holdings = yield* Holdings
+
+    const read = (record: StoredRecord) =>
+      Effect.mapError(Effect.fromResult(shown(record)), (why) =>
+        new RecordRefused({ code: "record_unreadable", message: `The ${kind} "${record.id}" cannot be read: ${why}. Write it anew, or remove it.` }))
+    const found = (id: string) => Effect.catchTag(records.get(kind, id), "RecordMissing", () => Effect.fail(new RecordUnknown({ kind, id: id.slice(0, 256) })))
+    const isDeclared = (id: string) => declared(holdings.held()).has(id)
+    const guarded = Effect.fnUntraced(function*(held: Held, id: string, next: StoredRecord | undefined) {
+      const refused = guard(held, withRecord(held, kind, id, next), id, yield* Clock.currentTimeMillis)
+      if (refused !== undefined) return yield* refused
+    })
+    /** A change that has begun is finished, whoever hangs up, and holds here before it is told. */
+    const finished = <B, E>(write: Effect.Effect<B, E>) => Effect.uninterruptible(Effect.tap(write, () => Effect.ignore(holdings.refresh)))
+
+    /** The record a change starts from; all that is held is looked at anew before. */
+    const starting = Effect.fnUntraced(function*(id: string, expected: Expected) {
+      yield* holdings.refresh
+      if (isDeclared(id)) return yield* declaredFault(kind, id)
+      const before = yield* found(id)
+      if (expected !== undefined && !expected(before)) return yield* new RecordChanged({ version: before.version })
+      return before
+    })
+    /** What others did in between is taken in, unless the change was made from a certain version. */
+    const settled = <B, E>(expected: Expected, change: Effect.Effect<B, E | RecordChanged>) =>
+      expected === undefined ? Effect.retry(change, { times: restarts, while: (error) => error instanceof RecordChanged }) : change
+
+    const insert: Changing<A>["insert"] = Effect.fnUntraced(function*(change, actor) {
+      yield* holdings.refresh
+      const held = holdings.held()
+      const { content, id } = yield* change(held)
+      if (isDeclared(id)) return yield* declaredFault(kind, id)
+      const atMillis = yield* Clock.currentTimeMillis
+      yield* guarded(held, id, { kind, id, version: 1, createdMillis: atMillis, updatedMillis: atMillis, value: content.value, secret: content.secret ?? undefined })
+      return yield* finished(Effect.catchTag(records.create(kind, id, content, actor), "RecordTaken", () =>
+        Effect.fail(new RecordRefused({ code: "already_exists", message: `There is a ${kind} "${id}" already; change it by PUT, or choose another id.` }))))
+    })
+
+    const edit: Changing<A>["edit"] = (id, actor, expected, make) =>
+      settled(expected, Effect.gen(function*() {
+        const before = yield* starting(id, expected)
+        const held = holdings.held()
+        const content = yield* make(before, held)
+        const secret = content.secret === undefined ? before.secret : content.secret ?? undefined
+        yield* guarded(held, id, { ...before, version: before.version + 1, value: content.value, secret })
+        return yield* finished(Effect.catchTags(records.update(kind, id, content, actor, before.version), {
+          RecordMissing: () => Effect.fail(new RecordUnknown({ kind, id })),
+          RecordStale: ({ version }) => Effect.fail(new RecordChanged({ version }))
+        }))
+      }))
+
+    return {
+      read,
+      insert,
+      edit,
+      list: Effect.fnUntraced(function*(limit, cursor) {
+        const behind = (id: string) => cursor === undefined || id > cursor
+        const entries = declared(holdings.held())
+        const page = yield* records.page(kind, limit, cursor)
+        // A record that cannot be read is left out; the log tells of it when it is taken in.
+        const stored = page.rows.flatMap((record) => entries.has(record.id) ? [] : [{ id: record.id, entry: Result.getOrUndefined(shown(record)) }])
+        const last = page.next === undefined ? undefined : page.rows.at(-1)?.id
+        const mixed = [
+          ...stored.flatMap(({ entry, id }) => entry === undefined ? [] : [{ id, entry }]),
+          // Those behind the last stored one of this page come with the next.
+          ...[...entries].flatMap(([id, entry]) => behind(id) && (last === undefined || id <= last) ? [{ id, entry }] : [])
+        ].toSorted((one, other) => (one.id < other.id ? -1 : 1))
+        const rows = mixed.slice(0, limit)
+        return { rows: rows.map(({ entry }) => entry), next: mixed.length > limit ? rows.at(-1)?.id : last }
+      }),
+      get: (id) =>
+        Effect.suspend(() => {
+          const entry = declared(holdings.held()).get(id)
+          return entry === undefined ? Effect.flatMap(found(id), read) : Effect.succeed(entry)
+        }),
+      remove: (id, actor, expected) =>
+        settled(expected, Effect.gen(function*() {
+          const before = yield* starting(id, expected)
+          yield* guarded(holdings.held(), id, undefined)
+          yield* finished(Effect.catchTags(records.remove(kind, id, actor, before.version), {
+            RecordMissing: () => Effect.fail(new RecordUnknown({ kind, id })),
+            RecordStale: ({ version }) => Effect.fail(new RecordChanged({ version }))
+          }))
+        }))
+    }
+  })
+
+/** Entries of a kind whose changes are all judged alike. */
+export const managed = <A>(spec: Kind<A>, judge: Judge): Effect.Effect<Changing<A> & Managed<A>, never, Records | Holdings> =>
+  Effect.map(managing(spec), (changing) => {
+    const judged = (written: JsonObject, before: StoredRecord | undefined, held: Held) =>
+      Effect.mapError(Effect.fromResult(judge(written, before, held)), invalid)
+    return {
+      ...changing,
+      create: (written, actor) => Effect.flatMap(changing.insert((held) => judged(written, undefined, held), actor), changing.read),
+      update: (id, written, actor, expected) =>
+        Effect.flatMap(
+          changing.edit(id, actor, expected, (before, held) => Effect.map(judged(written, before, held), ({ content }) => content)),
+          changing.read
+        )
+    }
+  })

@@ -1,0 +1,133 @@
+// Prompts and partials as operators see and change them: each change a new version, every version readable.
+// It must not know how a prompt is filled or asked for.
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { type Prompt, WrittenPrompt } from "../api/AdminResources.ts"
+import { heldAccounts } from "../catalog/heldAccounts.ts"
+import { heldPrompts } from "../catalog/heldPrompts.ts"
+import { readPrompts } from "../catalog/readPrompts.ts"
+import { faultAt } from "../domain/faults.ts"
+import { RecordUnknown, type RecordRefused, type StoreUnavailable } from "../domain/GatewayError.ts"
+import { jsonObjectOf } from "../domain/json.ts"
+import { Limits, type LimitValues } from "../domain/Limits.ts"
+import { type Prompt as DomainPrompt, promptFinder } from "../domain/Prompt.ts"
+import { PromptEntry } from "../domain/Settings.ts"
+import { Holdings } from "../store/Holdings.ts"
+import { recordReader } from "../store/readRecord.ts"
+import { Records, type StoredRecord } from "../store/Records.ts"
+import { brokenGuard } from "./brokenGuard.ts"
+import { type Judge, type Managed, managed } from "./Managed.ts"
+import { momentOf, resourceReader } from "./readBody.ts"
+
+const entryReader = recordReader(PromptEntry)
+const entryOf = (record: StoredRecord) => entryReader({ ...record, value: { ...record.value, id: record.id, version: record.version } })
+
+/** One version, with the numbers of all and the labels that hold for all. */
+const shownVersion = (record: StoredRecord, versions: ReadonlyArray<number>, labels: PromptEntry["labels"]): Result.Result<Prompt, string> =>
+  Result.map(entryOf(record), ({ labels: _, ...entry }) => ({
+    object: "prompt",
+    ...entry,
+    ...(labels === undefined ? {} : { labels }),
+    version: record.version,
+    versions,
+    source: "store",
+    created_at: momentOf(record.createdMillis),
+    updated_at: momentOf(record.updatedMillis)
+  }))
+
+/** Versions of a record are never taken away by themselves. */
+const upTo = (version: number): ReadonlyArray<number> => Array.from({ length: version }, (_, index) => index + 1)
+
+const shownNewest = (record: StoredRecord): Result.Result<Prompt, string> =>
+  Result.flatMap(entryOf(record), ({ labels }) => shownVersion(record, upTo(record.version), labels))
+
+/** A declared prompt in one of its versions. */
+const shownDeclared = (prompt: DomainPrompt, version: number): Prompt => {
+  const content = prompt.versions.get(version)
+  const { id, labels, name } = prompt
+  return {
+    object: "prompt",
+    id,
+    ...(name === undefined ? {} : { name }),
+    ...(content === undefined
+      ? {}
+      : content._tag === "Partial"
+        ? { text: content.text }
+        : { model: content.model, messages: content.messages, parameters: content.parameters }),
+    ...(labels.size === 0 ? {} : { labels: Object.fromEntries(labels) }),
+    version,
+    versions: [...prompt.versions.keys()],
+    source: "file",
+    managed: "file"
+  }
+}
+
+const newestNumber = ({ versions }: DomainPrompt): number => Math.max(...versions.keys())
+
+const bodyReader = resourceReader(WrittenPrompt)
+
+/** Labels that a change does not name stay as they are. */
+const judging = (limits: LimitValues): Judge => (written, before, held) =>
+  Result.flatMap(bodyReader(before === undefined ? written : { id: before.id, ...written }), (body) => {
+    const older = before === undefined ? [] : held.records.prompt.filter(({ id }) => id === before.id)
+      .flatMap((record) => Result.match(entryOf(record), { onFailure: () => [], onSuccess: ({ labels: _, ...entry }) => [entry] }))
+    const labelsBefore = before === undefined ? undefined : Result.getOrUndefined(entryOf(before))?.labels
+    const labels = body.labels ?? labelsBefore
+    const entry = { ...body, ...(labels === undefined ? {} : { labels }) }
+    const others = heldPrompts(held, limits).prompts.filter(({ id }) => id !== body.id)
+    const written = [...older, { ...entry, version: (before?.version ?? 0) + 1 }]
+    const faults = readPrompts(written, heldAccounts(held).accounts, limits, others).faults
+      .flatMap(({ at = [], message }) => at[1] === written.length - 1 || at.length < 2 ? [faultAt(at.slice(2), message)] : [])
+    const all = [
+      ...(before === undefined || body.id === before.id ? [] : [faultAt(["id"], "is another than that of the URL; an id cannot be changed")]),
+      ...faults
+    ]
+    if (all.length > 0) return Result.fail(all)
+    const { id, ...value } = entry
+    return Result.succeed({ id, content: { value: jsonObjectOf(value) } })
+  })
+
+export interface PromptRecords extends Managed<Prompt> {
+  /** The newest version of `id`, or the one that `id@3` or `id@label` names. */
+  readonly get: (reference: string) => Effect.Effect<Prompt, RecordUnknown | RecordRefused | StoreUnavailable>
+}
+
+const unknown = (id: string) => new RecordUnknown({ kind: "prompt", id: id.slice(0, 256) })
+
+export const promptRecords: Effect.Effect<PromptRecords, never, Records | Holdings> = Effect.gen(function*() {
+  const limits = yield* Limits
+  const records = yield* Records
+  const holdings = yield* Holdings
+  const changing = yield* managed<Prompt>({
+    kind: "prompt",
+    declared: ({ declared }) => new Map((declared.prompts ?? []).map((prompt) => [prompt.id, shownDeclared(prompt, newestNumber(prompt))])),
+    shown: shownNewest,
+    guard: brokenGuard("prompt", limits)
+  }, judging(limits))
+
+  const storedVersion = Effect.fnUntraced(function*(id: string, wanted: string) {
+    const versions = yield* records.versions("prompt", id)
+    const newest = versions.at(-1)
+    if (newest === undefined) return yield* unknown(id)
+    const { labels } = yield* changing.read(newest)
+    const asked = new Map(versions.map(({ version }) => [version, { _tag: "Partial" as const, text: "" }]))
+    const found = promptFinder([{ id, name: undefined, versions: asked, labels: new Map(Object.entries(labels ?? {})) }])(`${id}@${wanted}`)
+    const record = versions.find(({ version }) => version === found?.version)
+    const shown = record === undefined ? undefined : Result.getOrUndefined(shownVersion(record, upTo(newest.version), labels))
+    return shown ?? (yield* unknown(id))
+  })
+
+  return {
+    ...changing,
+    get: (reference) =>
+      Effect.suspend(() => {
+        const at = reference.indexOf("@")
+        if (at < 0) return changing.get(reference)
+        const id = reference.slice(0, at)
+        const declared = (holdings.held().declared.prompts ?? []).find((prompt) => prompt.id === id)
+        if (declared === undefined) return storedVersion(id, reference.slice(at + 1))
+        const found = promptFinder([declared])(reference)
+        return found === undefined ? Effect.fail(unknown(reference)) : Effect.succeed(shownDeclared(declared, found.version))
+      })
+  }
+})

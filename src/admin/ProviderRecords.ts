@@ -1,0 +1,110 @@
+// Provider accounts as operators see and change them; a credential goes in and is never shown.
+// It must not know how an account is used.
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import { type Provider, WrittenProvider } from "../api/AdminResources.ts"
+import { isOpen } from "../catalog/heldAccounts.ts"
+import { type Fault, faultAt } from "../domain/faults.ts"
+import { jsonObjectOf } from "../domain/json.ts"
+import { Limits } from "../domain/Limits.ts"
+import type { Credentials, ProviderAccount } from "../domain/ProviderAccount.ts"
+import { ownFault, readAccount } from "../domain/readAccount.ts"
+import { ProviderEntry } from "../domain/Settings.ts"
+import { fingerprint } from "../store/Fingerprint.ts"
+import type { Holdings } from "../store/Holdings.ts"
+import { recordReader } from "../store/readRecord.ts"
+import type { Records, StoredRecord } from "../store/Records.ts"
+import { brokenGuard } from "./brokenGuard.ts"
+import { destinationFaults, movesCredential } from "./destinations.ts"
+import { type Judge, type Managed, managed } from "./Managed.ts"
+import { momentOf, resourceReader } from "./readBody.ts"
+
+const credentialOf = (credentials: Credentials): NonNullable<Provider["credential"]> => {
+  switch (credentials._tag) {
+    case "ApiKey":
+      return { type: "api_key", fingerprint: fingerprint(credentials.key) }
+    case "AccessToken":
+      return { type: "access_token", fingerprint: fingerprint(credentials.token) }
+    case "ServiceAccount":
+      return { type: "service_account", fingerprint: fingerprint(credentials.key.privateKey), client_email: credentials.key.clientEmail }
+    case "ApplicationDefault":
+      return { type: "application_default" }
+  }
+}
+
+/** An account as its entry would be written, without its credential. */
+const entryOf = (account: ProviderAccount) => ({
+  slug: account.slug,
+  provider: account.kind,
+  ...(account.projectId === undefined ? {} : { project_id: account.projectId }),
+  ...(account.region === undefined ? {} : { region: account.region }),
+  ...(Object.keys(account.endpoints).length === 0 ? {} : {
+    endpoints: Object.fromEntries(Object.entries(account.endpoints).map(([name, { dialect, host, model }]) =>
+      [name, { dialect, ...(host === undefined ? {} : { host }), ...(model === undefined ? {} : { model }) }]))
+  }),
+  ...(account.models === undefined ? {} : { models: account.models }),
+  ...(account.apiVersion === undefined ? {} : { api_version: account.apiVersion }),
+  ...(account.quotaProject === undefined ? {} : { quota_project: account.quotaProject }),
+  ...(account.baseUrl === undefined ? {} : { base_url: account.baseUrl }),
+  ...(account.tokenUrl === undefined ? {} : { token_url: account.tokenUrl })
+})
+
+const credentialPart = ({ credentials }: ProviderAccount): Pick<Provider, "credential"> =>
+  credentials === undefined ? {} : { credential: credentialOf(credentials) }
+
+const shownDeclared = (account: ProviderAccount): Provider =>
+  ({ object: "provider", ...entryOf(account), ...credentialPart(account), source: "file", managed: "file" })
+
+const entryReader = recordReader(ProviderEntry)
+
+const shownStored = (record: StoredRecord): Result.Result<Provider, string> =>
+  Result.map(entryReader(record), (entry) => {
+    const { api_key: _key, credentials: _credentials, ...shown } = entry
+    return {
+      object: "provider",
+      ...shown,
+      ...credentialPart(readAccount(entry, ownFault).account),
+      source: "store",
+      version: record.version,
+      created_at: momentOf(record.createdMillis),
+      updated_at: momentOf(record.updatedMillis)
+    }
+  })
+
+const bodyReader = resourceReader(WrittenProvider)
+
+/** `null` for both takes the credential away; a credential that is not named stays. */
+const isRemoved = (name: "api_key" | "credentials", written: Readonly<Record<string, unknown>>): boolean => written[name] === null
+
+const judge: Judge = (written, before) =>
+  Result.flatMap(bodyReader(before === undefined ? written : { slug: before.id, ...written }), (entry) => {
+    const { api_key: key, credentials, ...value } = entry
+    const stored = before === undefined ? undefined : Result.getOrUndefined(entryReader(before))
+    const removed = isRemoved("api_key", written) || isRemoved("credentials", written)
+    const given = key !== undefined || credentials !== undefined
+    const kept = given || removed || stored === undefined
+      ? {}
+      : { ...(stored.api_key === undefined ? {} : { api_key: stored.api_key }), ...(stored.credentials === undefined ? {} : { credentials: stored.credentials }) }
+    const whole = { ...entry, ...kept }
+    const faults: ReadonlyArray<Fault> = [
+      ...(before === undefined || entry.slug === before.id ? [] : [faultAt(["slug"], "is another than that of the URL; a slug cannot be changed")]),
+      ...readAccount(whole, ownFault).faults,
+      ...destinationFaults(whole),
+      ...(stored !== undefined && Object.keys(kept).length > 0 ? movesCredential(stored, entry) : [])
+    ]
+    if (faults.length > 0) return Result.fail(faults)
+    const secret = given
+      ? Redacted.make(jsonObjectOf({ ...(key === undefined ? {} : { api_key: key }), ...(credentials === undefined ? {} : { credentials }) }))
+      : removed ? null : undefined
+    return Result.succeed({ id: entry.slug, content: { value: jsonObjectOf(value), ...(secret === undefined ? {} : { secret }) } })
+  })
+
+/** Slugs that only wait for a credential in a request are nothing anybody declared. */
+export const providerRecords: Effect.Effect<Managed<Provider>, never, Records | Holdings> = Effect.flatMap(Limits, (limits) =>
+  managed<Provider>({
+    kind: "provider",
+    declared: ({ declared }) => new Map(declared.accounts.filter((account) => !isOpen(account)).map((account) => [account.slug, shownDeclared(account)])),
+    shown: shownStored,
+    guard: brokenGuard("provider", limits)
+  }, judge))

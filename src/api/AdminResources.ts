@@ -1,0 +1,121 @@
+// What operators read and write by the admin API: the fields of each resource, and lists of them.
+// It must not know paths, or where anything is kept.
+import * as Schema from "effect/Schema"
+import { text } from "../domain/configured.ts"
+import { WrittenConfig } from "../domain/GatewayConfig.ts"
+import { PromptEntry, ProviderEntry, WrittenKey } from "../domain/Settings.ts"
+import { anyObject } from "./shapes.ts"
+
+const opt = Schema.optionalKey
+const moment = Schema.String.annotate({ description: "RFC 3339." })
+
+/** Set by the gateway; whoever writes a resource back may leave them as they were read. */
+const kept = {
+  source: Schema.Literals(["file", "store"]).annotate({ description: "file: declared in the configuration, and read-only here." }),
+  managed: opt(Schema.Literal("file")),
+  version: opt(Schema.Number.annotate({ description: "1 when created, one more with each change." })),
+  created_at: opt(moment),
+  updated_at: opt(moment)
+}
+
+const { api_key: _key, credentials: _credentials, ...shownProvider } = ProviderEntry.fields
+
+export const Provider = Schema.Struct({
+  object: Schema.Literal("provider"),
+  ...shownProvider,
+  provider: Schema.String,
+  credential: opt(Schema.Struct({
+    type: Schema.Literals(["api_key", "access_token", "service_account", "application_default"]),
+    fingerprint: opt(Schema.String.annotate({ description: "Part of a hash, and the end of a long text; the credential itself is never shown." })),
+    client_email: opt(Schema.String)
+  })),
+  ...kept
+}).annotate({ identifier: "AdminProvider" })
+export type Provider = typeof Provider.Type
+
+export const WrittenProvider = ProviderEntry.annotate({ identifier: "AdminProviderBody" })
+
+export const Key = Schema.Struct({
+  object: Schema.Literal("key"),
+  id: Schema.String,
+  ...WrittenKey.fields,
+  key: opt(Schema.String.annotate({ description: "The text of the key; in the answer that made it, and never again." })),
+  prefix: opt(Schema.String.annotate({ description: "How the text begins." })),
+  revoked_at: opt(moment),
+  spent_usd: opt(Schema.Number.annotate({ description: "What the key has spent in the period of its budget." })),
+  last_used_at: opt(moment),
+  ...kept
+}).annotate({ identifier: "AdminKey" })
+export type Key = typeof Key.Type
+
+export const WrittenKeyBody = WrittenKey.annotate({ identifier: "AdminKeyBody" })
+
+export const Config = Schema.Struct({
+  object: Schema.Literal("config"),
+  id: Schema.String,
+  name: opt(text),
+  config: WrittenConfig,
+  ...kept
+}).annotate({ identifier: "AdminConfig" })
+export type Config = typeof Config.Type
+
+export const WrittenConfigBody = Schema.Struct({ id: text, name: opt(text), config: WrittenConfig }).annotate({ identifier: "AdminConfigBody" })
+
+const { version: _version, ...promptFields } = PromptEntry.fields
+
+export const Prompt = Schema.Struct({
+  object: Schema.Literal("prompt"),
+  ...promptFields,
+  messages: opt(Schema.Array(anyObject)),
+  parameters: opt(anyObject),
+  ...kept,
+  version: Schema.Number.annotate({ description: "The version shown." }),
+  versions: Schema.Array(Schema.Number).annotate({ description: "Every version there is, each readable as {id}@{version}." })
+}).annotate({ identifier: "AdminPrompt" })
+export type Prompt = typeof Prompt.Type
+
+export const WrittenPrompt = Schema.Struct(promptFields).annotate({ identifier: "AdminPromptBody" })
+
+/** What came of reaching a provider. */
+export const ProviderCheck = Schema.Struct({
+  object: Schema.Literal("provider_test"),
+  slug: Schema.String,
+  ok: Schema.Boolean,
+  message: Schema.String.annotate({ description: "What is wrong, and what to do." }),
+  model: opt(Schema.String.annotate({ description: "Whose tokens were counted." })),
+  code: opt(Schema.String),
+  upstream_status: opt(Schema.Number),
+  duration_ms: Schema.Number
+}).annotate({ identifier: "AdminProviderTest" })
+export type ProviderCheck = typeof ProviderCheck.Type
+
+export const Change = Schema.Struct({
+  object: Schema.Literal("audit_entry"),
+  at: moment,
+  actor: Schema.String.annotate({ description: "Id of the admin key, or cli." }),
+  request_id: opt(Schema.String),
+  action: Schema.Literals(["create", "update", "delete"]),
+  kind: Schema.Literals(["provider", "key", "config", "prompt"]),
+  id: Schema.String,
+  version: Schema.Number
+}).annotate({ identifier: "AdminAuditEntry" })
+export type Change = typeof Change.Type
+
+/** A page of a list. */
+export const listOf = <S extends Schema.Top>(one: S, identifier: string) =>
+  Schema.Struct({
+    object: Schema.Literal("list"),
+    data: Schema.Array(one),
+    next_cursor: Schema.NullOr(Schema.String.annotate({ description: "Ask for the page behind with cursor; null on the last." }))
+  }).annotate({ identifier })
+
+export const AdminProblem = Schema.Struct({
+  type: Schema.String.annotate({ description: "urn:model-gateway:error: and the code of the error." }),
+  title: Schema.String,
+  status: Schema.Number,
+  detail: Schema.String.annotate({ description: "What is wrong, where, and what to do." }),
+  instance: Schema.String.annotate({ description: "The request id." }),
+  errors: opt(Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String })).annotate({ description: "Every fault, where there may be several." }))
+}).annotate({ identifier: "AdminProblem" })
+export type AdminProblem = typeof AdminProblem.Type
+
