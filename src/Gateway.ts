@@ -7,6 +7,7 @@ import type * as Redis from "effect/persistence/Redis"
 import * as Redacted from "effect/Redacted"
 import type * as HttpServer from "effect/http/HttpServer"
 import type * as HttpServerError from "effect/http/HttpServerError"
+import { Administration } from "./admin/Administration.ts"
 import { TokenProvider } from "./auth/TokenProvider.ts"
 import { Catalog } from "./catalog/Catalog.ts"
 import { Configs } from "./catalog/Configs.ts"
@@ -40,7 +41,7 @@ import { Transport } from "./upstream/Transport.ts"
 import { Upstream } from "./upstream/Upstream.ts"
 
 /** What the HTTP face needs, and what another Effect application mounts under a router of its own. */
-export type GatewayServices = ProviderRouter | Catalog | Configs | Prompts | GatewayKeys | UsageLog | Holdings | Records
+export type GatewayServices = ProviderRouter | Catalog | Configs | Prompts | GatewayKeys | UsageLog | Holdings | Records | Administration
 
 /** The Redis of several gateways; undefined for one that stands alone. */
 type Sharing = Layer.Layer<SharedRedis | Redis.Redis> | undefined
@@ -71,7 +72,7 @@ const services = (settings: Settings, parts: GatewayParts, shared: Sharing): Lay
   const router = ProviderRouter.layer.pipe(
     Layer.provide([providers, Upstream.layer, memories(shared).pipe(Layer.provide(circuitMeters(settings, prices))), catalog])
   )
-  const entries = Layer.mergeAll(Configs.layer, Prompts.layer, keys).pipe(Layer.provideMerge(held))
+  const entries = Layer.mergeAll(Configs.layer, Prompts.layer, Administration.layer).pipe(Layer.provideMerge(keys), Layer.provideMerge(held))
   return Layer.mergeAll(router, catalog, entries, UsageLog.layerMemory, accounting(settings, prices)).pipe(Layer.provide(limits))
 }
 

@@ -3,6 +3,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Semaphore from "effect/Semaphore"
 import type { Change, Config, Provider } from "../api/AdminResources.ts"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import type { GatewayKeys } from "../keys/GatewayKeys.ts"
@@ -39,11 +40,12 @@ export class Administration extends Context.Service<Administration, {
     Administration,
     Effect.gen(function*() {
       const records = yield* Records
+      const turn = Semaphore.makeUnsafe(1).withPermits(1)
       return {
-        providers: yield* providerRecords,
-        keys: yield* keyRecords,
-        configs: yield* configRecords,
-        prompts: yield* promptRecords,
+        providers: yield* providerRecords(turn),
+        keys: yield* keyRecords(turn),
+        configs: yield* configRecords(turn),
+        prompts: yield* promptRecords(turn),
         audit: (limit, cursor) => Effect.map(records.audit(limit, cursor), ({ next, rows }) => ({ rows: rows.map(shownChange), next }))
       }
     })

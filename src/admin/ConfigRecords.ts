@@ -15,7 +15,7 @@ import type { Holdings } from "../store/Holdings.ts"
 import { recordReader } from "../store/readRecord.ts"
 import type { Records, StoredRecord } from "../store/Records.ts"
 import { brokenGuard } from "./brokenGuard.ts"
-import { type Judge, type Managed, managed } from "./Managed.ts"
+import { type Judge, type Managed, managed, type Turn } from "./Managed.ts"
 import { momentOf, resourceReader } from "./readBody.ts"
 
 const entryReader = recordReader(ConfigEntry)
@@ -51,11 +51,11 @@ const judging = (limits: LimitValues): Judge => (written, before, held) =>
     return Result.succeed({ id, content: { value: jsonObjectOf(shown), secret: holdsSecrets(config) ? Redacted.make(jsonObjectOf({ config })) : null } })
   })
 
-export const configRecords: Effect.Effect<Managed<Config>, never, Records | Holdings> = Effect.flatMap(Limits, (limits) =>
+export const configRecords = (turn: Turn): Effect.Effect<Managed<Config>, never, Records | Holdings> => Effect.flatMap(Limits, (limits) =>
   managed<Config>({
     kind: "config",
     declared: ({ declared }) =>
       new Map(Object.entries(declared.configs ?? {}).map(([id, { shown }]) => [id, { object: "config", id, config: shown, source: "file", managed: "file" }])),
     shown: shownStored,
     guard: brokenGuard("config", limits)
-  }, judging(limits)))
+  }, judging(limits), turn))

@@ -8,8 +8,7 @@ import * as Result from "effect/Result"
 import { type Key, WrittenKeyBody } from "../api/AdminResources.ts"
 import { heldAccounts } from "../catalog/heldAccounts.ts"
 import { heldConfigs } from "../catalog/heldConfigs.ts"
-import type { Fault } from "../domain/faults.ts"
-import { faultAt } from "../domain/faults.ts"
+import { type Fault, faultAt } from "../domain/faults.ts"
 import { RecordRefused } from "../domain/GatewayError.ts"
 import { jsonObjectOf, type JsonObject } from "../domain/json.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
@@ -21,21 +20,24 @@ import { keyPrefix } from "../keys/keyPrefix.ts"
 import type { Held, Holdings } from "../store/Holdings.ts"
 import { newestOf, recordReader } from "../store/readRecord.ts"
 import type { Actor, Records, StoredRecord } from "../store/Records.ts"
-import { type ChangeFault, type Expected, invalid, type Kind, type Managed, managing } from "./Managed.ts"
+import { type ChangeFault, type Expected, invalid, type Kind, type Managed, managing, type Turn } from "./Managed.ts"
 import { momentOf, resourceReader } from "./readBody.ts"
 
 const entryReader = recordReader(KeyEntry)
 
 const shownStored = (record: StoredRecord): Result.Result<Key, string> =>
-  Result.map(entryReader(record), ({ digest: _, ...entry }) => ({
-    object: "key",
-    id: record.id,
-    ...entry,
-    source: "store",
-    version: record.version,
-    created_at: momentOf(record.createdMillis),
-    updated_at: momentOf(record.updatedMillis)
-  }))
+  Result.map(entryReader(record), (entry) => {
+    const { digest: _, ...shown } = entry
+    return {
+      object: "key",
+      id: record.id,
+      ...shown,
+      source: "store",
+      version: record.version,
+      created_at: momentOf(record.createdMillis),
+      updated_at: momentOf(record.updatedMillis)
+    }
+  })
 
 /** Numbers and moments of a declared key in the words they were written in. */
 const limitsOf = ({ budget, expiresMillis, rateLimit }: KeySetting): Pick<WrittenKey, "budget" | "expires_at" | "rate_limit"> => ({
@@ -71,8 +73,9 @@ const shownDeclared = (setting: KeySetting): Key => {
 const bodyReader = resourceReader(WrittenKeyBody)
 
 /** What is written of a key, checked against what it names. */
-const judged = (limits: LimitValues, { id: _, key, ...written }: JsonObject, held: Held): Result.Result<WrittenKey, ReadonlyArray<Fault>> =>
-  Result.flatMap(bodyReader(written), (body) => {
+const judged = (limits: LimitValues, written: JsonObject, held: Held): Result.Result<WrittenKey, ReadonlyArray<Fault>> => {
+  const { id: _, key, ...fields } = written
+  return Result.flatMap(bodyReader(fields), (body) => {
     const known = { slugs: heldAccounts(held).accounts.map(({ slug }) => slug), configs: Object.keys(heldConfigs(held, limits).configs) }
     const faults = [
       ...(key === undefined || key === null ? [] : [faultAt(["key"], "is made by the gateway, and told in its answer")]),
@@ -80,6 +83,7 @@ const judged = (limits: LimitValues, { id: _, key, ...written }: JsonObject, hel
     ]
     return faults.length > 0 ? Result.fail(faults) : Result.succeed(body)
   })
+}
 
 /** What the gateway knows of a key stays with it, whatever is written. */
 const ownPart = (record: StoredRecord): Result.Result<Pick<typeof KeyEntry.Type, "digest" | "prefix" | "revoked_at">, ReadonlyArray<Fault>> =>
@@ -134,7 +138,7 @@ const unrevoked = ({ id, value }: StoredRecord): Effect.Effect<void, RecordRefus
     ? Effect.void
     : Effect.fail(new RecordRefused({ code: "key_revoked", message: `The key "${id}" is revoked, and that is for good; make a new one.` }))
 
-export const keyRecords: Effect.Effect<KeyRecords, never, Records | Holdings | GatewayKeys> = Effect.gen(function*() {
+export const keyRecords = (turn: Turn): Effect.Effect<KeyRecords, never, Records | Holdings | GatewayKeys> => Effect.gen(function*() {
   const limits = yield* Limits
   const keys = yield* GatewayKeys
   const changing = yield* managing<Key>({
@@ -142,7 +146,7 @@ export const keyRecords: Effect.Effect<KeyRecords, never, Records | Holdings | G
     declared: ({ declared }) => new Map(declared.keys.map((setting) => [setting.name, shownDeclared(setting)])),
     shown: shownStored,
     guard: adminGuard
-  })
+  }, turn)
   const { edit, insert, read } = changing
   /** What is kept of a new text. */
   const textPart = (text: string) => ({ digest: keys.digest(text), prefix: keyPrefix(Redacted.make(text)) ?? "" })

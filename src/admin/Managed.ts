@@ -76,37 +76,75 @@ const withRecord = (held: Held, kind: RecordKind, id: string, next: StoredRecord
   return { ...held, records: { ...held.records, [kind]: next === undefined ? others : [...others, ...own, next] } }
 }
 
-export const managing = <A>(spec: Kind<A>): Effect.Effect<Changing<A>, never, Records | Holdings> =>
-  Effect.gen(function*() {
-    const { declared, guard, kind, shown } = spec
-    const records = yield* Records
-    const holdings = yield* Holdings
+/** Lets one change through at a time, so that each is judged by what the one before it left. */
+export type Turn = <A, E, R>(change: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
-    const read = (record: StoredRecord) =>
-      Effect.mapError(Effect.fromResult(shown(record)), (why) =>
-        new RecordRefused({ code: "record_unreadable", message: `The ${kind} "${record.id}" cannot be read: ${why}. Write it anew, or remove it.` }))
-    const found = (id: string) => Effect.catchTag(records.get(kind, id), "RecordMissing", () => Effect.fail(new RecordUnknown({ kind, id: id.slice(0, 256) })))
-    const isDeclared = (id: string) => declared(holdings.held()).has(id)
-    const guarded = Effect.fnUntraced(function*(held: Held, id: string, next: StoredRecord | undefined) {
-      const refused = guard(held, withRecord(held, kind, id, next), id, yield* Clock.currentTimeMillis)
-      if (refused !== undefined) return yield* refused
+interface Parts<A> {
+  readonly spec: Kind<A>
+  readonly records: Records["Service"]
+  readonly holdings: Holdings["Service"]
+  readonly turn: Turn
+}
+
+const unreadable = (kind: RecordKind, id: string, why: string): RecordRefused =>
+  new RecordRefused({ code: "record_unreadable", message: `The ${kind} "${id}" cannot be read: ${why}. Remove it, and make it anew.` })
+
+const isUnreadable = (error: { readonly _tag: string; readonly code?: string }): boolean => error._tag === "RecordRefused" && error.code === "record_unreadable"
+
+const reading = <A>({ holdings, records, spec: { declared, kind, shown } }: Parts<A>) => {
+  const read = (record: StoredRecord) => Effect.mapError(Effect.fromResult(shown(record)), (why) => unreadable(kind, record.id, why))
+  const found = (id: string) =>
+    Effect.catchTags(records.get(kind, id), {
+      RecordMissing: () => Effect.fail(new RecordUnknown({ kind, id: id.slice(0, 256) })),
+      RecordBroken: ({ why }) => Effect.fail(unreadable(kind, id, why))
     })
-    /** A change that has begun is finished, whoever hangs up, and holds here before it is told. */
-    const finished = <B, E>(write: Effect.Effect<B, E>) => Effect.uninterruptible(Effect.tap(write, () => Effect.ignore(holdings.refresh)))
-
-    /** The record a change starts from; all that is held is looked at anew before. */
-    const starting = Effect.fnUntraced(function*(id: string, expected: Expected) {
-      yield* holdings.refresh
-      if (isDeclared(id)) return yield* declaredFault(kind, id)
-      const before = yield* found(id)
-      if (expected !== undefined && !expected(before)) return yield* new RecordChanged({ version: before.version })
-      return before
+  const get: Managed<A>["get"] = (id) =>
+    Effect.suspend(() => {
+      const entry = declared(holdings.held()).get(id)
+      return entry === undefined ? Effect.flatMap(found(id), read) : Effect.succeed(entry)
     })
-    /** What others did in between is taken in, unless the change was made from a certain version. */
-    const settled = <B, E>(expected: Expected, change: Effect.Effect<B, E | RecordChanged>) =>
-      expected === undefined ? Effect.retry(change, { times: restarts, while: (error) => error instanceof RecordChanged }) : change
+  const list: Managed<A>["list"] = Effect.fnUntraced(function*(limit, cursor) {
+    const entries = declared(holdings.held())
+    const { next: last, rows: stored } = yield* records.page(kind, limit, cursor)
+    const isHere = (id: string) => (cursor === undefined || id > cursor) && (last === undefined || id <= last)
+    const mixed = [
+      // What cannot be read is left out; the log tells of it.
+      ...stored.flatMap((record) => {
+        const entry = entries.has(record.id) ? undefined : Result.getOrUndefined(shown(record))
+        return entry === undefined ? [] : [{ id: record.id, entry }]
+      }),
+      ...[...entries].flatMap(([id, entry]) => isHere(id) ? [{ id, entry }] : [])
+    ].toSorted((one, other) => (one.id < other.id ? -1 : 1))
+    const rows = mixed.slice(0, limit)
+    return { rows: rows.map(({ entry }) => entry), next: mixed.length > limit ? rows.at(-1)?.id : last }
+  })
+  return { read, found, get, list }
+}
 
-    const insert: Changing<A>["insert"] = Effect.fnUntraced(function*(change, actor) {
+/** What others did in between is taken in, unless the change was made from a certain version. */
+const settled = <B, E>(expected: Expected, change: Effect.Effect<B, E | RecordChanged>) =>
+  expected === undefined ? Effect.retry(change, { times: restarts, while: (error) => error instanceof RecordChanged }) : change
+
+const changes = <A>({ holdings, records, spec: { declared, guard, kind }, turn }: Parts<A>, found: ReturnType<typeof reading<A>>["found"]) => {
+  const isDeclared = (id: string) => declared(holdings.held()).has(id)
+  const guarded = Effect.fnUntraced(function*(held: Held, id: string, next: StoredRecord | undefined) {
+    const refused = guard(held, withRecord(held, kind, id, next), id, yield* Clock.currentTimeMillis)
+    if (refused !== undefined) return yield* refused
+  })
+  /** A change that has begun is finished, whoever hangs up, and holds here before it is told. */
+  const finished = <B, E>(write: Effect.Effect<B, E>) => Effect.uninterruptible(Effect.tap(write, () => Effect.ignore(holdings.refresh)))
+
+  /** The record a change starts from; all that is held is looked at anew before. */
+  const starting = Effect.fnUntraced(function*(id: string, expected: Expected) {
+    yield* holdings.refresh
+    if (isDeclared(id)) return yield* declaredFault(kind, id)
+    const before = yield* found(id)
+    if (expected !== undefined && !expected(before)) return yield* new RecordChanged({ version: before.version })
+    return before
+  })
+
+  const insert: Changing<A>["insert"] = (change, actor) =>
+    turn(Effect.gen(function*() {
       yield* holdings.refresh
       const held = holdings.held()
       const { content, id } = yield* change(held)
@@ -115,60 +153,45 @@ export const managing = <A>(spec: Kind<A>): Effect.Effect<Changing<A>, never, Re
       yield* guarded(held, id, { kind, id, version: 1, createdMillis: atMillis, updatedMillis: atMillis, value: content.value, secret: content.secret ?? undefined })
       return yield* finished(Effect.catchTag(records.create(kind, id, content, actor), "RecordTaken", () =>
         Effect.fail(new RecordRefused({ code: "already_exists", message: `There is a ${kind} "${id}" already; change it by PUT, or choose another id.` }))))
-    })
+    }))
 
-    const edit: Changing<A>["edit"] = (id, actor, expected, make) =>
-      settled(expected, Effect.gen(function*() {
-        const before = yield* starting(id, expected)
-        const held = holdings.held()
-        const content = yield* make(before, held)
-        const secret = content.secret === undefined ? before.secret : content.secret ?? undefined
-        yield* guarded(held, id, { ...before, version: before.version + 1, value: content.value, secret })
-        return yield* finished(Effect.catchTags(records.update(kind, id, content, actor, before.version), {
-          RecordMissing: () => Effect.fail(new RecordUnknown({ kind, id })),
-          RecordStale: ({ version }) => Effect.fail(new RecordChanged({ version }))
-        }))
+  const edit: Changing<A>["edit"] = (id, actor, expected, make) =>
+    turn(settled(expected, Effect.gen(function*() {
+      const before = yield* starting(id, expected)
+      const held = holdings.held()
+      const content = yield* make(before, held)
+      const secret = content.secret === undefined ? before.secret : content.secret ?? undefined
+      yield* guarded(held, id, { ...before, version: before.version + 1, value: content.value, secret })
+      return yield* finished(Effect.catchTags(records.update(kind, id, content, actor, before.version), {
+        RecordMissing: () => Effect.fail(new RecordUnknown({ kind, id })),
+        RecordStale: ({ version }) => Effect.fail(new RecordChanged({ version })),
+        RecordBroken: ({ why }) => Effect.fail(unreadable(kind, id, why))
       }))
+    })))
 
-    return {
-      read,
-      insert,
-      edit,
-      list: Effect.fnUntraced(function*(limit, cursor) {
-        const behind = (id: string) => cursor === undefined || id > cursor
-        const entries = declared(holdings.held())
-        const page = yield* records.page(kind, limit, cursor)
-        // A record that cannot be read is left out; the log tells of it when it is taken in.
-        const stored = page.rows.flatMap((record) => entries.has(record.id) ? [] : [{ id: record.id, entry: Result.getOrUndefined(shown(record)) }])
-        const last = page.next === undefined ? undefined : page.rows.at(-1)?.id
-        const mixed = [
-          ...stored.flatMap(({ entry, id }) => entry === undefined ? [] : [{ id, entry }]),
-          // Those behind the last stored one of this page come with the next.
-          ...[...entries].flatMap(([id, entry]) => behind(id) && (last === undefined || id <= last) ? [{ id, entry }] : [])
-        ].toSorted((one, other) => (one.id < other.id ? -1 : 1))
-        const rows = mixed.slice(0, limit)
-        return { rows: rows.map(({ entry }) => entry), next: mixed.length > limit ? rows.at(-1)?.id : last }
-      }),
-      get: (id) =>
-        Effect.suspend(() => {
-          const entry = declared(holdings.held()).get(id)
-          return entry === undefined ? Effect.flatMap(found(id), read) : Effect.succeed(entry)
-        }),
-      remove: (id, actor, expected) =>
-        settled(expected, Effect.gen(function*() {
-          const before = yield* starting(id, expected)
-          yield* guarded(holdings.held(), id, undefined)
-          yield* finished(Effect.catchTags(records.remove(kind, id, actor, before.version), {
-            RecordMissing: () => Effect.fail(new RecordUnknown({ kind, id })),
-            RecordStale: ({ version }) => Effect.fail(new RecordChanged({ version }))
-          }))
-        }))
-    }
+  const remove: Changing<A>["remove"] = (id, actor, expected) =>
+    turn(settled(expected, Effect.gen(function*() {
+      // What cannot be read can still be removed.
+      const before = yield* Effect.catchIf(starting(id, expected), isUnreadable, () => Effect.succeed(undefined))
+      yield* guarded(holdings.held(), id, undefined)
+      yield* finished(Effect.catchTags(records.remove(kind, id, actor, before?.version), {
+        RecordMissing: () => Effect.fail(new RecordUnknown({ kind, id })),
+        RecordStale: ({ version }) => Effect.fail(new RecordChanged({ version }))
+      }))
+    })))
+  return { insert, edit, remove }
+}
+
+export const managing = <A>(spec: Kind<A>, turn: Turn): Effect.Effect<Changing<A>, never, Records | Holdings> =>
+  Effect.gen(function*() {
+    const parts = { spec, turn, records: yield* Records, holdings: yield* Holdings }
+    const { found, get, list, read } = reading(parts)
+    return { read, get, list, ...changes(parts, found) }
   })
 
 /** Entries of a kind whose changes are all judged alike. */
-export const managed = <A>(spec: Kind<A>, judge: Judge): Effect.Effect<Changing<A> & Managed<A>, never, Records | Holdings> =>
-  Effect.map(managing(spec), (changing) => {
+export const managed = <A>(spec: Kind<A>, judge: Judge, turn: Turn): Effect.Effect<Changing<A> & Managed<A>, never, Records | Holdings> =>
+  Effect.map(managing(spec, turn), (changing) => {
     const judged = (written: JsonObject, before: StoredRecord | undefined, held: Held) =>
       Effect.mapError(Effect.fromResult(judge(written, before, held)), invalid)
     return {

@@ -16,17 +16,22 @@ import { Holdings } from "../store/Holdings.ts"
 import { recordReader } from "../store/readRecord.ts"
 import { Records, type StoredRecord } from "../store/Records.ts"
 import { brokenGuard } from "./brokenGuard.ts"
-import { type Judge, type Managed, managed } from "./Managed.ts"
+import { type Judge, type Managed, managed, type Turn } from "./Managed.ts"
 import { momentOf, resourceReader } from "./readBody.ts"
 
 const entryReader = recordReader(PromptEntry)
 const entryOf = (record: StoredRecord) => entryReader({ ...record, value: { ...record.value, id: record.id, version: record.version } })
 
+const withoutLabels = (entry: PromptEntry): PromptEntry => {
+  const { labels: _, ...rest } = entry
+  return rest
+}
+
 /** One version, with the numbers of all and the labels that hold for all. */
 const shownVersion = (record: StoredRecord, versions: ReadonlyArray<number>, labels: PromptEntry["labels"]): Result.Result<Prompt, string> =>
-  Result.map(entryOf(record), ({ labels: _, ...entry }) => ({
+  Result.map(entryOf(record), (entry) => ({
     object: "prompt",
-    ...entry,
+    ...withoutLabels(entry),
     ...(labels === undefined ? {} : { labels }),
     version: record.version,
     versions,
@@ -70,7 +75,10 @@ const bodyReader = resourceReader(WrittenPrompt)
 const judging = (limits: LimitValues): Judge => (written, before, held) =>
   Result.flatMap(bodyReader(before === undefined ? written : { id: before.id, ...written }), (body) => {
     const older = before === undefined ? [] : held.records.prompt.filter(({ id }) => id === before.id)
-      .flatMap((record) => Result.match(entryOf(record), { onFailure: () => [], onSuccess: ({ labels: _, ...entry }) => [entry] }))
+      .flatMap((record) => {
+        const entry = Result.getOrUndefined(entryOf(record))
+        return entry === undefined ? [] : [withoutLabels(entry)]
+      })
     const labelsBefore = before === undefined ? undefined : Result.getOrUndefined(entryOf(before))?.labels
     const labels = body.labels ?? labelsBefore
     const entry = { ...body, ...(labels === undefined ? {} : { labels }) }
@@ -94,7 +102,7 @@ export interface PromptRecords extends Managed<Prompt> {
 
 const unknown = (id: string) => new RecordUnknown({ kind: "prompt", id: id.slice(0, 256) })
 
-export const promptRecords: Effect.Effect<PromptRecords, never, Records | Holdings> = Effect.gen(function*() {
+export const promptRecords = (turn: Turn): Effect.Effect<PromptRecords, never, Records | Holdings> => Effect.gen(function*() {
   const limits = yield* Limits
   const records = yield* Records
   const holdings = yield* Holdings
@@ -103,7 +111,7 @@ export const promptRecords: Effect.Effect<PromptRecords, never, Records | Holdin
     declared: ({ declared }) => new Map((declared.prompts ?? []).map((prompt) => [prompt.id, shownDeclared(prompt, newestNumber(prompt))])),
     shown: shownNewest,
     guard: brokenGuard("prompt", limits)
-  }, judging(limits))
+  }, judging(limits), turn)
 
   const storedVersion = Effect.fnUntraced(function*(id: string, wanted: string) {
     const versions = yield* records.versions("prompt", id)
