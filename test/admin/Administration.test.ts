@@ -285,7 +285,10 @@ describe("configs", () => {
         "config.strategy.default is missing: it names the target for requests that fit no condition",
         "config.targets[0] \"prd\" is no provider of this configuration; did you mean prod?"
       ])
-      expect(yield* faults({ id: "a", config: { targets: [{ custom_host: "http://x" }] }, cofig: {} })).toEqual(["cofig unknown key; did you mean config?", "config.targets[0].custom_host unknown key"])
+      expect(yield* faults({ id: "a", config: { targets: [{ providr: "x" }] }, cofig: {} })).toEqual([
+        "cofig unknown key; did you mean config?",
+        "config.targets[0].providr unknown key; did you mean provider?"
+      ])
     }).pipe(Effect.provide(services)))
 })
 
