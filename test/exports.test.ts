@@ -1,6 +1,6 @@
-// The package as it would be published: built, packed and unpacked elsewhere; its subpaths, its types, and the client without Node.
-import { execFile } from "node:child_process"
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+// The package as it would be published: built, packed and unpacked elsewhere; its subpaths, types and program, and the client without Node.
+import { execFile, spawn } from "node:child_process"
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -13,7 +13,8 @@ const run = promisify(execFile)
 const tsc = join(root, "node_modules", ".bin", "tsc")
 
 interface Manifest {
-  readonly exports: Readonly<Record<string, { readonly types: string; readonly default: string }>>
+  readonly bin: Readonly<Record<string, string>>
+  readonly exports: Readonly<Record<string, { readonly "model-gateway-source": string; readonly types: string; readonly default: string }>>
   readonly files: ReadonlyArray<string>
   readonly dependencies: Readonly<Record<string, string>>
 }
@@ -30,7 +31,8 @@ beforeAll(async () => {
   const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--silent"], { cwd: build })
   mkdirSync(join(app, "node_modules", "model-gateway"), { recursive: true })
   await run("tar", ["-xzf", join(build, stdout.trim()), "-C", join(app, "node_modules", "model-gateway"), "--strip-components=1"])
-  for (const name of Object.keys(manifest.dependencies)) {
+  // Declared dependencies and, for programs of a user's own, the types of Node: what is not declared is not found.
+  for (const name of [...Object.keys(manifest.dependencies), "@types/node"]) {
     mkdirSync(dirname(join(app, "node_modules", name)), { recursive: true })
     symlinkSync(join(root, "node_modules", name), join(app, "node_modules", name))
   }
@@ -46,7 +48,67 @@ const node = async (name: string, source: string, ...args: ReadonlyArray<string>
   return JSON.parse(stdout)
 }
 
-describe("the packed package", () => {
+/** Code blocks of the pages that import the package, and the examples that do. */
+const shownCode = (): ReadonlyArray<string> => {
+  const imports = (code: string): boolean => /from "model-gateway(?:\/testing|\/translate)?"/.test(code)
+  const pages = ["README.md", "docs/embedding.md", "docs/add-a-provider.md"].map((page) => readFileSync(join(root, page), "utf8"))
+  const blocks = pages.flatMap((page) => [...page.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = ""]) => code))
+  const examples = readdirSync(join(root, "examples")).map((name) => readFileSync(join(root, "examples", name), "utf8"))
+  return [...blocks, ...examples].filter(imports)
+}
+
+describe("the packed package", { timeout: 120_000 }, () => {
+  it("holds what it says and nothing else: no sources, no tests", () => {
+    const installed = join(app, "node_modules", "model-gateway")
+    const files = readdirSync(installed, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
+      .map((one) => join(one.parentPath, one.name).slice(installed.length + 1))
+    expect([...new Set(files.map((path) => path.split("/")[0]))].toSorted()).toEqual([...manifest.files, "package.json"].toSorted())
+    expect(files.filter((path) => /(^|\/)test\/|\.test\.|(?<!\.d)\.ts$/.test(path))).toEqual([])
+    const named = [...Object.values(manifest.exports).flatMap((one) => [one.types, one.default]), ...Object.values(manifest.bin)]
+    expect(named.filter((path) => !existsSync(join(installed, path)))).toEqual([])
+  })
+
+  it("gives from every subpath what the sources give", async () => {
+    const given = await node("names.js", `
+      const names = ${JSON.stringify(Object.keys(manifest.exports).map((path) => `model-gateway${path.slice(1)}`))}
+      console.log(JSON.stringify(await Promise.all(names.map(async (name) => Object.keys(await import(name)).sort()))))
+    `)
+    const sources = Object.values(manifest.exports).map((one) => import(join(root, one["model-gateway-source"])))
+    expect(given).toEqual((await Promise.all(sources)).map((one) => Object.keys(one).toSorted()))
+  })
+
+  it("has types under which the shown code and the examples compile", async () => {
+    const codes = shownCode()
+    expect(codes.length).toBeGreaterThan(6)
+    const folder = join(app, "shown")
+    mkdirSync(folder)
+    for (const [index, code] of codes.entries()) writeFileSync(join(folder, `${index}.ts`), code)
+    const { compilerOptions } = JSON.parse(readFileSync(join(root, "tsconfig.json"), "utf8"))
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: { ...compilerOptions, customConditions: [], noUnusedLocals: false }, include: ["*.ts"] }))
+    const { stdout } = await run(tsc, ["-p", folder]).catch(({ stdout }: { stdout: string }) => ({ stdout }))
+    expect(stdout).toBe("")
+  })
+
+  it("serves as the image does, and says when it is ready", async () => {
+    const program = join(app, "node_modules", "model-gateway", manifest.bin["model-gateway"] ?? "")
+    const env = { PATH: process.env["PATH"], HOME: app, NODE_ENV: "production", GATEWAY_SERVER_PORT: "0", GATEWAY_API_KEY: "mgk_packed_0123456789" }
+    const child = spawn(process.execPath, [program, "serve"], { cwd: app, env })
+    const ended = new Promise((done) => child.once("close", done))
+    const origin = await new Promise<string>((done, failed) => {
+      let said = ""
+      child.stderr.on("data", (part) => {
+        said += part
+        const found = /API\s+(http:\S+)\/v1\n/.exec(said)
+        if (found !== null) done(found[1] ?? "")
+      })
+      child.once("close", (code) => failed(new Error(`ended with ${code}: ${said}`)))
+    })
+    const { stdout } = await run(process.execPath, [program, "health", "--url", origin], { cwd: app, env })
+    child.kill("SIGKILL")
+    await ended
+    expect(stdout).toBe("ready\n")
+  })
+
   it("has its subpaths, each with names that work from elsewhere", async () => {
     const names = Object.keys(manifest.exports).map((path) => `model-gateway${path.slice(1)}`)
     const found = await node("subpaths.js", `
