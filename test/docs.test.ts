@@ -22,7 +22,7 @@ import { testNames } from "./support/testNames.ts"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..")
 const read = (path: string): string => readFileSync(join(root, path), "utf8")
-const pages = ["README.md", ...readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)]
+const pages = ["README.md", "SECURITY.md", "examples/README.md", ...readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)]
 const readme = read("README.md")
 
 /** Code blocks of one language, in order. */
@@ -47,6 +47,50 @@ describe.each(pages)("%s", (page) => {
 describe("generated pages", () => {
   it.each(generatedPages())("$path is current (npm run docs)", ({ path, text }) => {
     expect(read(path)).toBe(text)
+  })
+})
+
+describe("the page on examples", () => {
+  const page = read("examples/README.md")
+  const files = readdirSync(join(root, "examples")).filter((name) => name !== "README.md").toSorted()
+
+  it("has a row and a command for each", () => {
+    expect([...page.matchAll(/^\| \[(\S+)\]\(\1\)/gm)].map(([, name]) => name).toSorted()).toEqual(files)
+    const commands = (blocks(page, "sh")[0] ?? "").trimEnd().split("\n")
+    expect(commands.map((line) => /examples\/(\S+)$/.exec(line)?.[1]).toSorted()).toEqual(files)
+  })
+
+  it("runs those with `npm run example` that import the package, and those with node that do not", () => {
+    for (const line of (blocks(page, "sh")[0] ?? "").trimEnd().split("\n")) {
+      const path = line.split(" ").at(-1) ?? ""
+      const program = path.endsWith(".sh") ? "sh" : read(path).includes("from \"model-gateway\"") ? "npm run example" : "node"
+      expect(line).toBe(`${program} ${path}`)
+    }
+  })
+})
+
+describe("the page on embedding", () => {
+  const page = read("docs/embedding.md")
+
+  it("names services and layers that exist", () => {
+    const rows = [...page.matchAll(/^\| ((?:`\w+`(?:, )?)+) \|.*\| (`.*`) \|$/gm)]
+    expect(rows.length).toBeGreaterThan(8)
+    const missing = rows.flatMap(([, names = "", layers = ""]) =>
+      [...names.matchAll(/`(\w+)`/g)].flatMap(([, name = ""]) => {
+        const service = Object.entries(Package).find(([one]) => one === name)?.[1]
+        return [...layers.matchAll(/`(\w+)/g)].flatMap(([, layer = ""]) => (typeof service === "function" && layer in service ? [] : [`${name}.${layer}`]))
+      }))
+    expect(missing).toEqual([])
+  })
+
+  it("names layers of the whole that exist", () => {
+    const named = [...page.matchAll(/^\| `Gateway\.(\w+)\(settings\)`/gm)].map(([, name]) => name)
+    expect(named.toSorted()).toEqual(Object.keys(Package.Gateway).toSorted())
+  })
+
+  it("names the subpaths of the package", () => {
+    const { exports }: { readonly exports: Record<string, unknown> } = JSON.parse(read("package.json"))
+    expect([...page.matchAll(/^\| `(model-gateway\S*)` \|/gm)].map(([, name = ""]) => name.replace("model-gateway", "."))).toEqual(Object.keys(exports))
   })
 })
 
