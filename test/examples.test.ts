@@ -41,7 +41,7 @@ const ended = (child: ChildProcess): Promise<{ readonly code: number | null; rea
 
 const run = (name: string, env?: Readonly<Record<string, string>>) => ended(start(name, env))
 
-describe.concurrent("examples", () => {
+describe.concurrent("examples", { timeout: 120_000 }, () => {
   it("openai-sdk.ts", async () => {
     expect(await run("openai-sdk.ts")).toEqual({ code: 0, err: "", out: `${greeting("Gemini")}\ncalls weather\n` })
   })
