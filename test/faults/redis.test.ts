@@ -1,0 +1,169 @@
+// F33 for Redis: whatever becomes of it, requests are served, hardly later than without it, and what is shared is shared again.
+import { randomUUID } from "node:crypto"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Metric from "effect/Metric"
+import * as Redacted from "effect/Redacted"
+import { afterEach, describe, expect, it } from "vitest"
+import { makeSimulator } from "../../src/demo/google/Simulator.ts"
+import { RedisPrefix } from "../../src/store/SharedRedis.ts"
+import { redisUrl, removeKeys, saidWithoutRedis } from "../support/redis.ts"
+import { saidWithoutServer, startRedisServer } from "../support/redisServer.ts"
+import { startRelay } from "../support/relay.ts"
+import { gatewayKey, geminiKey, settingsFor, startGateway } from "../support/TestGateway.ts"
+
+/** Long enough for a busy machine, far shorter than what Redis takes here. */
+const redisMillis = 1_000
+const prefix = `mgw-test:${randomUUID()}:`
+
+const closing: Array<() => Promise<void>> = []
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close()
+  if (redisUrl !== undefined) await removeKeys(prefix)
+})
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, 5))
+
+const gone = "Warn Redis does not answer (why): until it does, limits, circuits, signatures and cached answers are this process's own."
+const back = "Info Redis answers again: limits, circuits, signatures and cached answers are shared."
+
+interface Gateway {
+  readonly ask: (question: string) => Promise<string>
+  readonly health: () => Promise<unknown>
+  /** What the service has said of itself once that is so many lines, without its reasons. */
+  readonly said: (lines: number) => Promise<ReadonlyArray<string>>
+}
+
+const gatewayOn = async (upstream: string, redis: string): Promise<Gateway> => {
+  const said: Array<string> = []
+  const logger = Logger.make<unknown, void>(({ logLevel, message }) => void said.push(`${logLevel} ${String(message).replace(/\(.*\)/, "(why)")}`))
+  const settings = settingsFor(upstream, { limits: { redisMillis } })
+  const gateway = await startGateway(
+    { ...settings, redis: Redacted.make(redis) },
+    Layer.mergeAll(Layer.succeed(RedisPrefix, prefix), Logger.layer([logger]), Layer.sync(Metric.MetricRegistry, () => new Map()))
+  )
+  closing.push(gateway.close)
+  return {
+    said: async (lines) => {
+      while (said.length < lines) await pause()
+      return said
+    },
+    health: async () => {
+      const answer = await fetch(`${gateway.url}/health/ready`)
+      return [answer.status, await answer.json()]
+    },
+    ask: async (question) => {
+      const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey, "x-gateway-cache": "600" },
+        body: JSON.stringify({ model: "@google/gemini-2.5-flash", messages: [{ role: "user", content: question }] })
+      })
+      await answer.text()
+      return `${answer.status} ${answer.headers.get("x-gateway-cache-status")}`
+    }
+  }
+}
+
+const startUpstream = async (): Promise<string> => {
+  const upstream = await makeSimulator({ geminiApiKeys: [geminiKey] }).listen()
+  closing.push(upstream.close)
+  return upstream.url
+}
+
+const until = async (gateway: Gateway, state: unknown): Promise<void> => {
+  while (JSON.stringify(await gateway.health()) !== JSON.stringify(state)) await pause()
+}
+const health = (status: string, redis: string) => [200, { status, checks: { config: "ok", redis }, version: "0.1.0" }]
+
+/** A Redis as two gateways see it, the first through what fails. */
+interface World {
+  readonly first: string
+  readonly second: string
+  readonly begin: () => Promise<void> | void
+  readonly end: () => Promise<void> | void
+  /** All that the first has sent. */
+  readonly sent: () => string
+}
+
+const relayed = (begin: "cut" | "stall" | "delay") => async (): Promise<World> => {
+  const { hostname, port } = new URL(redisUrl ?? "")
+  const relay = await startRelay(hostname, Number(port || 6379))
+  closing.push(relay.close)
+  const faults = { cut: relay.cut, stall: relay.stall, delay: () => relay.delay(5_000) }
+  return { first: `redis://127.0.0.1:${relay.port}`, second: redisUrl ?? "", begin: faults[begin], end: relay.heal, sent: relay.sent }
+}
+
+const served = (begin: "stop" | "freeze", end: "start" | "thaw") => async (): Promise<World> => {
+  const server = await startRedisServer()
+  closing.push(server.close)
+  return { first: server.url, second: server.url, begin: server[begin], end: server[end], sent: () => "" }
+}
+
+const faults: ReadonlyArray<readonly [name: string, start: () => Promise<World>]> = [
+  ...(saidWithoutRedis("F33 Redis behind a relay")
+    ? [["cut off", relayed("cut")], ["silent", relayed("stall")], ["five seconds late", relayed("delay")]] as const
+    : []),
+  ...(saidWithoutServer("F33 Redis stopped and frozen") ? [["stopped", served("stop", "start")], ["frozen", served("freeze", "thaw")]] as const : [])
+]
+
+describe.each(faults)("F33 a Redis that is %s", (_name, start) => {
+  it("costs no request anything, and is shared again when it is back", async () => {
+    const world = await start()
+    const upstream = await startUpstream()
+    const gateway = await gatewayOn(upstream, world.first)
+    expect([await gateway.health(), await gateway.ask("one"), await gateway.ask("one")]).toEqual([health("ok", "ok"), "200 MISS", "200 HIT"])
+
+    await world.begin()
+    const before = world.sent().length
+    const answers = []
+    for (let n = 0; n < 20; n++) answers.push(await gateway.ask("one"), await gateway.ask(`two ${n}`), await gateway.ask(`two ${n}`))
+    expect(answers).toEqual(Array.from({ length: 20 }, () => ["200 HIT", "200 MISS", "200 HIT"]).flat())
+    await until(gateway, health("degraded", "down"))
+    expect(await gateway.said(1)).toEqual([gone])
+    // One request waited for it; none after it did.
+    expect(world.sent().slice(before).match(/\r\n(GET|SET)\r\n/g)?.length ?? 0).toBeLessThanOrEqual(1)
+
+    await world.end()
+    await until(gateway, health("ok", "ok"))
+    const other = await gatewayOn(upstream, world.second)
+    expect([await gateway.ask("three"), await other.ask("three"), await other.ask("two 1")]).toEqual(["200 MISS", "200 HIT", "200 MISS"])
+    expect([await gateway.said(2), await other.said(0)]).toEqual([[gone, back], []])
+  })
+})
+
+describe.runIf(saidWithoutRedis("F33 Redis behind a relay"))("F33 a Redis whose connections are all reset", () => {
+  it("is shared again without a request that failed", async () => {
+    const { hostname, port } = new URL(redisUrl ?? "")
+    const relay = await startRelay(hostname, Number(port || 6379))
+    closing.push(relay.close)
+    const gateway = await gatewayOn(await startUpstream(), `redis://127.0.0.1:${relay.port}`)
+    const answers = []
+    for (let n = 0; n < 20; n++) {
+      if (n % 5 === 0) relay.reset()
+      answers.push(await gateway.ask("again"))
+    }
+    expect(answers).toEqual(["200 MISS", ...Array.from({ length: 19 }, () => "200 HIT")])
+    await until(gateway, health("ok", "ok"))
+  })
+})
+
+describe("a Redis that is not there when the service starts", () => {
+  it("is no reason not to start", async () => {
+    const gateway = await gatewayOn(await startUpstream(), "redis://:sekret@127.0.0.1:1")
+    expect([await gateway.health(), await gateway.ask("one"), await gateway.ask("one")]).toEqual([health("degraded", "down"), "200 MISS", "200 HIT"])
+    expect(await gateway.said(1)).toEqual([gone])
+  })
+
+  it.runIf(saidWithoutServer("F33 Redis that comes later"))("is used when it comes", async () => {
+    const server = await startRedisServer()
+    closing.push(server.close)
+    await server.stop()
+    const upstream = await startUpstream()
+    const [gateway, other] = [await gatewayOn(upstream, server.url), await gatewayOn(upstream, server.url)]
+    expect(await gateway.ask("one")).toBe("200 MISS")
+    await server.start()
+    await until(gateway, health("ok", "ok"))
+    await until(other, health("ok", "ok"))
+    expect([await gateway.ask("two"), await other.ask("two")]).toEqual(["200 MISS", "200 HIT"])
+  })
+})
