@@ -13,7 +13,7 @@ import { startRelay } from "../support/relay.ts"
 import { gatewayKey, geminiKey, settingsFor, startGateway } from "../support/TestGateway.ts"
 
 /** Long enough for a busy machine, far shorter than what Redis takes here. */
-const redisMillis = 1_000
+const redisMillis = 2_000
 const prefix = `mgw-test:${randomUUID()}:`
 
 const closing: Array<() => Promise<void>> = []

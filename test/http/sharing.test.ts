@@ -8,7 +8,7 @@ import { RedisPrefix } from "../../src/store/SharedRedis.ts"
 import { accountedGateway } from "../support/accounted.ts"
 import { inline } from "../support/config.ts"
 import { reply } from "../support/gemini.ts"
-import { redisUrl, removeKeys, saidWithoutRedis } from "../support/redis.ts"
+import { patient, redisUrl, removeKeys, saidWithoutRedis } from "../support/redis.ts"
 import { type gatewayOver, gatewaysOver, replying, type ScriptedGateway } from "../support/scripted.ts"
 import { gatewayKey } from "../support/TestGateway.ts"
 
@@ -39,6 +39,7 @@ describe.runIf(saidWithoutRedis("two gateways on one Redis"))("two gateways on o
     const one = (own: Script) =>
       over(own, {
         keys,
+        limits: patient,
         settings: redisUrl === undefined ? {} : { redis: Redacted.make(redisUrl) },
         references: Layer.merge(Layer.succeed(RedisPrefix, prefix), Layer.sync(Metric.MetricRegistry, () => new Map()))
       })

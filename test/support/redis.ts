@@ -5,6 +5,7 @@ import * as Layer from "effect/Layer"
 import type * as RedisService from "effect/persistence/Redis"
 import * as Redacted from "effect/Redacted"
 import { createClient } from "redis"
+import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
 import { RedisPrefix, SharedRedis } from "../../src/store/SharedRedis.ts"
 
 /** Undefined where there is no Redis to test with. */
@@ -31,5 +32,9 @@ export const removeKeys = async (prefix: string): Promise<void> => {
   client.destroy()
 }
 
+/** No machine is so busy that its Redis takes longer. */
+export const patient = { redisMillis: 10_000, redisConnectMillis: 10_000 }
+
 /** A connection, under names of its own. */
-export const redisLayer = (url = redisUrl ?? ""): Layer.Layer<SharedRedis | RedisService.Redis> => SharedRedis.layer(Redacted.make(url))
+export const redisLayer = (url = redisUrl ?? ""): Layer.Layer<SharedRedis | RedisService.Redis> =>
+  SharedRedis.layer(Redacted.make(url)).pipe(Layer.provide(Layer.succeed(Limits, { ...defaultLimits, ...patient })))
