@@ -50,7 +50,7 @@ export class Vault extends Context.Service<Vault, {
   readonly open: (place: Place, row: SealedRow) => Effect.Effect<Redacted.Redacted<JsonObject>, SecretBroken>
   /** Random, the same for every process on the store, made once. */
   readonly pepper: Redacted.Redacted<string>
-  /** Makes a new current data key and wraps every data key by the first master key; within a transaction as `seal` does. */
+  /** Makes a new current data key, wraps every one by the first master key and seals the pepper anew; within a transaction as `seal` does. */
   readonly renew: Effect.Effect<void, SqlError | StoreUnusable>
 }>()("gateway/store/Vault") {
   /** Makes data key and pepper in a store that has none. Fails when the master keys are unfit or not those of the store. */
@@ -173,26 +173,33 @@ const make = Effect.fnUntraced(function*(masters: MasterKeys) {
     return typeof pepper === "string" ? Redacted.make(pepper) : undefined
   })
 
+  const writePepper = Effect.fnUntraced(function*(pepper: Redacted.Redacted<string>) {
+    const { bytes, keyId } = yield* Effect.catchTag(seal(pepperPlace, Redacted.make({ pepper: Redacted.value(pepper) })), "SecretBroken", keyFault)
+    yield* sql`DELETE FROM vault_values WHERE name = 'pepper'`
+    yield* sql`INSERT INTO vault_values ${sql.insert({ name: "pepper", value: bytes, value_key_id: keyId })}`
+  })
+
   /** A new store gets its first keys, from whichever process comes first. */
   const found = durably(sql)(Effect.gen(function*() {
     yield* lockStore(sql)
     const there = yield* readPepper
     if (there !== undefined) return there
     if ((yield* current) === undefined) yield* addKey(yield* ring.first)
-    const pepper = randomKey().toString("base64url")
-    const { bytes, keyId } = yield* Effect.catchTag(seal(pepperPlace, Redacted.make({ pepper })), "SecretBroken", keyFault)
-    yield* sql`INSERT INTO vault_values ${sql.insert({ name: "pepper", value: bytes, value_key_id: keyId })}`
-    return Redacted.make(pepper)
+    const pepper = Redacted.make(randomKey().toString("base64url"))
+    yield* writePepper(pepper)
+    return pepper
   }))
+  const pepper = (yield* readPepper) ?? (yield* found)
 
   return Vault.of({
     seal,
     open,
-    pepper: (yield* readPepper) ?? (yield* found),
+    pepper,
     renew: Effect.gen(function*() {
       const master = yield* ring.first
       yield* rewrap(master)
       yield* addKey(master)
+      yield* writePepper(pepper)
     })
   })
 })

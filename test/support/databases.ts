@@ -34,22 +34,20 @@ export const directory: Effect.Effect<string, never, Scope.Scope> = Effect.acqui
 const sqlite: Database = { name: "SQLite", location: Effect.map(directory, (path) => located(`sqlite:${path}/gateway.db`)) }
 
 /** Starting one takes a second, so a test file has one, emptied after every use. */
-let engine: Promise<PGlite> | undefined
+const engine = await PGlite.create()
 
 const pglite: Database = {
   name: "PGlite",
   location: Effect.map(
     Effect.acquireRelease(
       Effect.promise(async () => {
-        engine ??= PGlite.create()
-        const db = await engine
-        const server = new PGLiteSocketServer({ db, host: "127.0.0.1", port: 0, maxConnections: 20 })
+        const server = new PGLiteSocketServer({ db: engine, host: "127.0.0.1", port: 0, maxConnections: 20 })
         await server.start()
-        return { db, server }
+        return server
       }),
-      ({ db, server }) => Effect.promise(() => server.stop().then(() => db.exec("DROP SCHEMA public CASCADE; CREATE SCHEMA public")))
+      (server) => Effect.promise(() => server.stop().then(() => engine.exec("DROP SCHEMA public CASCADE; CREATE SCHEMA public")))
     ),
-    ({ server }) => located(`postgres://postgres@${server.getServerConn()}/postgres`)
+    (server) => located(`postgres://postgres@${server.getServerConn()}/postgres`)
   )
 }
 
