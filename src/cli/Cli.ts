@@ -73,6 +73,11 @@ const check = Command.make("check", { config }, (given) =>
   Command.withDescription("Read the configuration and report every fault with its line")
 )
 
+const migrate = Command.make("migrate", { config }, (given) =>
+  Effect.flatMap(Effect.promise(() => import("./StoreCommands.ts")), (verb) => verb.migrateStore({ config: given.config, flags: {} }))).pipe(
+  Command.withDescription("Bring the store to the tables of this version")
+)
+
 const explain = Command.make("explain", {
   config,
   provider: Flag.String("provider").pipe(
@@ -97,7 +102,7 @@ const health = Command.make("health", {
 
 const gateway = Command.make("model-gateway").pipe(
   Command.withDescription("An OpenAI-compatible gateway in front of Google's model platforms"),
-  Command.withSubcommands([serve, demo, check, explain, health])
+  Command.withSubcommands([serve, demo, check, migrate, explain, health])
 )
 
 /** Words go to stderr: a wrong call prints its fault and where help is, not the help itself. */

@@ -1,6 +1,6 @@
 // Finds the configuration, reads it with its environment, and says every fault with its line.
 // It must not know how Settings are used. The only reader of the environment.
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync, statSync } from "node:fs"
 import { homedir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import * as Effect from "effect/Effect"
@@ -10,6 +10,7 @@ import type { Settings } from "../domain/Settings.ts"
 import { type Failure, usage } from "./Failure.ts"
 import type { FileText } from "./readAccounts.ts"
 import { type Flags, readSettings } from "./readSettings.ts"
+import type { Places } from "./readStore.ts"
 import type { Position } from "./locate.ts"
 import type { Fault } from "../domain/faults.ts"
 import { parseSettingsText, type SettingsText } from "./SettingsText.ts"
@@ -51,6 +52,17 @@ const withLogin = (settings: Settings): Settings => {
   return settings.applicationCredentialsFile === undefined && existsSync(path) ? { ...settings, applicationCredentialsFile: path } : settings
 }
 
+/** What the platform sets aside for the data of a program. */
+const platformDirectory = (env: Environment): string => {
+  if (process.platform === "win32") return join(env["LOCALAPPDATA"] || join(homedir(), "AppData", "Local"), "model-gateway")
+  if (process.platform === "darwin") return join(homedir(), "Library", "Application Support", "model-gateway")
+  return join(env["XDG_DATA_HOME"] || join(homedir(), ".local", "share"), "model-gateway")
+}
+
+/** `GATEWAY_DATA_DIR`, `data` of the working directory where there is one, the platform's directory for the data of a program. */
+const dataDirectory = (env: Environment): string =>
+  resolve(env["GATEWAY_DATA_DIR"] || (statSync("data", { throwIfNoEntry: false })?.isDirectory() === true ? "data" : platformDirectory(env)))
+
 const readText = (path: string, what: string): Result.Result<string, string> => {
   try {
     return Result.succeed(readFileSync(path, "utf8"))
@@ -87,13 +99,14 @@ const load = (options: LoadOptions, env: Environment): Reading => {
   const parsed: Result.Result<SettingsText | undefined, string> = file === undefined ? Result.succeed(undefined) : parseFile(file)
   const outcome = Result.flatMap(parsed, (text) => {
     const base = file === undefined ? "." : dirname(file)
+    const whole: Places["resolve"] = (path, writtenIn) => resolve(writtenIn === "file" ? base : ".", path)
+    const places: Places = { data: dataDirectory(env), resolve: whole }
     const fileText: FileText = (path, writtenIn) => {
-      const whole = resolve(writtenIn === "file" ? base : ".", path)
-      files.add(whole)
-      return readText(whole, "the credential file")
+      files.add(whole(path, writtenIn))
+      return readText(whole(path, writtenIn), "the credential file")
     }
     const value: Json = text?.value ?? null
-    const read = readSettings({ file: value, env, flags: options.flags, fileText })
+    const read = readSettings({ file: value, env, flags: options.flags, fileText, places })
     return Result.mapBoth(read, {
       onSuccess: (settings) => ({ settings: withLogin(settings), file }),
       onFailure: (faults) => faultLines(file, text, faults)

@@ -15,6 +15,7 @@ import { readConfigs } from "../domain/readConfigs.ts"
 import { readKey } from "../domain/readKey.ts"
 import { readPrompts } from "../catalog/readPrompts.ts"
 import { readExport } from "./readExport.ts"
+import { type Places, readStore } from "./readStore.ts"
 import { type Environment, substitute } from "./substitute.ts"
 
 /** What the command line says about the configuration. */
@@ -31,6 +32,8 @@ export interface SettingsInput {
   readonly env: Environment
   readonly flags: Flags
   readonly fileText: FileText
+  /** Without it nothing is kept beyond the process. */
+  readonly places?: Places
 }
 
 /** `jsonDepth` is `GATEWAY_LIMITS_JSON_DEPTH`. */
@@ -38,7 +41,7 @@ export const variableOf = (section: string, name: string): string =>
   `GATEWAY_${section}_${name.replace(/[A-Z]/g, "_$&")}`.toUpperCase()
 
 interface Override {
-  readonly section: "server" | "redis" | "limits" | "log" | "telemetry"
+  readonly section: "server" | "store" | "redis" | "limits" | "log" | "telemetry"
   readonly name: string
   /** What a fault names: the variable or the flag. */
   readonly origin: string
@@ -56,6 +59,9 @@ const overrides = (env: Environment, flags: Flags): ReadonlyArray<Override> => {
   variable("server", "host", variableOf("server", "host"))
   variable("server", "port", variableOf("server", "port"))
   variable("server", "metrics_auth", variableOf("server", "metrics_auth"))
+  // Many a service is given one of another database.
+  if (env["DATABASE_URL"]?.startsWith("postgres") === true) variable("store", "url", "DATABASE_URL")
+  variable("store", "url", variableOf("store", "url"))
   variable("redis", "url", "REDIS_URL")
   variable("redis", "url", variableOf("redis", "url"))
   variable("log", "format", variableOf("log", "format"))
@@ -158,7 +164,7 @@ const pruned = (value: JsonObject, faults: ReadonlyArray<Fault>): JsonObject => 
 }
 
 /** What the schema cannot say: grammars, credentials, names that must exist or be unique. */
-const checked = (file: SettingsFile, input: SettingsInput): { readonly settings: Settings; readonly faults: ReadonlyArray<Fault> } => {
+const checked = (file: SettingsFile, input: SettingsInput, over: ReadonlyArray<Override>): { readonly settings: Settings; readonly faults: ReadonlyArray<Fault> } => {
   const { host = defaultServer.host, metrics_auth: metricsAuth, port = defaultServer.port } = file.server ?? {}
   const { accounts, faults } = readAccounts(file, input.env, input.fileText)
   const limits = { ...defaultLimits, ...file.limits }
@@ -167,6 +173,8 @@ const checked = (file: SettingsFile, input: SettingsInput): { readonly settings:
   const ambient = environmentKey(input.env, "GATEWAY_API_KEY", "environment", ["inference"])
   const admin = environmentKey(input.env, "GATEWAY_ADMIN_KEY", "admin", ["admin"])
   const exported = readExport(input.env)
+  const storeOrigin = originOf("store.url", over) === undefined ? "file" : "environment"
+  const stored = input.places === undefined ? undefined : readStore(file.store?.url, storeOrigin, input.env, input.places)
   const credentialsFile = input.env["GOOGLE_APPLICATION_CREDENTIALS"]
   return {
     settings: {
@@ -179,6 +187,7 @@ const checked = (file: SettingsFile, input: SettingsInput): { readonly settings:
       ...(file.redis?.url === undefined ? {} : { redis: Redacted.make(file.redis.url) }),
       ...(file.log === undefined ? {} : { log: file.log }),
       ...(file.prices === undefined ? {} : { prices: Object.fromEntries(Object.entries(file.prices).map(([name, one]) => [name, priceOf(one)])) }),
+      ...(stored?.setting === undefined ? {} : { store: stored.setting }),
       ...(exported.setting === undefined ? {} : { export: exported.setting }),
       ...(file.telemetry?.accounting === undefined ? {} : { accounting: file.telemetry.accounting }),
       ...(file.telemetry?.propagate_upstream === undefined ? {} : { propagateUpstream: file.telemetry.propagate_upstream }),
@@ -186,6 +195,7 @@ const checked = (file: SettingsFile, input: SettingsInput): { readonly settings:
     },
     faults: [
       ...(hostGrammar.test(host) ? [] : [faultAt(["server", "host"], `${shown(host)} is not an address to listen on`)]),
+      ...(stored?.faults ?? []),
       ...redisFaults(file.redis?.url),
       ...faults,
       ...keyFaults(file, accounts),
@@ -211,7 +221,7 @@ export const readSettings = (input: SettingsInput): Result.Result<Settings, Read
   const whole = decode(value)
   const shapeFaults = Result.isFailure(whole) ? faultsOfIssue(whole.failure.issue, value) : []
   const sound = Result.isFailure(whole) ? decode(pruned(value, shapeFaults)) : whole
-  const rest = Result.isSuccess(sound) ? checked(sound.success, input) : undefined
+  const rest = Result.isSuccess(sound) ? checked(sound.success, input, over) : undefined
   const faults = firstPerPlace([...substituted.faults, ...shapeFaults, ...(rest?.faults ?? [])]).map((fault) => named(fault, over))
   return rest === undefined || faults.length > 0 ? Result.fail(faults) : Result.succeed(rest.settings)
 }

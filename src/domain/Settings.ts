@@ -8,6 +8,7 @@ import type { GatewayKey } from "./GatewayKey.ts"
 import type { LimitValues } from "./Limits.ts"
 import type { Prompt } from "./Prompt.ts"
 import type { ProviderAccount } from "./ProviderAccount.ts"
+import type { StoreLocation } from "./storeLocation.ts"
 import type { Price } from "./Usage.ts"
 
 const server = Schema.Struct({
@@ -15,6 +16,14 @@ const server = Schema.Struct({
   port: Schema.optionalKey(whole(0, 65_535).annotate({ description: "Port to listen on; 8787 unless set, 0 for any free one." })),
   metrics_auth: Schema.optionalKey(
     Schema.Literals(["none", "admin"]).annotate({ description: "Who may read /metrics: anyone unless set, or holders of an admin key." })
+  )
+})
+
+const store = Schema.Struct({
+  url: Schema.optionalKey(
+    text.annotate({
+      description: "Database of the gateway: sqlite:PATH (relative to this file) or postgres://...; a SQLite file in the data directory unless set. Write ${NAME} where it holds a password."
+    })
   )
 })
 
@@ -204,6 +213,7 @@ const limits = Schema.Struct({
 /** The configuration file after `${NAME}` was replaced. An unknown key is a fault, so decode with `onExcessProperty: "error"`. */
 export const settingsFile = Schema.Struct({
   server: Schema.optionalKey(server),
+  store: Schema.optionalKey(store),
   redis: Schema.optionalKey(redis),
   providers: Schema.optionalKey(Schema.Array(ProviderEntry)),
   keys: Schema.optionalKey(Schema.Array(key)),
@@ -242,6 +252,15 @@ export interface ExportSetting {
 }
 
 /** Everything the service is started with: complete, checked, defaults filled in. */
+/** Where records, the request log and spending are kept. */
+export interface StoreSetting {
+  readonly location: StoreLocation
+  /** Master keys in base64, the first encrypts, all decrypt; undefined: those of the key file. */
+  readonly secretKeys: ReadonlyArray<Redacted.Redacted<string>> | undefined
+  /** Path of the key file, made when it is needed and absent. */
+  readonly keyFile: string
+}
+
 export interface Settings {
   readonly server: { readonly host: string; readonly port: number; readonly metricsAuth?: "none" | "admin" }
   /** Address of the Redis that several gateways share; without it each has its own limits, circuits, signatures and cache. */
@@ -265,6 +284,8 @@ export interface Settings {
   readonly propagateUpstream?: boolean
   /** False: requests are neither counted, logged nor listed. */
   readonly accounting?: boolean
+  /** Without it everything stays in the memory of the process. */
+  readonly store?: StoreSetting
 }
 
 export const defaultServer: Settings["server"] = { host: "127.0.0.1", port: 8787 }

@@ -128,8 +128,10 @@ export const answered = Effect.map(Effect.all([SqlClient.SqlClient, Limits]), ([
 
 /** Asks the database whether it is there, so that a server that stands still does not hold up the start. */
 export const reached = (where: string): Effect.Effect<void, StoreUnusable, SqlClient.SqlClient> =>
-  Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
-    const within = yield* answered
-    yield* Effect.mapError(within(sql`SELECT 1`), () => new StoreUnusable({ message: `the store ${where} cannot be reached` }))
+  Effect.flatMap(Effect.all([SqlClient.SqlClient, Limits]), ([sql, { storeAnswerMillis }]) => {
+    const unreached = (why: string): StoreUnusable => new StoreUnusable({ message: `the store ${where} cannot be reached: ${why}` })
+    return Effect.timeoutOrElse(leavable(Effect.mapError(Effect.asVoid(sql`SELECT 1`), (error) => unreached(reasonOf(error)))), {
+      duration: storeAnswerMillis,
+      orElse: () => Effect.fail(unreached(`no answer in ${storeAnswerMillis} ms`))
+    })
   })

@@ -22,8 +22,11 @@ export const durableBegin = "PRAGMA synchronous = FULL; BEGIN IMMEDIATE"
 /** One that survives the process, and a loss of power perhaps not: it does not wait for the disk. */
 export const lazyBegin = "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE"
 
-const sqlError = (cause: unknown, operation: string): SqlError =>
-  new SqlError({ reason: classifySqliteError(cause, { message: cause instanceof Error ? cause.message : "SQLite failed", operation }) })
+/** Node calls SQLite's code `errcode`, Effect looks for it as `errno`. */
+const sqlError = (cause: unknown, operation: string): SqlError => {
+  const coded = cause instanceof Error && "errcode" in cause ? Object.assign(cause, { errno: cause.errcode }) : cause
+  return new SqlError({ reason: classifySqliteError(coded, { message: cause instanceof Error ? cause.message : "SQLite failed", operation }) })
+}
 
 /** SQLite knows no booleans. */
 const toInput = (value: unknown): SQLInputValue => {

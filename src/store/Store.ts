@@ -2,12 +2,17 @@
 // It must not know what the records are for.
 import * as Layer from "effect/Layer"
 import type * as SqlClient from "effect/sql/SqlClient"
+import type { StoreSetting } from "../domain/Settings.ts"
 import type { StoreLocation } from "../domain/storeLocation.ts"
-import type { MasterKeys } from "./MasterKeys.ts"
+import { type MasterKeys, masterKeysFile, masterKeysGiven } from "./MasterKeys.ts"
 import { database, databaseMemory } from "./Migrations.ts"
 import { Records } from "./Records.ts"
 import type { StoreUnusable } from "./Sql.ts"
 import { Vault } from "./Vault.ts"
+
+/** The master keys of this setting: those given, else those of the key file. */
+export const masterKeysOf = ({ keyFile, secretKeys }: StoreSetting): MasterKeys =>
+  secretKeys === undefined ? masterKeysFile(keyFile) : masterKeysGiven(secretKeys, "GATEWAY_SECRET_KEY")
 
 /** Everything the store offers, migrated and ready. */
 export const layer = (location: StoreLocation, masters: MasterKeys): Layer.Layer<SqlClient.SqlClient | Vault | Records, StoreUnusable> =>
@@ -18,3 +23,7 @@ export const layerMemory: Layer.Layer<SqlClient.SqlClient | Vault | Records> = R
   Layer.provideMerge(Vault.layerMemory),
   Layer.provideMerge(databaseMemory)
 )
+
+/** The store of these settings; without a setting that of the process. */
+export const layerOf = (setting: StoreSetting | undefined): Layer.Layer<SqlClient.SqlClient | Vault | Records, StoreUnusable> =>
+  setting === undefined ? layerMemory : layer(setting.location, masterKeysOf(setting))

@@ -127,13 +127,15 @@ const sealing = (key: KeyObject, place: Place, secret: Redacted.Redacted<JsonObj
 
 type KeyRow = { readonly id: string; readonly wrapped: Uint8Array; readonly master_id: string }
 
-const make = Effect.fnUntraced(function*(masters: MasterKeys) {
-  const sql = yield* SqlClient.SqlClient
-  const ring = yield* makeKeyring(masters)
-  const keyFault = ({ why }: SecretBroken): StoreUnusable =>
-    new StoreUnusable({ message: `the secrets of the store cannot be decrypted: ${why}` })
+type Keyring = Effect.Success<ReturnType<typeof makeKeyring>>
 
-  const addKey = Effect.fnUntraced(function*(master: MasterKey) {
+const keyFault = ({ why }: SecretBroken): StoreUnusable =>
+  new StoreUnusable({ message: `the secrets of the store cannot be decrypted: ${why}` })
+
+/** The data keys in the database. */
+const dataKeys = (sql: SqlClient.SqlClient, ring: Keyring) => {
+  /** Makes a new one the current. */
+  const add = Effect.fnUntraced(function*(master: MasterKey) {
     const bytes = randomKey()
     const id = randomKey().toString("hex").slice(0, 16)
     const wrapped = sealBytes(master.key, keyPlace(id), bytes)
@@ -154,9 +156,16 @@ const make = Effect.fnUntraced(function*(masters: MasterKeys) {
   })
 
   const current = Effect.map(sql<KeyRow>`SELECT id, wrapped, master_id FROM vault_keys WHERE is_current = 1`, ([row]) => row)
+  return { add, rewrap, current }
+}
+
+const make = Effect.fnUntraced(function*(masters: MasterKeys) {
+  const sql = yield* SqlClient.SqlClient
+  const ring = yield* makeKeyring(masters)
+  const keys = dataKeys(sql, ring)
 
   const seal: Vault["Service"]["seal"] = Effect.fnUntraced(function*(place, secret) {
-    const row = yield* current
+    const row = yield* keys.current
     if (row === undefined) return yield* new SecretBroken({ why: "the store has no current data key" })
     const key = yield* ring.unwrap(row.id, row.wrapped, row.master_id)
     return { bytes: sealing(key, place, secret), keyId: row.id }
@@ -184,7 +193,7 @@ const make = Effect.fnUntraced(function*(masters: MasterKeys) {
     yield* lockStore(sql)
     const there = yield* readPepper
     if (there !== undefined) return there
-    if ((yield* current) === undefined) yield* addKey(yield* ring.first)
+    if ((yield* keys.current) === undefined) yield* keys.add(yield* ring.first)
     const pepper = Redacted.make(randomKey().toString("base64url"))
     yield* writePepper(pepper)
     return pepper
@@ -197,8 +206,8 @@ const make = Effect.fnUntraced(function*(masters: MasterKeys) {
     pepper,
     renew: Effect.gen(function*() {
       const master = yield* ring.first
-      yield* rewrap(master)
-      yield* addKey(master)
+      yield* keys.rewrap(master)
+      yield* keys.add(master)
       yield* writePepper(pepper)
     })
   })

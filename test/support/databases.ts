@@ -19,6 +19,8 @@ import * as Store from "../../src/store/Store.ts"
 
 export interface Database {
   readonly name: string
+  /** False where all connections are one session behind the scenes, so that two clients at once are not as they are in the world. */
+  readonly takesSeveral: boolean
   /** An empty one, gone with its scope. */
   readonly location: Effect.Effect<StoreLocation, never, Scope.Scope>
 }
@@ -31,13 +33,14 @@ export const directory: Effect.Effect<string, never, Scope.Scope> = Effect.acqui
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
 
-const sqlite: Database = { name: "SQLite", location: Effect.map(directory, (path) => located(`sqlite:${path}/gateway.db`)) }
+const sqlite: Database = { name: "SQLite", takesSeveral: true, location: Effect.map(directory, (path) => located(`sqlite:${path}/gateway.db`)) }
 
 /** Starting one takes a second, so a test file has one, emptied after every use. */
 const engine = await PGlite.create()
 
 const pglite: Database = {
   name: "PGlite",
+  takesSeveral: false,
   location: Effect.map(
     Effect.acquireRelease(
       Effect.promise(async () => {
@@ -60,6 +63,7 @@ const statement = (url: string, text: string) =>
 /** A schema of its own in the database at this URL. */
 const postgres = (url: string): Database => ({
   name: "PostgreSQL",
+  takesSeveral: true,
   location: Effect.map(
     Effect.acquireRelease(
       Effect.suspend(() => {
