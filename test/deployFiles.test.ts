@@ -1,0 +1,262 @@
+// Dockerfile, compose file, manifests and flake name what exists: variables, paths, ports, probes, times.
+// It must not need Docker, a cluster or Nix; what only those can tell is not told here.
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import * as Yaml from "effect/encoding/Yaml"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { describe, expect, it } from "vitest"
+import { readSettings } from "../src/cli/readSettings.ts"
+import { parseSettingsText } from "../src/cli/SettingsText.ts"
+import { defaultLimits } from "../src/domain/Limits.ts"
+import { defaultServer } from "../src/domain/Settings.ts"
+import { version } from "../src/domain/version.ts"
+import { gatewayOver, replying } from "./support/scripted.ts"
+
+const root = fileURLToPath(new URL("../", import.meta.url))
+const read = (path: string): string => readFileSync(join(root, path), "utf8")
+
+/** Every variable the settings ask for: those a reader looks up, and those the command line names. */
+const knownVariables: ReadonlySet<string> = (() => {
+  const asked = new Set<string>()
+  const note = (name: string | symbol): undefined => void asked.add(String(name))
+  readSettings({
+    file: null,
+    env: new Proxy({}, { get: (_, name) => note(name), getOwnPropertyDescriptor: (_, name) => note(name) }),
+    flags: {},
+    fileText: () => Result.fail("no file")
+  })
+  const named = readdirSync(join(root, "src/cli")).flatMap((name) => [...read(`src/cli/${name}`).matchAll(/"(GATEWAY_[A-Z_]+)"/g)].map(([, variable = ""]) => variable))
+  return new Set([...asked, ...named])
+})()
+const unknown = (names: ReadonlyArray<string>): ReadonlyArray<string> => names.filter((name) => !knownVariables.has(name))
+
+const dockerfile = read("deploy/Dockerfile").replace(/^#.*\n/gm, "").replaceAll("\\\n", " ")
+const instructions = dockerfile.split("\n").filter((line) => line !== "").map((line) => {
+  const [, word = "", rest = ""] = /^(\w+)\s+(.*)$/.exec(line) ?? []
+  return { word, rest }
+})
+const of = (word: string): ReadonlyArray<string> => instructions.filter((one) => one.word === word).map(({ rest }) => rest)
+
+/** Answers of the health routes, asked of the service itself. */
+const answerOf = async (path: string): Promise<number> => {
+  const { dispose, send } = gatewayOver(() => replying({}))
+  const { status } = await send(path)
+  await dispose()
+  return status
+}
+
+const leavingMillis = defaultLimits.readyDelayMillis + defaultLimits.drainMillis
+
+it("has files behind the commands of the page on operations", () => {
+  const page = read("docs/operations.md")
+  const named = [...page.slice(page.indexOf("## Deployment"), page.indexOf("## The log")).matchAll(/(?:-f )(\S+?\w)[` ]/g)].map(([, path = ""]) => path)
+  expect(named).toEqual(["deploy/Dockerfile", "deploy/docker-compose.yaml", "deploy/kubernetes.yaml"])
+  expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([])
+})
+
+it("knows variables by asking the settings", () => {
+  expect(unknown(["GATEWAY_SERVER_PORT", "GEMINI_API_KEY", "GATEWAY_LIMITS_BODY_BYTES", "GATEWAY_CONFIG", "GATEWAY_NO_SUCH_THING"])).toEqual(["GATEWAY_NO_SUCH_THING"])
+})
+
+describe("Dockerfile", () => {
+  const copied = of("COPY").filter((rest) => !rest.startsWith("--from=")).flatMap((rest) => rest.split(/\s+/).slice(0, -1))
+
+  it("copies what exists, and the builder gets nothing else", () => {
+    expect(copied.filter((path) => !existsSync(join(root, path)))).toEqual([])
+    const [all, ...kept] = read("deploy/Dockerfile.dockerignore").split("\n").filter((line) => line !== "" && !line.startsWith("#"))
+    expect([all, kept.map((line) => line.slice(1))]).toEqual(["*", copied])
+  })
+
+  it("takes out of the first stage what that makes", () => {
+    const { compilerOptions }: { readonly compilerOptions: { readonly outDir: string } } = JSON.parse(read("tsconfig.build.json"))
+    expect(of("COPY").filter((rest) => rest.startsWith("--from=build")).map((rest) => rest.split(" ")[1]?.replace("/build/", "")))
+      .toEqual(["package.json", "node_modules", compilerOptions.outDir])
+  })
+
+  it("runs scripts that exist", () => {
+    const { scripts }: { readonly scripts: Record<string, string> } = JSON.parse(read("package.json"))
+    expect([...dockerfile.matchAll(/npm run (\w+)/g)].map(([, name = ""]) => name).filter((name) => scripts[name] === undefined)).toEqual([])
+  })
+
+  it("sets variables that are known", () => {
+    const names = of("ENV").flatMap((rest) => [...rest.matchAll(/(\w+)=/g)].map(([, name = ""]) => name))
+    expect(names).toContain("GATEWAY_SERVER_HOST")
+    expect(unknown(names.filter((name) => name !== "NODE_ENV"))).toEqual([])
+  })
+
+  it("serves on the port of the service, as nobody, and asks itself whether it is ready", () => {
+    expect(of("EXPOSE")).toEqual([String(defaultServer.port)])
+    expect(of("USER")).toEqual(["1000:1000"])
+    expect(of("STOPSIGNAL")).toEqual(["SIGTERM"])
+    expect([of("ENTRYPOINT"), of("CMD")]).toEqual([["[\"node\", \"dist/main.js\"]"], ["[\"serve\"]"]])
+    expect(of("HEALTHCHECK")[0]).toMatch(/CMD \["node", "dist\/main\.js", "health"\]$/)
+  })
+
+  it("says its version", () => {
+    expect(of("LABEL")[0]).toContain(`image.version="${version}"`)
+  })
+})
+
+describe("docker-compose.yaml", () => {
+  const Service = Schema.Struct({
+    image: Schema.String,
+    profiles: Schema.optionalKey(Schema.Array(Schema.String)),
+    environment: Schema.optionalKey(Schema.Record(Schema.String, Schema.NullOr(Schema.String))),
+    volumes: Schema.optionalKey(Schema.Array(Schema.String)),
+    ports: Schema.optionalKey(Schema.Array(Schema.String)),
+    configs: Schema.optionalKey(Schema.Array(Schema.Struct({ source: Schema.String, target: Schema.String }))),
+    build: Schema.optionalKey(Schema.Struct({ context: Schema.String, dockerfile: Schema.String })),
+    stop_grace_period: Schema.optionalKey(Schema.String),
+    read_only: Schema.optionalKey(Schema.Boolean)
+  })
+  const Compose = Schema.Struct({
+    services: Schema.Record(Schema.String, Service),
+    configs: Schema.Record(Schema.String, Schema.Struct({ content: Schema.String })),
+    volumes: Schema.Record(Schema.String, Schema.Null)
+  })
+  const compose = Schema.decodeUnknownSync(Compose)(Yaml.parse(read("deploy/docker-compose.yaml")))
+  const services = Object.entries(compose.services)
+  const gateway = compose.services["gateway"]
+
+  it("is the gateway alone, unless a profile says more", () => {
+    expect(services.map(([name, { profiles = [] }]) => [name, ...profiles])).toEqual([
+      ["gateway"], ["redis", "redis"], ["prometheus", "monitoring"], ["grafana", "monitoring"]
+    ])
+  })
+
+  it("builds the Dockerfile, and names this version", () => {
+    expect(existsSync(join(root, "deploy", gateway?.build?.context ?? "", gateway?.build?.dockerfile ?? "none"))).toBe(true)
+    expect(gateway?.image).toBe(`model-gateway:${version}`)
+  })
+
+  it("gives the gateway variables it knows, and the comment no others", () => {
+    const ours = Object.keys(gateway?.environment ?? {})
+    expect(ours.length).toBeGreaterThan(5)
+    expect(unknown(ours)).toEqual([])
+    const asked = [...read("deploy/docker-compose.yaml").matchAll(/^#.*?([A-Z_]+)=\S/gm)].map(([, name = ""]) => name)
+    const taken = services.flatMap(([, { environment = {} }]) => Object.keys(environment))
+    expect(asked.filter((name) => !taken.includes(name))).toEqual([])
+  })
+
+  it("mounts volumes and files that exist", () => {
+    const sources = services.flatMap(([, { volumes = [] }]) => volumes.map((one) => one.split(":")[0] ?? ""))
+    expect(sources.filter((one) => one.startsWith("./") && !existsSync(join(root, "deploy", one)))).toEqual([])
+    expect(sources.filter((one) => !one.startsWith(".")).toSorted()).toEqual(Object.keys(compose.volumes).toSorted())
+    expect(gateway?.volumes).toBe(undefined)
+    expect(gateway?.read_only).toBe(true)
+  })
+
+  it("mounts configs that are YAML, of this port", () => {
+    expect(services.flatMap(([, { configs = [] }]) => configs.map(({ source }) => source)).toSorted()).toEqual(Object.keys(compose.configs).toSorted())
+    const parsed = Object.fromEntries(Object.entries(compose.configs).map(([name, { content }]) => [name, Yaml.parse(content)]))
+    expect(parsed["prometheus"]).toMatchObject({ scrape_configs: [{ static_configs: [{ targets: [`gateway:${defaultServer.port}`] }] }] })
+    expect(gateway?.ports).toEqual([`127.0.0.1:${defaultServer.port}:${defaultServer.port}`])
+    const path = "/var/lib/grafana/dashboards"
+    expect(parsed["grafana-dashboards"]).toMatchObject({ providers: [{ options: { path } }] })
+    expect(compose.services["grafana"]?.volumes?.[0]).toBe(`./grafana-dashboard.json:${path}/model-gateway.json:ro`)
+  })
+
+  it("waits for the longest stream", () => {
+    expect(Number.parseInt(gateway?.stop_grace_period ?? "", 10) * 1000).toBeGreaterThan(leavingMillis)
+  })
+})
+
+describe("kubernetes.yaml", () => {
+  const text = read("deploy/kubernetes.yaml")
+  const labels = { "app.kubernetes.io/name": "model-gateway" }
+  const Kind = Schema.Struct({ kind: Schema.String, metadata: Schema.Struct({ name: Schema.Literal("model-gateway"), labels: Schema.Record(Schema.String, Schema.String) }) })
+  const documents = text.split(/^---$/m).map((one) => Yaml.parse(one))
+  const Probe = Schema.Struct({ httpGet: Schema.Struct({ path: Schema.String, port: Schema.String }) })
+  const Container = Schema.Struct({
+    image: Schema.String,
+    args: Schema.Array(Schema.String),
+    ports: Schema.Array(Schema.Struct({ name: Schema.String, containerPort: Schema.Number })),
+    startupProbe: Probe,
+    livenessProbe: Probe,
+    readinessProbe: Probe,
+    securityContext: Schema.Json,
+    volumeMounts: Schema.Array(Schema.Struct({ name: Schema.String, mountPath: Schema.String }))
+  })
+  const Deployment = Schema.Struct({
+    kind: Schema.Literal("Deployment"),
+    spec: Schema.Struct({
+      replicas: Schema.Number,
+      selector: Schema.Json,
+      template: Schema.Struct({
+        metadata: Schema.Json,
+        spec: Schema.Struct({
+          terminationGracePeriodSeconds: Schema.Number,
+          securityContext: Schema.Json,
+          containers: Schema.Tuple([Container]),
+          volumes: Schema.Array(Schema.Struct({ name: Schema.String }))
+        })
+      })
+    })
+  })
+  const kinds = documents.map((one) => Schema.decodeUnknownSync(Kind)(one))
+  const byKind = (kind: string): unknown => documents[kinds.findIndex((one) => one.kind === kind)]
+  const { spec } = Schema.decodeUnknownSync(Deployment)(byKind("Deployment"))
+  const [container] = spec.template.spec.containers
+
+  it("is one deployment and what belongs to it, by one label", () => {
+    expect(kinds.map(({ kind }) => kind)).toEqual(["ServiceAccount", "ConfigMap", "Deployment", "Service", "PodDisruptionBudget"])
+    expect(kinds.map(({ metadata }) => metadata.labels)).toEqual(kinds.map(() => labels))
+    expect(spec.selector).toEqual({ matchLabels: labels })
+    expect(spec.template.metadata).toEqual({ labels })
+    expect(byKind("Service")).toMatchObject({ spec: { selector: labels, ports: [{ port: defaultServer.port, targetPort: "http" }] } })
+    expect(byKind("PodDisruptionBudget")).toMatchObject({ spec: { minAvailable: 1, selector: { matchLabels: labels } } })
+  })
+
+  it("runs two of this version as nobody, on a file system it cannot write to", () => {
+    expect([spec.replicas, container.image]).toEqual([2, `model-gateway:${version}`])
+    expect(spec.template.spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: Number(of("USER")[0]?.split(":")[0]) })
+    expect(container.securityContext).toEqual({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } })
+    expect(container.volumeMounts.map(({ name }) => name)).toEqual(spec.template.spec.volumes.map(({ name }) => name))
+  })
+
+  it("probes routes there are, on the port of the service", async () => {
+    const { livenessProbe, readinessProbe, startupProbe } = container
+    const paths = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet.path)
+    expect(paths).toEqual(["/health/live", "/health/live", "/health/ready"])
+    expect(await Promise.all(paths.map(answerOf))).toEqual([200, 200, 200])
+    expect(container.ports).toEqual([{ name: "http", containerPort: defaultServer.port }])
+  })
+
+  it("waits for the longest stream", () => {
+    expect(spec.template.spec.terminationGracePeriodSeconds * 1000).toBeGreaterThan(leavingMillis)
+  })
+
+  it("asks for a secret of variables that are known, and its file is accepted with them", () => {
+    const names = [...text.matchAll(/--from-literal=([A-Z_]+)=/g)].map(([, name = ""]) => name)
+    expect(names.length).toBeGreaterThan(3)
+    expect(unknown(names)).toEqual([])
+    const { data } = Schema.decodeUnknownSync(Schema.Struct({ data: Schema.Struct({ "gateway.yaml": Schema.String }) }))(byKind("ConfigMap"))
+    const file = Result.getOrThrow(parseSettingsText("gateway.yaml", data["gateway.yaml"])).value
+    const settings = Result.getOrThrow(readSettings({ file, env: { GEMINI_API_KEY: "test-key-of-gemini" }, flags: {}, fileText: () => Result.fail("") }))
+    expect(settings.server).toEqual({ host: "0.0.0.0", port: defaultServer.port })
+    expect(container.args).toEqual(["serve", "--config", `${container.volumeMounts[0]?.mountPath}/gateway.yaml`])
+  })
+})
+
+describe("flake.nix", () => {
+  const flake = read("flake.nix")
+
+  it("sets variables that are known", () => {
+    expect(unknown([...flake.matchAll(/\b(GATEWAY_[A-Z_]+) =/g)].map(([, name = ""]) => name))).toEqual([])
+    expect(flake).toContain("GATEWAY_CONFIG = ")
+  })
+
+  it("serves by default where the service does, and waits for the longest stream", () => {
+    expect(flake).toContain(`default = ${defaultServer.port};`)
+    expect(flake).toContain(`default = "${defaultServer.host}";`)
+    expect(Number(/TimeoutStopSec = (\d+);/.exec(flake)?.[1]) * 1000).toBeGreaterThan(leavingMillis)
+  })
+
+  it("closes every brace it opens", () => {
+    const code = flake.replace(/#.*$/gm, "").replace(/''[\s\S]*?''(?!\$)/g, "").replace(/"(?:\\.|[^"\\])*"/g, "")
+    const count = (mark: string): number => code.split(mark).length - 1
+    expect([count("{"), count("["), count("(")]).toEqual([count("}"), count("]"), count(")")])
+  })
+})
