@@ -27,7 +27,7 @@ for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
   process.on(signal, () => ++signals > 1 && process.exit(code))
 }
 
-runMain(cli, {
+runMain(cli(process.argv.slice(2)), {
   teardown: (exit, end) => {
     if (Exit.isSuccess(exit)) return end(0)
     // A service that had begun to listen sets the exit code itself: being stopped is how it ends.

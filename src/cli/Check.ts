@@ -2,20 +2,55 @@
 // It must not know providers' services; nothing is sent.
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import { describeAccount } from "./describeAccount.ts"
+import * as Result from "effect/Result"
+import type { Settings } from "../domain/Settings.ts"
+import { credentialName, describeAccount } from "./describeAccount.ts"
 import { describePrompt } from "./describePrompt.ts"
-import type { Failure } from "./Failure.ts"
-import { loadSettings } from "./LoadSettings.ts"
+import { type Failure, usage } from "./Failure.ts"
+import { type Loaded, readConfiguration } from "./LoadSettings.ts"
 
-export const check = Effect.fn("Cli.check")(function*(options: { readonly config: string | undefined }): Effect.fn.Return<void, Failure> {
-  const { file, settings } = yield* loadSettings({ config: options.config, flags: {} })
-  yield* Console.log(`ok  ${file ?? "no configuration file; environment and defaults"}`)
-  yield* Console.log(`    listens on ${settings.server.host}:${settings.server.port}`)
-  for (const account of settings.accounts) yield* Console.log(`    ${describeAccount(account)}`)
-  for (const prompt of settings.prompts ?? []) yield* Console.log(`    ${describePrompt(prompt)}`)
+export interface CheckOptions {
+  readonly config: string | undefined
+  readonly json: boolean
+}
+
+const words = ({ file, settings }: Loaded): ReadonlyArray<string> => {
   const configs = Object.keys(settings.configs ?? {})
-  if (configs.length > 0) yield* Console.log(`    configs: ${configs.join(", ")}`)
-  yield* Console.log(settings.keys.length === 0
-    ? "    no gateway key: serve makes one for its run; set GATEWAY_API_KEY or keys in the file to keep one"
-    : `    gateway keys: ${settings.keys.map((key) => key.name).join(", ")}`)
+  return [
+    `ok  ${file ?? "no configuration file; environment and defaults"}`,
+    `    listens on ${settings.server.host}:${settings.server.port}`,
+    ...settings.accounts.map((account) => `    ${describeAccount(account)}`),
+    ...(settings.prompts ?? []).map((prompt) => `    ${describePrompt(prompt)}`),
+    ...(configs.length > 0 ? [`    configs: ${configs.join(", ")}`] : []),
+    settings.keys.length === 0
+      ? "    no gateway key: serve makes one for its run; set GATEWAY_API_KEY or keys in the file to keep one"
+      : `    gateway keys: ${settings.keys.map((key) => key.name).join(", ")}`
+  ]
+}
+
+/** What a sound configuration holds; names only, no secret. */
+const shape = (file: string | undefined, { accounts, configs = {}, keys, prompts = [], server }: Settings) => ({
+  ok: true,
+  file: file ?? null,
+  server: { host: server.host, port: server.port },
+  providers: accounts.map(({ credentials, kind, projectId, region, slug }) => ({
+    slug,
+    provider: kind,
+    credential: credentials === undefined ? null : credentialName(credentials),
+    ...(projectId === undefined ? {} : { project_id: projectId }),
+    ...(region === undefined ? {} : { region })
+  })),
+  keys: keys.map(({ name }) => name),
+  configs: Object.keys(configs),
+  prompts: prompts.map(({ id }) => id)
+})
+
+export const check = Effect.fn("Cli.check")(function*({ config, json }: CheckOptions): Effect.fn.Return<void, Failure> {
+  const { outcome } = yield* readConfiguration({ config, flags: {} })
+  if (Result.isFailure(outcome)) {
+    if (json) yield* Console.log(JSON.stringify({ ok: false, faults: outcome.failure.split("\n") }, null, 2))
+    return yield* usage(json ? "" : outcome.failure)
+  }
+  const { file, settings } = outcome.success
+  yield* Console.log(json ? JSON.stringify(shape(file, settings), null, 2) : words(outcome.success).join("\n"))
 })

@@ -68,7 +68,9 @@ const demo = Command.make("demo", {
   Command.withDescription("Run the service with simulated Google services: no credential, no internet")
 )
 
-const check = Command.make("check", { config }, (given) =>
+const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false))
+
+const check = Command.make("check", { config, json }, (given) =>
   Effect.flatMap(Effect.promise(() => import("./Check.ts")), (verb) => verb.check(given))).pipe(
   Command.withDescription("Read the configuration and report every fault with its line")
 )
@@ -76,6 +78,12 @@ const check = Command.make("check", { config }, (given) =>
 const migrate = Command.make("migrate", { config }, (given) =>
   Effect.flatMap(Effect.promise(() => import("./StoreCommands.ts")), (verb) => verb.migrateStore({ config: given.config, flags: {} }))).pipe(
   Command.withDescription("Bring the store to the tables of this version")
+)
+
+const doctor = Command.make("doctor", { config, json }, (given) =>
+  Effect.flatMap(Effect.promise(() => import("./Doctor.ts")), (verb) => verb.doctor(given))).pipe(
+  Command.withDescription("Check this machine, the configuration, every provider and credential, and say what to do"),
+  Command.withExamples([{ command: "model-gateway doctor --config gateway.yaml" }, { command: "model-gateway doctor --json", description: "The same rows as JSON" }])
 )
 
 const explain = Command.make("explain", {
@@ -94,7 +102,8 @@ const health = Command.make("health", {
   url: Flag.String("url").pipe(
     Flag.withDescription("Where the gateway listens"),
     Flag.withDefault("http://127.0.0.1:8787")
-  )
+  ),
+  json
 }, (given) =>
   Effect.flatMap(Effect.promise(() => import("./Health.ts")), (verb) => verb.health(given))).pipe(
   Command.withDescription("Exit 0 when a running gateway is ready, 1 when not")
@@ -102,7 +111,7 @@ const health = Command.make("health", {
 
 const gateway = Command.make("model-gateway").pipe(
   Command.withDescription("An OpenAI-compatible gateway in front of Google's model platforms"),
-  Command.withSubcommands([serve, demo, check, migrate, explain, health])
+  Command.withSubcommands([serve, demo, check, doctor, explain, health, migrate])
 )
 
 /** Words go to stderr: a wrong call prints its fault and where help is, not the help itself. */
@@ -116,8 +125,10 @@ const presenter: CliOutput.Presenter = {
       ].join("\n"))
 }
 
-/** The whole program of one call; fails with a `Failure` whose message has been printed. */
-export const cli: Effect.Effect<void, Failure> = Command.run(gateway, { version }).pipe(
+const runGateway = Command.runWith(gateway, { version })
+
+/** The whole program of one call with these words; fails with a `Failure` whose message has been printed. */
+export const cli = (words: ReadonlyArray<string>): Effect.Effect<void, Failure> => runGateway(words).pipe(
   Effect.provideService(CliOutput.Presenter, presenter),
   // No wizard: nothing here asks questions.
   Effect.provideService(CliConfig.CliConfig, { builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),

@@ -2,7 +2,8 @@
 // It must not know secrets: it names the kind of a credential, never its text.
 import type { Credentials, ProviderAccount } from "../domain/ProviderAccount.ts"
 
-const credentialName = (credentials: Credentials): string => {
+/** The kind of a credential. */
+export const credentialName = (credentials: Credentials): string => {
   switch (credentials._tag) {
     case "ApiKey":
       return "API key"
@@ -15,7 +16,8 @@ const credentialName = (credentials: Credentials): string => {
   }
 }
 
-const remedy = (account: ProviderAccount): string =>
+/** What to set where there is no credential. */
+export const remedy = (account: ProviderAccount): string =>
   account.kind === "google"
     ? "no API key: set GEMINI_API_KEY, or let requests bring their own"
     : "no credential: set GOOGLE_APPLICATION_CREDENTIALS to a service-account key file, or let requests bring their own"

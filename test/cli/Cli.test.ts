@@ -28,7 +28,7 @@ const chat = (model: string) => JSON.stringify({ model, messages: [{ role: "user
 describe.concurrent("model-gateway", { timeout: 120_000 }, () => {
   it("no verb: help on stdout, exit 0", async () => {
     const { code, err, out } = await run([])
-    expect([code, err, out.match(/^ {2}(serve|demo|check|explain|health) /gm)]).toEqual([0, "", ["  serve ", "  demo ", "  check ", "  explain ", "  health "]])
+    expect([code, err, out.match(/^ {2}(serve|demo|check|doctor|explain|health) /gm)]).toEqual([0, "", ["  serve ", "  demo ", "  check ", "  doctor ", "  explain ", "  health "]])
   })
   it("--version", async () => {
     const packageJson: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"))

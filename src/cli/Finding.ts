@@ -1,0 +1,25 @@
+// What `doctor` found out: one row of its table.
+// It must not know how it was found.
+import { styleText } from "node:util"
+import { evenly } from "./table.ts"
+
+export interface Finding {
+  /** What was looked at. */
+  readonly check: string
+  /** `warn`: it works, but perhaps not as meant. */
+  readonly status: "ok" | "warn" | "fail"
+  readonly detail: string
+  /** The line to run, the variable to set or the role to grant. */
+  readonly todo?: string
+}
+
+export const ok = (check: string, detail: string): Finding => ({ check, status: "ok", detail })
+export const warn = (check: string, detail: string, todo?: string): Finding => ({ check, status: "warn", detail, ...(todo === undefined ? {} : { todo }) })
+export const fail = (check: string, detail: string, todo?: string): Finding => ({ check, status: "fail", detail, ...(todo === undefined ? {} : { todo }) })
+
+const colours = { ok: "green", warn: "yellow", fail: "red" } as const
+
+/** A line for each, and one below it for what to do. Coloured on a terminal that wants it. */
+export const findingLines = (findings: ReadonlyArray<Finding>): ReadonlyArray<string> =>
+  evenly(findings.flatMap(({ check, detail, status, todo }) => [[status, check, detail], ...(todo === undefined ? [] : [["", "", `-> ${todo}`]])]))
+    .map((line) => line.replace(/^(ok|warn|fail)/, (word) => styleText(word === "ok" || word === "warn" || word === "fail" ? colours[word] : "reset", word, { stream: process.stdout })))

@@ -1,0 +1,156 @@
+// `doctor` in front of the simulated Google services, with everything in order and with what goes wrong.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createServer as createTlsServer } from "node:https"
+import { createServer } from "node:net"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type Simulator, makeSimulator } from "../../src/demo/google/Simulator.ts"
+import type { Finding } from "../../src/cli/Finding.ts"
+import { clockFinding } from "../../src/cli/ProviderChecks.ts"
+import { makeCertificates } from "../support/certificates.ts"
+import { commandLine } from "../support/commandLine.ts"
+import { geminiKey, serviceAccount } from "../support/TestGateway.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "gateway-doctor-"))
+let simulator: Simulator
+let listening: Awaited<ReturnType<Simulator["listen"]>>
+const withoutRole = "poor@test-project.iam.gserviceaccount.com"
+
+beforeAll(async () => {
+  simulator = makeSimulator({
+    geminiApiKeys: [geminiKey],
+    serviceAccounts: [serviceAccount, { ...serviceAccount, clientEmail: withoutRole }],
+    withoutPredict: [withoutRole]
+  })
+  listening = await simulator.listen()
+})
+afterAll(async () => {
+  await listening.close()
+  rmSync(folder, { recursive: true })
+})
+
+const keyFile = (email: string): string => {
+  const { privateKeyId, privateKeyPem, projectId } = serviceAccount
+  return JSON.stringify({ type: "service_account", client_email: email, private_key_id: privateKeyId, private_key: privateKeyPem, project_id: projectId })
+}
+
+const doctor = (providers: string, ...words: ReadonlyArray<string>) => {
+  const file = join(folder, "gateway.yaml")
+  writeFileSync(file, `server: { port: 0 }\n${providers}`)
+  writeFileSync(join(folder, "sa.json"), keyFile(serviceAccount.clientEmail))
+  writeFileSync(join(folder, "poor.json"), keyFile(withoutRole))
+  return commandLine(["doctor", "--config", file, ...words])
+}
+
+const rows = async (providers: string): Promise<{ readonly code: number | null; readonly rows: ReadonlyArray<Finding> }> => {
+  const { code, err, out } = await doctor(providers, "--json")
+  expect(err).toBe("")
+  const found: ReadonlyArray<Finding> = JSON.parse(out)
+  return { code, rows: found.filter(({ check }) => check.startsWith("@") || check === "host" || check === "port") }
+}
+
+const google = (key: string, url = listening.url) => `providers:\n  - { slug: google, provider: google, api_key: "${key}", base_url: "${url}" }\n`
+const vertex = (file: string, more = "") =>
+  `  - slug: vertex-ai\n    provider: vertex-ai\n    region: us-central1\n    credentials: { type: service_account, file: ./${file} }\n    base_url: "${listening.url}"\n    token_url: "${listening.url}/token"\n${more}`
+
+describe("doctor", () => {
+  it("says of everything that it is in order, as a table without a secret, exit 0", async () => {
+    const { code, err, out } = await doctor(`${google(geminiKey)}${vertex("sa.json", "    endpoints: { demo-llama: { dialect: openai } }\n")}`)
+    expect([code, err]).toEqual([0, ""])
+    expect(out).toBe([
+      `ok  node                   ${process.versions.node}`,
+      `ok  configuration          ${join(folder, "gateway.yaml")}`,
+      "ok  port                   any free one",
+      "ok  clock                  as upstream",
+      `ok  host                   ${listening.url} answers`,
+      "ok  @google credential     API key",
+      "ok  @google call           gemini-2.5-flash answers",
+      `ok  @vertex-ai credential  service account ${serviceAccount.clientEmail}`,
+      "ok  @vertex-ai call        gemini-2.5-flash answers",
+      "ok  @vertex-ai endpoint    demo-llama answers",
+      ""
+    ].join("\n"))
+  })
+
+  it("a wrong key, and an account without a credential", async () => {
+    expect(await rows(google("wrong-key"))).toEqual({
+      code: 1,
+      rows: [
+        { check: "port", status: "ok", detail: "any free one" },
+        { check: "host", status: "ok", detail: `${listening.url} answers` },
+        { check: "@google credential", status: "ok", detail: "API key" },
+        {
+          check: "@google call",
+          status: "fail",
+          detail: "API key not valid. Please pass a valid API key.",
+          todo: "make an API key at https://aistudio.google.com/apikey and set it"
+        },
+        {
+          check: "@vertex-ai credential",
+          status: "warn",
+          detail: "no credential: set GOOGLE_APPLICATION_CREDENTIALS to a service-account key file, or let requests bring their own"
+        }
+      ]
+    })
+  })
+
+  it("a role that is missing: the line that grants it", async () => {
+    const { code, rows: found } = await rows(`providers:\n${vertex("poor.json", "    endpoints: { demo-llama: { dialect: openai } }\n")}`)
+    expect([code, found.find(({ check }) => check === "@vertex-ai endpoint")]).toEqual([1, {
+      check: "@vertex-ai endpoint",
+      status: "fail",
+      detail: "Permission 'aiplatform.endpoints.predict' denied on resource '//[upstream]' (or it may not exist). Grant it to the service account, for example by the role Vertex AI User; a credential of project id and region alone may lack it.",
+      todo: `gcloud projects add-iam-policy-binding test-project --member=serviceAccount:${withoutRole} --role=roles/aiplatform.user`
+    }])
+  })
+
+  it("a host where nobody listens, one whose certificate has expired, a port in use", async () => {
+    const taken = createServer()
+    await new Promise<void>((done) => taken.listen(0, "127.0.0.1", done))
+    const { port } = taken.address() as AddressInfo
+    const { expired } = makeCertificates()
+    const tls = createTlsServer({ key: expired.key, cert: expired.cert })
+    await new Promise<void>((done) => tls.listen(0, "127.0.0.1", done))
+    const secure = `https://localhost:${(tls.address() as AddressInfo).port}`
+    const closed = "http://127.0.0.1:1"
+    const accounts = `${google(geminiKey, closed)}  - { slug: old, provider: google, api_key: k, base_url: "${secure}" }\n`
+    const file = join(folder, "ports.yaml")
+    writeFileSync(file, `server: { port: ${port} }\n${accounts}`)
+    const { code, out } = await commandLine(["doctor", "--config", file, "--json"])
+    const found: ReadonlyArray<Finding> = JSON.parse(out)
+    await Promise.all([taken, tls].map((server) => new Promise((done) => server.close(done))))
+    expect([code, found.filter(({ check }) => check === "host" || check === "port")]).toEqual([1, [
+      {
+        check: "port",
+        status: "warn",
+        detail: `127.0.0.1:${port} is in use, by a running gateway perhaps`,
+        todo: "model-gateway health says whether it is one; else choose another port with --port"
+      },
+      { check: "host", status: "fail", detail: `${closed}: nobody listens there`, todo: "let this machine reach it: DNS, firewall, proxy" },
+      {
+        check: "host",
+        status: "fail",
+        detail: `${secure}: its certificate is not trusted`,
+        todo: "a proxy that opens TLS needs its authority in NODE_EXTRA_CA_CERTS"
+      }
+    ]])
+  })
+
+  it("a faulty configuration is told as check tells it, exit 2", async () => {
+    const { code, err, out } = await doctor("serfer: {}\n")
+    expect([code, out, err]).toEqual([2, "", `${join(folder, "gateway.yaml")}:2:1  serfer  unknown key; did you mean server?\n`])
+  })
+})
+
+describe("the clock", () => {
+  it.each([
+    [[], "warn", "no upstream has told the time"],
+    [[400, -90_000], "ok", "as upstream"],
+    [[-30_000], "warn", "30 s ahead of the upstream"],
+    [[300_000, 400_000], "fail", "300 s behind the upstream"]
+  ])("%j: %s", (skews, status, detail) => {
+    expect(clockFinding(skews)).toMatchObject({ status, detail })
+  })
+})

@@ -1,0 +1,51 @@
+// `--json` of the commands that read, and where words and data go.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, expect, it } from "vitest"
+import { commandLine } from "../support/commandLine.ts"
+import { startTestGateway } from "../support/TestGateway.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "gateway-json-"))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const written = (text: string): string => {
+  const file = join(folder, "gateway.yaml")
+  writeFileSync(file, text)
+  return file
+}
+
+it("check --json: what a sound configuration holds, by names", async () => {
+  const file = written("keys: [{ name: ci, key: mgk_sekret0 }]\nconfigs: { fast: { provider: \"@google\" } }\nprompts: [{ id: tone, text: Be brief. }]\n")
+  const { code, err, out } = await commandLine(["check", "--config", file, "--json"], { GEMINI_API_KEY: "sekret", GOOGLE_CLOUD_PROJECT: "my-project" })
+  expect([code, err, JSON.parse(out)]).toEqual([0, "", {
+    ok: true,
+    file,
+    server: { host: "127.0.0.1", port: 8787 },
+    providers: [
+      { slug: "vertex-ai", provider: "vertex-ai", credential: null, project_id: "my-project" },
+      { slug: "google", provider: "google", credential: "API key" }
+    ],
+    keys: ["ci"],
+    configs: ["fast"],
+    prompts: ["tone"]
+  }])
+})
+
+it("check --json: the faults, and exit 2", async () => {
+  const file = written("serfer: {}\n")
+  const { code, err, out } = await commandLine(["check", "--config", file, "--json"])
+  expect([code, err, JSON.parse(out)]).toEqual([2, "", { ok: false, faults: [`${file}:1:1  serfer  unknown key; did you mean server?`] }])
+})
+
+it("health --json: the gateway's own answer", async () => {
+  const gateway = await startTestGateway()
+  const { code, err, out } = await commandLine(["health", "--url", gateway.url, "--json"])
+  await gateway.close()
+  expect([code, err, JSON.parse(out)]).toMatchObject([0, "", { status: "ok" }])
+})
+
+it.each(["bash", "zsh", "fish"])("completions for %s name every verb", async (shell) => {
+  const { code, out } = await commandLine(["--completions", shell])
+  expect([code, ["serve", "demo", "check", "doctor", "explain", "health"].filter((verb) => !out.includes(verb))]).toEqual([0, []])
+})
