@@ -2,6 +2,7 @@
 // It must not know which errors there are; http/errorFacts.ts decides those.
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
+import { arrivalFields, retryFields } from "./headerFields.ts"
 
 const opt = Schema.optionalKey
 
@@ -41,7 +42,11 @@ export const statusMeanings = {
   504: "The provider did not answer in time."
 } as const
 
-const withStatus = <S extends Schema.Top>(schema: S) => (status: number) => HttpApiSchema.status(status)(schema)
+/** Errors that pass by themselves say when. */
+const passing = new Set([429, 503])
+
+const withStatus = <S extends Schema.Top>(schema: S) => (status: number) =>
+  HttpApiSchema.status(status)(HttpApiSchema.WithHeaders(schema, passing.has(status) ? retryFields : arrivalFields))
 
 const ofKey = [401, 403, 404, 500, 503]
 const ofModel = [400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504]

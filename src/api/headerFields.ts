@@ -31,6 +31,14 @@ export const arrivalFields = {
   "x-gateway-trace-id": always("The trace this request belongs to.")
 }
 
+/** On errors that may pass. */
+export const retryFields = {
+  ...arrivalFields,
+  "retry-after": said("Seconds to wait before another try."),
+  "retry-after-ms": said("The same in milliseconds."),
+  "x-should-retry": said("false where the same request will fail again.")
+}
+
 /** On every answer that a provider gave. */
 export const servedFields = {
   ...arrivalFields,

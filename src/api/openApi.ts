@@ -10,7 +10,8 @@ export const WholeApi = GatewayApi
   .annotateMerge(OpenApi.annotations({
     title: "model-gateway",
     version,
-    description: "An OpenAI-compatible gateway in front of Google's model platforms: Vertex AI and the Gemini Developer API.",
+    description: "An OpenAI-compatible gateway in front of Google's model platforms: Vertex AI and the Gemini Developer API. " +
+      "Every header x-gateway-NAME may be written x-portkey-NAME; the answer then speaks that prefix.",
     license: { name: "MIT", identifier: "MIT" },
     servers: [{ url: "/" }],
     transform: plainly
