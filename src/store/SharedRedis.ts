@@ -50,7 +50,11 @@ const gone = new Redis.RedisError({ cause: "Redis is gone" })
 const connect = (url: Redacted.Redacted<string>, limits: LimitValues): Effect.Effect<Connection, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { createClient, ErrorReply } = yield* Effect.promise(() => import("redis"))
-    const client = createClient(options(url, limits))
+    const client = yield* Effect.orDie(Effect.try({
+      try: () => createClient(options(url, limits)),
+      // The driver's own error quotes the address, with the password in it.
+      catch: () => new Error("The address of Redis in the settings is none: redis://host:6379 or rediss://user:password@host:6380/0 is.")
+    }))
     let up = false
     let fault = `no connection within ${limits.redisConnectMillis} ms`
     const failed = (cause: unknown): void => {
