@@ -31,13 +31,13 @@ const freePort = (): Promise<number> =>
     })
   })
 
-export const startRedisServer = async (): Promise<RedisServer> => {
+export const startRedisServer = async (...options: ReadonlyArray<string>): Promise<RedisServer> => {
   const port = await freePort()
   const dir = mkdtempSync(join(tmpdir(), "mgw-redis-"))
   let running: ChildProcess | undefined
   const start = () =>
     new Promise<void>((resolve) => {
-      const child = spawn("redis-server", ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", dir])
+      const child = spawn("redis-server", ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", dir, ...options])
       running = child
       child.stdout.on("data", (bytes: Buffer) => {
         if (bytes.toString("utf8").includes("Ready to accept connections")) resolve()
