@@ -1,10 +1,10 @@
 // The composition: the only file that provides one service to another.
 // It must not know how any of them works.
-import { randomBytes } from "node:crypto"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import type * as Redis from "effect/persistence/Redis"
-import * as Redacted from "effect/Redacted"
+import type * as SqlClient from "effect/sql/SqlClient"
 import type * as HttpServer from "effect/http/HttpServer"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import { Administration } from "./admin/Administration.ts"
@@ -34,7 +34,10 @@ import { Providers } from "./provider/Providers.ts"
 import { ProviderRouter } from "./router/ProviderRouter.ts"
 import { SharedRedis } from "./store/SharedRedis.ts"
 import { Holdings } from "./store/Holdings.ts"
-import { Records } from "./store/Records.ts"
+import type { Records } from "./store/Records.ts"
+import type { StoreUnusable } from "./store/Sql.ts"
+import * as Store from "./store/Store.ts"
+import { Vault } from "./store/Vault.ts"
 import { ProcessMetrics } from "./telemetry/ProcessMetrics.ts"
 import { ExporterMissing } from "./telemetry/Tracing.ts"
 import { Transport } from "./upstream/Transport.ts"
@@ -60,13 +63,16 @@ export interface GatewayParts {
   readonly providers?: Layer.Layer<Providers, never, CloudPlatformProvider | ModelMakerProvider | TokenProvider | Transport>
 }
 
-const services = (settings: Settings, parts: GatewayParts, shared: Sharing): Layer.Layer<GatewayServices, never, Transport> => {
+/** What outlives the process where the settings name a store. */
+type Kept<E> = Layer.Layer<SqlClient.SqlClient | Vault | Records, E>
+
+const services = <E>(settings: Settings, parts: GatewayParts, shared: Sharing, kept: Kept<E>): Layer.Layer<GatewayServices, E, Transport> => {
   const limits = Layer.succeed(Limits, settings.limits)
   const providers = (parts.providers ?? Providers.layer).pipe(
     Layer.provide([CloudPlatformProvider.layer, ModelMakerProvider.layer]),
     Layer.provide(TokenProvider.layerWith({ credentialsFile: settings.applicationCredentialsFile }))
   )
-  const held = Layer.provideMerge(Holdings.layer(settings), Records.layerMemory)
+  const held = Layer.provideMerge(Holdings.layer(settings), kept)
   const catalog = Catalog.layer.pipe(Layer.provide(held))
   const prices = Prices.layerWith(settings.prices ?? {}, publicPrices).pipe(Layer.provide(catalog))
   const router = ProviderRouter.layer.pipe(
@@ -76,35 +82,35 @@ const services = (settings: Settings, parts: GatewayParts, shared: Sharing): Lay
   return Layer.mergeAll(router, catalog, entries, UsageLog.layerMemory, accounting(settings, prices)).pipe(Layer.provide(limits))
 }
 
-/** A store of its own has a pepper that outlives the process; without one, keys are digested for this run. */
-const keys = Layer.unwrap(Effect.sync(() => GatewayKeys.layer(Redacted.make(randomBytes(32).toString("base64")))))
+/** The pepper of keys is the store's, so that their digests hold for every process on it. */
+const keys: Layer.Layer<GatewayKeys, never, Vault | Holdings> = Layer.unwrap(Effect.map(Vault, ({ pepper }) => GatewayKeys.layer(pepper)))
 
 /** Requests are kept only where somebody may list them. */
-const accounting = (settings: Settings, prices: Layer.Layer<Prices>): Layer.Layer<never> =>
+const accounting = <E>(settings: Settings, prices: Layer.Layer<Prices, E>): Layer.Layer<never, E> =>
   settings.accounting === false ? Layer.empty : accountingLayer({
     log: { format: settings.log?.format ?? "off", level: settings.log?.level ?? "info" },
     propagate: settings.propagateUpstream === true,
     keep: settings.keys.some(({ scopes }) => scopes?.includes("admin") === true)
   }).pipe(Layer.provide([prices, UsageLog.layerMemory]))
 
-const circuitMeters = ({ accounting }: Settings, prices: Layer.Layer<Prices>): Layer.Layer<never> =>
+const circuitMeters = <E>({ accounting }: Settings, prices: Layer.Layer<Prices, E>): Layer.Layer<never, E> =>
   accounting === false ? Layer.empty : circuitMetersLayer.pipe(Layer.provide(prices))
 
 /** Every service but the network: give it a Transport, a real one or a scripted one. */
-const layerNoDeps = (settings: Settings, parts: GatewayParts = {}): Layer.Layer<GatewayServices, never, Transport> =>
-  services(settings, parts, sharing(settings))
+const layerNoDeps = (settings: Settings, parts: GatewayParts = {}): Layer.Layer<GatewayServices, StoreUnusable, Transport> =>
+  services(settings, parts, sharing(settings), Store.layerOf(settings.store))
 
 /** The services over the real network, without HTTP of our own. */
-const layerServices = (settings: Settings, parts: GatewayParts = {}, shared = sharing(settings)): Layer.Layer<GatewayServices> =>
-  services(settings, parts, shared).pipe(
+const layerServices = (settings: Settings, parts: GatewayParts = {}, shared = sharing(settings)): Layer.Layer<GatewayServices, StoreUnusable> =>
+  services(settings, parts, shared, Store.layerOf(settings.store)).pipe(
     Layer.provide(Transport.layer.pipe(Layer.provide(Layer.succeed(Limits, settings.limits))))
   )
 
 /** The whole service: listens until the layer's scope closes, then drains. Its services can be reached beside it. */
-const layer = (settings: Settings, parts?: GatewayParts): Layer.Layer<HttpServer.HttpServer | GatewayServices, HttpServerError.ServeError | ExporterMissing> => {
+const layer = (settings: Settings, parts?: GatewayParts): Layer.Layer<HttpServer.HttpServer | GatewayServices, HttpServerError.ServeError | ExporterMissing | StoreUnusable> => {
   const shared = sharing(settings)
   return Server.layer(settings.server).pipe(
-    Layer.provide([ProcessMetrics.layer(version), readiness(shared)]),
+    Layer.provide([ProcessMetrics.layer(version), readiness(settings, shared)]),
     Layer.provideMerge(layerServices(settings, parts, shared)),
     Layer.provide(Layer.succeed(MetricsAccess, settings.server.metricsAuth ?? "none")),
     Layer.provide(exporting(settings)),
@@ -112,14 +118,21 @@ const layer = (settings: Settings, parts?: GatewayParts): Layer.Layer<HttpServer
   )
 }
 
-/** What the health routes tell of. */
-const readiness = (shared: Sharing): Layer.Layer<never> =>
-  shared === undefined ? Layer.empty : Layer.effect(Readiness, Effect.map(SharedRedis, ({ isUp }) => ({ redis: isUp }))).pipe(Layer.provide(shared))
+/** What the health routes tell of: what there is besides the process. */
+const readiness = (settings: Settings, shared: Sharing): Layer.Layer<never, never, Holdings> =>
+  Layer.effect(Readiness, Effect.gen(function*() {
+    const { isFresh } = yield* Holdings
+    const redis = yield* Effect.serviceOption(SharedRedis)
+    return {
+      ...(settings.store === undefined ? {} : { store: isFresh }),
+      ...(Option.isNone(redis) ? {} : { redis: redis.value.isUp })
+    }
+  })).pipe(Layer.provide(shared ?? Layer.empty))
 
 /** The whole service as a function of web requests over the given network, for tests: it stands alone, keeps everything in memory and opens no socket. */
 const layerTest = (settings: Settings, parts: GatewayParts = {}): Layer.Layer<GatewayServices | WebHandler, never, Transport> =>
   WebHandler.layer.pipe(
-    Layer.provideMerge(services(settings, parts, undefined)),
+    Layer.provideMerge(services(settings, parts, undefined, Store.layerMemory)),
     Layer.provide([Layer.succeed(Limits, settings.limits), Layer.succeed(MetricsAccess, settings.server.metricsAuth ?? "none")])
   )
 

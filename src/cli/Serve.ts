@@ -19,6 +19,7 @@ import { describeAccount } from "./describeAccount.ts"
 import { failed, type Failure, usage } from "./Failure.ts"
 import { FaultLog } from "./FaultLog.ts"
 import { type LoadOptions, loadSettings } from "./LoadSettings.ts"
+import type { StoreUnusable } from "../store/Sql.ts"
 import { followConfiguration } from "./Reload.ts"
 
 /** A new gateway key: 192 random bits behind the prefix that tells it from a provider's. */
@@ -31,7 +32,8 @@ export const originOf = (host: string, port: number): string => {
 }
 
 /** Why the service could not start, in the operator's words. */
-export const startFailure = (settings: Settings) => (error: HttpServerError.ServeError | ExporterMissing): Failure => {
+export const startFailure = (settings: Settings) => (error: HttpServerError.ServeError | ExporterMissing | StoreUnusable): Failure => {
+  if (error._tag === "StoreUnusable") return failed(error.message)
   if (error._tag === "ExporterMissing") {
     return usage("an OTEL_EXPORTER_OTLP_ENDPOINT is set, but the packages that export are not installed: npm install --include=optional")
   }

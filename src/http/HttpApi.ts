@@ -56,8 +56,8 @@ const routerConfig = {
   maxParamLength: 1024
 }
 
-/** The whole face as a function from web request to web response, without a socket. */
-const webHandler = (services: Layer.Layer<HttpApiServices>): {
+/** The whole face as a function from web request to web response, without a socket; it rejects when the services cannot be made. */
+const webHandler = <E>(services: Layer.Layer<HttpApiServices, E>): {
   readonly handler: (request: Request) => Promise<Response>
   readonly dispose: () => Promise<void>
 } =>

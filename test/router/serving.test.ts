@@ -45,6 +45,7 @@ const world = (answer: (call: number, request: TransportRequest, at: number) => 
   return {
     calls,
     layer: Gateway.layerNoDeps(settings).pipe(
+      Layer.orDie,
       Layer.provide(transport),
       Layer.provide(Layer.succeed(Random.Random, { nextDoubleUnsafe: () => 0.5, nextIntUnsafe: () => 0 }))
     )
