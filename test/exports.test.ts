@@ -20,6 +20,9 @@ interface Manifest {
 }
 const manifest: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 
+/** A compiler among many other tests takes its time; nothing here is about speed. */
+const patience = 600_000
+
 /** An application beside which the packed package is installed, its dependencies linked from here. */
 let app = ""
 let build = ""
@@ -37,7 +40,7 @@ beforeAll(async () => {
     symlinkSync(join(root, "node_modules", name), join(app, "node_modules", name))
   }
   writeFileSync(join(app, "package.json"), "{ \"type\": \"module\" }")
-}, 120_000)
+}, patience)
 afterAll(() => {
   for (const folder of [app, build]) rmSync(folder, { recursive: true, force: true })
 })
@@ -146,7 +149,7 @@ describe("the packed package", { timeout: 120_000 }, () => {
   })
 })
 
-describe("the packed client where there is no Node", () => {
+describe("the packed client where there is no Node", { timeout: patience }, () => {
   let gateway: TestGateway
   beforeAll(async () => {
     gateway = await startTestGateway()
