@@ -89,6 +89,6 @@ const measured = async (name: string, options: AccountingOptions): Promise<void>
   })))
 }
 
-await measured("metrics and cost", { log: { format: "off", level: "info" }, keep: false, propagate: false })
-await measured("and a line of JSON", { log: { format: "json", level: "info" }, keep: false, propagate: false })
-await measured("and the list for the admin API", { log: { format: "json", level: "info" }, keep: true, propagate: false })
+await measured("metrics and cost", { log: { format: "off", level: "info" }, keep: false, propagate: false, byKey: false })
+await measured("and a line of JSON", { log: { format: "json", level: "info" }, keep: false, propagate: false, byKey: false })
+await measured("and the list for the admin API", { log: { format: "json", level: "info" }, keep: true, propagate: false, byKey: false })

@@ -90,6 +90,7 @@ const accounting = <E>(settings: Settings, prices: Layer.Layer<Prices, E>): Laye
   settings.accounting === false ? Layer.empty : accountingLayer({
     log: { format: settings.log?.format ?? "off", level: settings.log?.level ?? "info" },
     propagate: settings.propagateUpstream === true,
+    byKey: settings.keyLabel === true,
     keep: settings.keys.some(({ scopes }) => scopes?.includes("admin") === true)
   }).pipe(Layer.provide([prices, UsageLog.layerMemory]))
 

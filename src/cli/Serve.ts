@@ -39,11 +39,14 @@ export const startFailure = (settings: Settings) => (error: HttpServerError.Serv
   }
   const cause = error.cause
   const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
-  const where = `${settings.server.host}:${settings.server.port}`
+  const { admin, host, port } = settings.server
+  const isAdmin = admin !== undefined && typeof cause === "object" && cause !== null && "port" in cause && cause.port === admin.port
+  const where = isAdmin ? `${admin.host}:${admin.port}` : `${host}:${port}`
+  const how = isAdmin ? "under server.admin_port" : "with --port"
   return failed(code === "EADDRINUSE"
-    ? `cannot listen on ${where}: another process does; choose a port with --port`
+    ? `cannot listen on ${where}: another process does; choose a port ${how}`
     : code === "EACCES"
-      ? `cannot listen on ${where}: not permitted; choose a port above 1023 with --port`
+      ? `cannot listen on ${where}: not permitted; choose a port above 1023 ${how}`
       : `cannot listen on ${where}${typeof code === "string" ? `: ${code}` : ""}`)
 }
 
@@ -78,6 +81,7 @@ export const serve = Effect.fn("Cli.serve")(function*(options: LoadOptions): Eff
   yield* runGateway(complete, (origin) => Console.error([
     `model-gateway ${version}   ${file ?? "no configuration file"}`,
     `API      ${origin}/v1`,
+    ...(settings.server.admin === undefined ? [] : [`Admin    ${originOf(settings.server.admin.host, settings.server.admin.port)}/admin/v1`]),
     ...settings.accounts.map((account) => `Account  ${describeAccount(account)}`),
     ...(made === undefined ? [] : [`Key      ${made}   made for this run; set GATEWAY_API_KEY to keep one`])
   ].join("\n")), followConfiguration({ load: options, started: settings, declarations }))

@@ -58,6 +58,8 @@ const overrides = (env: Environment, flags: Flags): ReadonlyArray<Override> => {
   variable("server", "port", "PORT")
   variable("server", "host", variableOf("server", "host"))
   variable("server", "port", variableOf("server", "port"))
+  variable("server", "admin_host", variableOf("server", "admin_host"))
+  variable("server", "admin_port", variableOf("server", "admin_port"))
   variable("server", "metrics_auth", variableOf("server", "metrics_auth"))
   // Many a service is given one of another database.
   if (env["DATABASE_URL"]?.startsWith("postgres") === true) variable("store", "url", "DATABASE_URL")
@@ -89,7 +91,7 @@ const layered = (file: JsonObject, over: ReadonlyArray<Override>): JsonObject =>
     const below = out[section] ?? {}
     if (isJsonObject(below)) out[section] = { ...below, [name]: value }
   }
-  if (isJsonObject(out["server"])) out["server"] = withNumbers(out["server"], (name) => name === "port")
+  if (isJsonObject(out["server"])) out["server"] = withNumbers(out["server"], (name) => name === "port" || name === "admin_port")
   if (isJsonObject(out["limits"])) out["limits"] = withNumbers(out["limits"], () => true)
   return out
 }
@@ -163,9 +165,16 @@ const pruned = (value: JsonObject, faults: ReadonlyArray<Fault>): JsonObject => 
   return without(value, [])
 }
 
+const adminFaults = ({ admin_host: host, admin_port: port }: NonNullable<SettingsFile["server"]>, mainPort: number): ReadonlyArray<Fault> => [
+  ...(host !== undefined && !hostGrammar.test(host) ? [faultAt(["server", "admin_host"], `${shown(host)} is not an address to listen on`)] : []),
+  ...(host !== undefined && port === undefined ? [faultAt(["server", "admin_host"], "has no meaning without an admin_port")] : []),
+  ...(port !== undefined && port !== 0 && port === mainPort ? [faultAt(["server", "admin_port"], "is the port of the API itself")] : [])
+]
+
 /** What the schema cannot say: grammars, credentials, names that must exist or be unique. */
 const checked = (file: SettingsFile, input: SettingsInput, over: ReadonlyArray<Override>): { readonly settings: Settings; readonly faults: ReadonlyArray<Fault> } => {
-  const { host = defaultServer.host, metrics_auth: metricsAuth, port = defaultServer.port } = file.server ?? {}
+  const { admin_host: adminHost = defaultServer.host, admin_port: adminPort, host = defaultServer.host, metrics_auth: metricsAuth, port = defaultServer.port } =
+    file.server ?? {}
   const { accounts, faults } = readAccounts(file, input.env, input.fileText)
   const limits = { ...defaultLimits, ...file.limits }
   const prompts = readPrompts(file.prompts ?? [], accounts, limits)
@@ -178,7 +187,12 @@ const checked = (file: SettingsFile, input: SettingsInput, over: ReadonlyArray<O
   const credentialsFile = input.env["GOOGLE_APPLICATION_CREDENTIALS"]
   return {
     settings: {
-      server: { host, port, ...(metricsAuth === undefined ? {} : { metricsAuth }) },
+      server: {
+        host,
+        port,
+        ...(adminPort === undefined ? {} : { admin: { host: adminHost, port: adminPort } }),
+        ...(metricsAuth === undefined ? {} : { metricsAuth })
+      },
       accounts,
       keys: [...(file.keys ?? []).map(keySetting), ...ambient.keys, ...admin.keys],
       limits,
@@ -190,12 +204,14 @@ const checked = (file: SettingsFile, input: SettingsInput, over: ReadonlyArray<O
       ...(stored?.setting === undefined ? {} : { store: stored.setting }),
       ...(exported.setting === undefined ? {} : { export: exported.setting }),
       ...(file.telemetry?.accounting === undefined ? {} : { accounting: file.telemetry.accounting }),
+      ...(file.telemetry?.key_label === undefined ? {} : { keyLabel: file.telemetry.key_label }),
       ...(file.telemetry?.propagate_upstream === undefined ? {} : { propagateUpstream: file.telemetry.propagate_upstream }),
       ...(credentialsFile === undefined || credentialsFile === "" ? {} : { applicationCredentialsFile: credentialsFile })
     },
     faults: [
       ...(hostGrammar.test(host) ? [] : [faultAt(["server", "host"], `${shown(host)} is not an address to listen on`)]),
       ...(stored?.faults ?? []),
+      ...adminFaults(file.server ?? {}, port),
       ...redisFaults(file.redis?.url),
       ...faults,
       ...keyFaults(file, accounts),

@@ -41,6 +41,8 @@ export interface LimitValues {
   readonly headersTimeoutMillis: number
   readonly requestTimeoutMillis: number
   readonly keepAliveMillis: number
+  readonly writeStallMillis: number
+  readonly connections: number
   readonly pingMillis: number
   readonly configDepth: number
   readonly configTargets: number
@@ -108,6 +110,8 @@ export const defaultLimits: LimitValues = {
   headersTimeoutMillis: 10_000,
   requestTimeoutMillis: 120_000,
   keepAliveMillis: 65_000,
+  writeStallMillis: 60_000,
+  connections: 20_000,
   pingMillis: 15_000,
   configDepth: 8,
   configTargets: 64,

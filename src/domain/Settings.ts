@@ -14,6 +14,10 @@ import type { Price } from "./Usage.ts"
 const server = Schema.Struct({
   host: Schema.optionalKey(text.annotate({ description: "Address to listen on; 127.0.0.1 unless set." })),
   port: Schema.optionalKey(whole(0, 65_535).annotate({ description: "Port to listen on; 8787 unless set, 0 for any free one." })),
+  admin_port: Schema.optionalKey(
+    whole(0, 65_535).annotate({ description: "A port of its own for /admin/v1 and /metrics; they share the main one unless set." })
+  ),
+  admin_host: Schema.optionalKey(text.annotate({ description: "Address of that port; 127.0.0.1 unless set." })),
   metrics_auth: Schema.optionalKey(
     Schema.Literals(["none", "admin"]).annotate({ description: "Who may read /metrics: anyone unless set, or holders of an admin key." })
   )
@@ -44,6 +48,9 @@ const telemetry = Schema.Struct({
   accounting: Schema.optionalKey(Schema.Boolean.annotate({ description: "false: requests are neither counted, logged nor listed." })),
   propagate_upstream: Schema.optionalKey(
     Schema.Boolean.annotate({ description: "true: upstreams get the traceparent of a request; they get none unless set." })
+  ),
+  key_label: Schema.optionalKey(
+    Schema.Boolean.annotate({ description: "true: requests, tokens and costs are counted by gateway key as well." })
   )
 })
 
@@ -183,6 +190,8 @@ const limits = Schema.Struct({
   headersTimeoutMillis: duration,
   requestTimeoutMillis: duration,
   keepAliveMillis: duration,
+  writeStallMillis: duration,
+  connections: count,
   pingMillis: duration,
   configDepth: count,
   configTargets: count,
@@ -251,7 +260,6 @@ export interface ExportSetting {
   readonly isNamed: boolean
 }
 
-/** Everything the service is started with: complete, checked, defaults filled in. */
 /** Where records, the request log and spending are kept. */
 export interface StoreSetting {
   readonly location: StoreLocation
@@ -261,8 +269,15 @@ export interface StoreSetting {
   readonly keyFile: string
 }
 
+/** Everything the service is started with: complete, checked, defaults filled in. */
 export interface Settings {
-  readonly server: { readonly host: string; readonly port: number; readonly metricsAuth?: "none" | "admin" }
+  readonly server: {
+    readonly host: string
+    readonly port: number
+    /** Where operators are served, apart from everybody else. */
+    readonly admin?: { readonly host: string; readonly port: number }
+    readonly metricsAuth?: "none" | "admin"
+  }
   /** Address of the Redis that several gateways share; without it each has its own limits, circuits, signatures and cache. */
   readonly redis?: Redacted.Redacted<string>
   /** In the order of the file, the built-in slugs `vertex-ai` and `google` last unless declared. */
@@ -286,6 +301,8 @@ export interface Settings {
   readonly accounting?: boolean
   /** Without it everything stays in the memory of the process. */
   readonly store?: StoreSetting
+  /** True: requests, tokens and costs are counted by gateway key as well. */
+  readonly keyLabel?: boolean
 }
 
 export const defaultServer: Settings["server"] = { host: "127.0.0.1", port: 8787 }

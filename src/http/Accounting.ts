@@ -41,6 +41,8 @@ export interface AccountingOptions {
   readonly log: Required<LogSetting>
   /** Whether requests are kept for those who list them. */
   readonly keep: boolean
+  /** Whether what keys use is counted for each by itself. */
+  readonly byKey: boolean
   /** Whether upstreams are told of the trace a request belongs to. */
   readonly propagate: boolean
 }
@@ -77,11 +79,11 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
         const streams = () => meters.activeStreams
         const operation = operations[path] ?? path
         const keep = options.keep && path.startsWith("/v1/")
-        const counted = (called: Called, nowMillis: number): CountedTarget | undefined => {
+        const counted = (called: Called, nowMillis: number, keyId?: string): CountedTarget | undefined => {
           const model = prices.counted(called.slug, called.modelId, nowMillis)
           return model === undefined
             ? undefined
-            : { called, label: model.label, price: model.price, meters: meters.target(called, operation, model.label) }
+            : { called, label: model.label, price: model.price, meters: meters.target(called, operation, model.label, options.byKey ? keyId : undefined) }
         }
         const book: Book = { route: path, meters, counted }
         const account = (ended: Ended, target: CountedTarget | undefined): void => {
@@ -109,9 +111,9 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
             meters.activeRequests.value--
             record.closed()
             const called = calledLast(record)
-            const target = called === undefined ? undefined : counted(called, arrival.startedMillis)
+            const target = called === undefined ? undefined : counted(called, arrival.startedMillis, record.keyId)
             if (called !== undefined && target === undefined) {
-              return Effect.map(prices.load, () => account(ended, counted(called, arrival.startedMillis)))
+              return Effect.map(prices.load, () => account(ended, counted(called, arrival.startedMillis, record.keyId)))
             }
             account(ended, target)
             return Effect.void

@@ -94,9 +94,9 @@ export const boundedRoute = <R>(
     })
   )
 
-/** What no route takes: another method of a known path, or an unknown path. */
-const unrouted: Handler = ({ method }, { path }) => {
-  const allow = allowedMethods(path)
+/** What no route takes: another method of a known path, or a path unknown here. */
+const unrouted = (serves: (path: string) => boolean): Handler => ({ method }, { path }) => {
+  const allow = serves(path) ? allowedMethods(path) : []
   return Effect.fail(allow.length === 0 || allow.includes(method)
     ? new RouteUnknown({ method, path: path.slice(0, 256) })
     : new MethodNotAllowed({ method, allow }))
@@ -104,16 +104,16 @@ const unrouted: Handler = ({ method }, { path }) => {
 
 /**
  * The edge of a server that is the gateway and nothing else: refuses header blocks that Node lets through, and answers
- * the paths that no route takes.
+ * the paths that no route takes. `serves` says which paths are this server's at all.
  */
-export const ServerEdge: Layer.Layer<never, never, Traffic | HttpRouter.HttpRouter> = HttpRouter.middleware(
+export const serverEdge = (serves: (path: string) => boolean): Layer.Layer<never, never, Traffic | HttpRouter.HttpRouter> => HttpRouter.middleware(
   Effect.gen(function*() {
     const limits = yield* Limits
     const freshId = yield* FreshId
     const traffic = yield* Traffic
     // Nothing is left to fail, but the router's types want to see a failure pass through.
     const answerUnrouted: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest | Scope.Scope> =
-      (yield* boundary("_OTHER", "unmatched"))(unrouted)
+      (yield* boundary("_OTHER", "unmatched"))(unrouted(serves))
     return (app) => {
       const routed = Effect.catch(app, () => answerUnrouted)
       return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {

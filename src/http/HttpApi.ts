@@ -14,7 +14,7 @@ import type { GatewayKeys } from "../keys/GatewayKeys.ts"
 import type { UsageLog } from "../keys/UsageLog.ts"
 import type { ProviderRouter } from "../router/ProviderRouter.ts"
 import { AdminHandlers } from "./AdminHandlers.ts"
-import { ServerEdge } from "./Boundary.ts"
+import { serverEdge } from "./Boundary.ts"
 import { ChatHandlers } from "./ChatHandlers.ts"
 import { CountTokensHandlers } from "./CountTokensHandlers.ts"
 import { DocsHandlers } from "./DocsHandlers.ts"
@@ -25,12 +25,15 @@ import { MessagesHandlers } from "./MessagesHandlers.ts"
 import { MetricsHandlers } from "./MetricsHandlers.ts"
 import { ModelsHandlers } from "./ModelsHandlers.ts"
 import { PromptsHandlers } from "./PromptsHandlers.ts"
+import { isOperators } from "./routes.ts"
 import { Traffic } from "./Traffic.ts"
 
 /** What the routes need from the rest of the gateway. */
 export type HttpApiServices = ProviderRouter | GatewayKeys | Catalog | Configs | Prompts | UsageLog
 
-const known: Layer.Layer<never, never, HttpApiServices | Traffic | HttpRouter.HttpRouter> = Layer.mergeAll(
+type Routes = Layer.Layer<never, never, HttpApiServices | Traffic | HttpRouter.HttpRouter>
+
+const everybodys: Routes = Layer.mergeAll(
   ChatHandlers,
   CountTokensHandlers,
   EmbeddingsHandlers,
@@ -38,15 +41,18 @@ const known: Layer.Layer<never, never, HttpApiServices | Traffic | HttpRouter.Ht
   MessagesHandlers,
   ModelsHandlers,
   PromptsHandlers,
-  AdminHandlers,
   HealthHandlers
 )
 
 /** The routes of a server that is the gateway and nothing else; they share the traffic counters of that server. */
-const routes: Layer.Layer<never, never, HttpApiServices | Traffic | HttpRouter.HttpRouter> = Layer.mergeAll(known, MetricsHandlers, DocsHandlers, ServerEdge)
+const routes: Routes = Layer.mergeAll(everybodys, AdminHandlers, MetricsHandlers, DocsHandlers, serverEdge(() => true))
+
+/** The same where operators have a server of their own, and that one. */
+const routesApart: Routes = Layer.mergeAll(everybodys, DocsHandlers, serverEdge((path) => !isOperators(path)))
+const operatorRoutes: Routes = Layer.mergeAll(AdminHandlers, MetricsHandlers, HealthHandlers, serverEdge(isOperators))
 
 /** The routes for a router of somebody else, whose other paths stay its own. */
-const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> = Layer.provide(known, Traffic.layer)
+const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> = Layer.provide(Layer.merge(everybodys, AdminHandlers), Traffic.layer)
 
 /** Paths are taken literally: a doubled or trailing slash or another case is another path. */
 const routerConfig = {
@@ -78,4 +84,4 @@ export class WebHandler extends Context.Service<WebHandler, (request: Request) =
   )
 }
 
-export const HttpApi = { layer, routes, routerConfig, webHandler }
+export const HttpApi = { layer, operatorRoutes, routes, routesApart, routerConfig, webHandler }

@@ -16,10 +16,15 @@ import { FreshId } from "./RequestContexts.ts"
 import { Traffic } from "./Traffic.ts"
 import { expectationFailed, parserFault } from "./wireFaults.ts"
 
-export interface ServerOptions {
+interface Place {
   readonly host: string
   /** 0 takes any free port. */
   readonly port: number
+}
+
+export interface ServerOptions extends Place {
+  /** Operators are served here and nowhere else. */
+  readonly admin?: Place
 }
 
 type MakeId = (millis: number) => string
@@ -36,6 +41,11 @@ const nodeServer = (limits: LimitValues, freshId: MakeId): NodeServer => {
     requestTimeout: limits.requestTimeoutMillis,
     connectionsCheckingInterval: Math.min(1000, limits.requestTimeoutMillis),
     keepAliveTimeout: limits.keepAliveMillis
+  })
+  server.maxConnections = limits.connections
+  // Node looks whether anything of what waits was taken meanwhile; a socket that waits for an upstream has nothing to be taken.
+  server.setTimeout(limits.writeStallMillis, (socket) => {
+    if (socket.writableLength > 0 || messageOf(socket) === null) socket.destroy()
   })
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (!socket.writable || error.code === "ECONNRESET" || isAnswering(socket)) {
@@ -54,10 +64,16 @@ const nodeServer = (limits: LimitValues, freshId: MakeId): NodeServer => {
   return server
 }
 
-/** True when a part of an answer has gone out; a second one would corrupt it. Read as Node's own handler does. */
-const isAnswering = (socket: Duplex): boolean => {
+/** The answer a socket is there for, be it not begun; null for none. Read as Node's own handler does. */
+const messageOf = (socket: Duplex): object | null => {
   const message: unknown = "_httpMessage" in socket ? socket._httpMessage : undefined
-  return typeof message === "object" && message !== null && "_headerSent" in message && message._headerSent === true
+  return typeof message === "object" ? message : null
+}
+
+/** True when a part of an answer has gone out; a second one would corrupt it. */
+const isAnswering = (socket: Duplex): boolean => {
+  const message = messageOf(socket)
+  return message !== null && "_headerSent" in message && message._headerSent === true
 }
 
 const refusalText = (facts: ErrorFacts, id: string): string => errorBody(facts, "openai", true, id)
@@ -104,24 +120,30 @@ const drain = (server: NodeServer): Layer.Layer<never, never, Traffic> =>
     )
   }))
 
-/** The gateway's routes on a port. Closing its scope drains it. */
-const layer = (options: ServerOptions): Layer.Layer<HttpServer.HttpServer, ServeError, HttpApiServices> =>
+/** Routes on a port. Closing its scope drains it. */
+const listening = (place: Place, routes: typeof HttpApi.routes): Layer.Layer<HttpServer.HttpServer, ServeError, HttpApiServices | Traffic> =>
   Layer.unwrap(Effect.gen(function*() {
     const limits = yield* Limits
     const server = nodeServer(limits, yield* FreshId)
     return drain(server).pipe(
-      Layer.provideMerge(HttpRouter.serve(HttpApi.routes, {
+      Layer.provideMerge(HttpRouter.serve(routes, {
         disableLogger: true,
         disableListenLog: true,
         routerConfig: HttpApi.routerConfig
       })),
       Layer.provideMerge(NodeHttpServer.layerServer(() => server, {
-        host: options.host,
-        port: options.port,
+        host: place.host,
+        port: place.port,
         gracefulShutdownTimeout: limits.drainMillis
-      })),
-      Layer.provide(Traffic.layer)
+      }))
     )
   }))
+
+/** The gateway on its port, or on two. It is known by the main one; both count the same traffic. */
+const layer = ({ admin, ...main }: ServerOptions): Layer.Layer<HttpServer.HttpServer, ServeError, HttpApiServices> =>
+  (admin === undefined
+    ? listening(main, HttpApi.routes)
+    // Built by itself: a layer that hands on what it was built with would hand on its router.
+    : Layer.merge(listening(main, HttpApi.routesApart), Layer.effectDiscard(Layer.build(listening(admin, HttpApi.operatorRoutes))))).pipe(Layer.provide(Traffic.layer))
 
 export const Server = { layer }

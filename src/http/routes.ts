@@ -29,6 +29,9 @@ const modelPath = /^\/v1\/models\/[^/](.*[^/])?$/
 /** The id is one segment. */
 const promptPath = /^\/v1\/prompts\/[^/]+\/(completions|render)$/
 
+/** Paths of operators, which may have a port of their own. */
+export const isOperators = (path: string): boolean => path === "/metrics" || path.startsWith("/admin/")
+
 /** Methods a path takes; none when there is no such path. */
 export const allowedMethods = (path: string): ReadonlyArray<string> => {
   if (modelPath.test(path) && !path.includes("//")) return ["GET"]

@@ -51,14 +51,16 @@ export class TargetMeters {
   readonly requests: ByName<Counter, number>
   readonly costs: ByName<Counter>
 
-  constructor(registry: SeriesRegistry, route: string, { kind, slug }: Answering, operation: string, model: string) {
+  /** `key` is the gateway key's id, where operators want to tell keys apart. */
+  constructor(registry: SeriesRegistry, route: string, { kind, slug }: Answering, operation: string, model: string, key: string | undefined) {
     const genAi = { gen_ai_operation_name: operationName(operation), gen_ai_provider_name: providerName(kind), gen_ai_request_model: model }
-    const own = { provider: slug, model }
+    const keyed = key === undefined ? {} : { key_id: key }
+    const own = { provider: slug, model, ...keyed }
     const timing = (spec: (typeof metrics)[keyof typeof metrics]) =>
       new ByName((error) => registry.histogram(spec, error === "" ? genAi : { ...genAi, error_type: error }))
     const counter = (spec: (typeof metrics)[keyof typeof metrics], labels: Labels, name: string) =>
       new ByName((value) => registry.counter(spec, name === "" ? labels : { ...labels, [name]: value }))
-    this.tokens = new ByName((gen_ai_token_type) => registry.histogram(metrics.tokenUsage, { ...genAi, gen_ai_token_type }))
+    this.tokens = new ByName((gen_ai_token_type) => registry.histogram(metrics.tokenUsage, { ...genAi, ...keyed, gen_ai_token_type }))
     this.operation = timing(metrics.operationDuration)
     this.request = timing(metrics.requestDuration)
     this.firstChunk = timing(metrics.firstChunk)
@@ -111,13 +113,14 @@ export class RouteMeters {
   }
 
   /** `model` is a name of the closed set. */
-  target(answering: Answering, operation: string, model: string): TargetMeters {
+  target(answering: Answering, operation: string, model: string, key: string | undefined): TargetMeters {
+    const name = key === undefined ? model : `${model}\n${key}`
     const ofSlug = this.targets.get(answering.slug)
-    const met = ofSlug?.get(model)
+    const met = ofSlug?.get(name)
     if (met !== undefined) return met
-    const made = new TargetMeters(this.registry, this.route, answering, operation, model)
-    if (ofSlug === undefined) this.targets.set(answering.slug, new Map([[model, made]]))
-    else ofSlug.set(model, made)
+    const made = new TargetMeters(this.registry, this.route, answering, operation, model, key)
+    if (ofSlug === undefined) this.targets.set(answering.slug, new Map([[name, made]]))
+    else ofSlug.set(name, made)
     return made
   }
 

@@ -42,7 +42,7 @@ export const metrics = {
     name: "gen_ai.client.token.usage",
     kind: "histogram",
     description: "Tokens of one request.",
-    labels: [...genAi, "gen_ai_token_type"],
+    labels: [...genAi, "gen_ai_token_type", "key_id"],
     unit: "{token}",
     buckets: tokens
   },
@@ -58,7 +58,7 @@ export const metrics = {
     ["http_request_method", "http_route", "http_response_status_code"],
     httpSeconds
   ),
-  requests: counter("gateway_requests_total", "Requests to the API that have ended.", "route", "provider", "model", "status_class"),
+  requests: counter("gateway_requests_total", "Requests to the API that have ended.", "route", "provider", "model", "status_class", "key_id"),
   overhead: {
     name: "gateway_overhead_seconds",
     kind: "histogram",
@@ -73,7 +73,7 @@ export const metrics = {
   fallbacks: counter("gateway_fallbacks_total", "Calls that went to another target, by why.", "provider", "reason"),
   circuitState: gauge("gateway_circuit_state", "Circuits of a target that has failed: 0 closed, 1 half open, 2 open; the worst where there are several.", "target"),
   cache: counter("gateway_cache_requests_total", "Requests that asked for the cache, by what it had.", "result"),
-  cost: counter("gateway_cost_usd_total", "US dollars spent upstream, by list prices.", "provider", "model"),
+  cost: counter("gateway_cost_usd_total", "US dollars spent upstream, by list prices.", "provider", "model", "key_id"),
   tokenRefreshes: counter("gateway_token_refresh_total", "Access tokens asked for.", "provider", "result"),
   configReloads: counter("gateway_config_reload_total", "Times the configuration was read anew, by whether it was taken over.", "result"),
   logQueue: gauge("gateway_log_queue_depth", "Log lines that wait to be written."),

@@ -362,6 +362,14 @@ describe("settings", () => {
     expect(faults({}, { GATEWAY_LOG_LEVEL: "loud" })).toEqual(["GATEWAY_LOG_LEVEL  \"loud\" is not known here; known: info, warn, error"])
   })
 
+  it("a port for operators, and keys as labels", () => {
+    expect(settings({ server: { admin_port: 9090 }, telemetry: { key_label: true } })).toMatchObject({ server: { host: "127.0.0.1", port: 8787, admin: { host: "127.0.0.1", port: 9090 } }, keyLabel: true })
+    expect(settings({}, { GATEWAY_SERVER_ADMIN_PORT: "9090", GATEWAY_SERVER_ADMIN_HOST: "10.0.0.1" }).server.admin).toEqual({ host: "10.0.0.1", port: 9090 })
+    expect(faults({ server: { admin_port: 8787 } })).toEqual(["server.admin_port  is the port of the API itself"])
+    expect(faults({ server: { admin_host: "a b", admin_port: 1 } })).toEqual(["server.admin_host  \"a b\" is not an address to listen on"])
+    expect(faults({ server: { admin_host: "::1" } })).toEqual(["server.admin_host  has no meaning without an admin_port"])
+  })
+
   it("prices, accounting and who may read the metrics", () => {
     const whole = { input: 1, output: 2, cached_input: 3, cache_write: 4, audio_input: 5, audio_output: 6, image_output: 7, image: 8 }
     const read = settings({ server: { metrics_auth: "admin" }, prices: { "my-llm": { output: 0 }, "vertex-ai/x": whole }, telemetry: { accounting: false, propagate_upstream: true } })

@@ -245,6 +245,22 @@ describe("requests that fail", () => {
 const samples = (lines: ReadonlyArray<string>): ReadonlyArray<string> => lines.filter((line) => !line.startsWith("#") && !line.includes("_bucket{"))
 
 describe("metrics", () => {
+  it("tell keys apart only where the operator says so", async () => {
+    const gateway = accountedGateway(() => replying(gemini), { settings: { keyLabel: true } })
+    await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages }))
+    const lines = await gateway.metrics()
+    await gateway.dispose()
+    const chat = "gen_ai_operation_name=\"chat\",gen_ai_provider_name=\"gcp.gemini\",gen_ai_request_model=\"gemini-2.5-flash\",key_id=\"test\""
+    expect(samples(lines).filter((line) => line.includes("key_id"))).toEqual([
+      "gateway_requests_total{route=\"/v1/chat/completions\",provider=\"google\",model=\"gemini-2.5-flash\",key_id=\"test\",status_class=\"2xx\"} 1",
+      `gen_ai_client_token_usage_sum{${chat},gen_ai_token_type="input"} 1000`,
+      `gen_ai_client_token_usage_count{${chat},gen_ai_token_type="input"} 1`,
+      `gen_ai_client_token_usage_sum{${chat},gen_ai_token_type="output"} 100`,
+      `gen_ai_client_token_usage_count{${chat},gen_ai_token_type="output"} 1`,
+      "gateway_cost_usd_total{provider=\"google\",model=\"gemini-2.5-flash\",key_id=\"test\"} 0.000496"
+    ])
+  })
+
   it("of one request, in full", async () => {
     const gateway = accountedGateway(() => replying(gemini))
     await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages }))
