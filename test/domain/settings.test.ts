@@ -61,7 +61,7 @@ describe("faults", () => {
   const table: ReadonlyArray<readonly [name: string, file: Json, expected: ReadonlyArray<string>]> = [
     ["no mapping", ["a"], ["  the configuration must be a mapping of keys"]],
     ["unknown section", { server: {}, provider: [] }, ["provider  unknown key; did you mean providers?"]],
-    ["unknown section far from all", { xyzzyxyzzy: 1 }, ["xyzzyxyzzy  unknown key; known: server, redis, providers, keys, prompts, configs, prices, log, telemetry, limits"]],
+    ["unknown section far from all", { xyzzyxyzzy: 1 }, ["xyzzyxyzzy  unknown key; known: server, store, redis, providers, keys, prompts, configs, prices, log, telemetry, limits"]],
     ["swapped letters", { server: { prot: 1 } }, ["server.prot  unknown key; did you mean port?"]],
     ["camelCase for snake_case", google({ apiKey: "sekret" }), ["providers[0].apiKey  unknown key; did you mean api_key?"]],
     ["port out of range", { server: { port: 70000 } }, ["server.port  expected a whole number from 0 to 65535"]],
