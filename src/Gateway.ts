@@ -97,6 +97,15 @@ const accounting = <E>(settings: Settings, prices: Layer.Layer<Prices, E>): Laye
 const circuitMeters = <E>({ accounting }: Settings, prices: Layer.Layer<Prices, E>): Layer.Layer<never, E> =>
   accounting === false ? Layer.empty : circuitMetersLayer.pipe(Layer.provide(prices))
 
+/** What operators keep in the store of these settings, for those who change it without serving. */
+const layerAdministration = (settings: Settings): Layer.Layer<Administration, StoreUnusable> =>
+  Administration.layer.pipe(
+    Layer.provide(keys),
+    Layer.provide(Holdings.layer(settings)),
+    Layer.provide(Store.layerOf(settings.store)),
+    Layer.provide(Layer.succeed(Limits, settings.limits))
+  )
+
 /** Every service but the network: give it a Transport, a real one or a scripted one. */
 const layerNoDeps = (settings: Settings, parts: GatewayParts = {}): Layer.Layer<GatewayServices, StoreUnusable, Transport> =>
   services(settings, parts, sharing(settings), Store.layerOf(settings.store))
@@ -144,4 +153,4 @@ const exporting = ({ export: wanted }: Settings): Layer.Layer<never, ExporterMis
     ({ exporter }) => exporter(version, wanted)
   ))
 
-export const Gateway = { layer, layerServices, layerNoDeps, layerTest }
+export const Gateway = { layer, layerAdministration, layerServices, layerNoDeps, layerTest }

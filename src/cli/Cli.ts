@@ -11,6 +11,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { version } from "../domain/version.ts"
 import { Failure } from "./Failure.ts"
+import { FaultLog } from "./FaultLog.ts"
+import { recordVerbs } from "./RecordVerbs.ts"
 
 const config = Flag.String("config").pipe(
   Flag.withMetavar("gateway.yaml"),
@@ -111,7 +113,7 @@ const health = Command.make("health", {
 
 const gateway = Command.make("model-gateway").pipe(
   Command.withDescription("An OpenAI-compatible gateway in front of Google's model platforms"),
-  Command.withSubcommands([serve, demo, check, doctor, explain, health, migrate])
+  Command.withSubcommands([serve, demo, check, doctor, explain, health, ...recordVerbs, migrate])
 )
 
 /** Words go to stderr: a wrong call prints its fault and where help is, not the help itself. */
@@ -132,7 +134,7 @@ export const cli = (words: ReadonlyArray<string>): Effect.Effect<void, Failure> 
   Effect.provideService(CliOutput.Presenter, presenter),
   // No wizard: nothing here asks questions.
   Effect.provideService(CliConfig.CliConfig, { builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
-  Effect.provide(NodeServices.layer),
+  Effect.provide([NodeServices.layer, FaultLog.layer(false)]),
   Effect.catch((error) =>
     error._tag === "Failure"
       ? Effect.andThen(error.message === "" ? Effect.void : Console.error(error.message), Effect.fail(error))

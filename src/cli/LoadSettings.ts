@@ -118,6 +118,10 @@ const load = (options: LoadOptions, env: Environment): Reading => {
 /** The configuration of this process as it is written now. */
 export const readConfiguration = (options: LoadOptions): Effect.Effect<Reading> => Effect.sync(() => load(options, process.env))
 
+/** A variable of the environment that is set and not empty. */
+export const variable = (name: string): Effect.Effect<string | undefined> =>
+  Effect.sync(() => Object.hasOwn(process.env, name) ? process.env[name] || undefined : undefined)
+
 /** The configuration of this process, or one failure whose lines are all its faults. */
 export const loadSettings = (options: LoadOptions): Effect.Effect<Loaded, Failure> =>
   Effect.flatMap(readConfiguration(options), ({ outcome }) => Effect.fromResult(Result.mapError(outcome, usage)))

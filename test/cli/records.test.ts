@@ -1,0 +1,139 @@
+// What operators keep in the store, from the command line, over a real SQLite file.
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeEach, describe, expect, it } from "vitest"
+import { commandLine } from "../support/commandLine.ts"
+
+const home = mkdtempSync(join(tmpdir(), "gateway-records-"))
+afterAll(() => rmSync(home, { recursive: true }))
+
+let folder = home
+beforeEach(() => {
+  folder = mkdtempSync(join(home, "run-"))
+})
+
+const write = (name: string, text: string): string => {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  return path
+}
+
+const run = (words: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => commandLine(words, { GATEWAY_DATA_DIR: folder, ...env })
+
+/** The JSON of a command that works. */
+const json = async (words: ReadonlyArray<string>, env?: Readonly<Record<string, string>>): Promise<unknown> => {
+  const { code, err, out } = await run([...words, "--json"], env)
+  expect([code, err]).toEqual([0, ""])
+  return JSON.parse(out)
+}
+
+const store = { source: "store", created_at: expect.any(String), updated_at: expect.any(String) }
+
+describe("keys", () => {
+  it("are made once, listed without their text, changed, given another text and revoked", async () => {
+    const made = await run(["keys", "create", "--name", "ci", "--provider", "google", "--model", "gemini-*", "--requests-per-minute", "600", "--budget-usd", "50", "--budget-per", "month", "--metadata", "team=a"])
+    const [, id = ""] = /^made key (key_\w+), version 1; its text is told this once\n$/.exec(made.err) ?? []
+    expect([made.code, /^mgk_[A-Za-z0-9]{43}\n$/.test(made.out), id === ""]).toEqual([0, true, false])
+    const key = {
+      object: "key",
+      id,
+      name: "ci",
+      providers: ["google"],
+      models: ["gemini-*"],
+      rate_limit: { requests_per_minute: 600 },
+      budget: { usd: 50, per: "month" },
+      metadata: { team: "a" },
+      prefix: made.out.slice(0, 8),
+      version: 1,
+      ...store
+    }
+    expect(await json(["keys", "list"])).toEqual([key])
+    expect((await run(["keys", "list"])).out.split("\n")[1]?.split(/ +/)).toEqual([id, "ci", key.prefix, "-", "google", "gemini-*", "active", "store"])
+    expect(await run(["keys", "update", id, "--tokens-per-minute", "9000", "--unset", "models"])).toEqual({ code: 0, out: "", err: `changed key ${id}, version 2\n` })
+    const { models: _, ...open } = key
+    expect(await json(["keys", "get", id])).toEqual({ ...open, rate_limit: { requests_per_minute: 600, tokens_per_minute: 9000 }, version: 2 })
+    const rotated = await run(["keys", "rotate", id])
+    expect([rotated.code, /^mgk_[A-Za-z0-9]{43}\n$/.test(rotated.out), rotated.out === made.out]).toEqual([0, true, false])
+    expect(await run(["keys", "revoke", id])).toEqual({ code: 0, out: "", err: `revoked key ${id}\n` })
+    expect((await run(["keys", "list"])).out.split("\n")[1]?.split(/ +/)[6]).toBe("revoked")
+    expect(await run(["keys", "rotate-secret"])).toMatchObject({ code: 0, err: "" })
+  })
+
+  it("every fault of what was written is a line, exit 2", async () => {
+    expect(await run(["keys", "create", "--name", "ci", "--provider", "gogle", "--expires-at", "soon"])).toEqual({
+      code: 2,
+      out: "",
+      err: "expires_at  \"soon\" is not a moment such as 2027-01-31T12:00:00Z\nproviders[0]  \"gogle\" is no provider of this configuration; did you mean google?\n"
+    })
+  })
+})
+
+describe("providers", () => {
+  it("take secrets from files and variables, and never show them", async () => {
+    expect(await run(["providers", "create", "prod", "--provider", "google", "--api-key-env", "MY_KEY"], { MY_KEY: "sekret-1" })).toEqual(
+      { code: 0, out: "", err: "made provider prod, version 1\n" }
+    )
+    expect(await run(["providers", "update", "prod", "--api-key-file", write("key.txt", "sekret-2\n"), "--model", "gemini-2.5-*"])).toEqual(
+      { code: 0, out: "", err: "changed provider prod, version 2\n" }
+    )
+    const shown = await json(["providers", "get", "prod"])
+    expect([shown, JSON.stringify(shown).includes("sekret")]).toEqual([{
+      object: "provider",
+      slug: "prod",
+      provider: "google",
+      models: ["gemini-2.5-*"],
+      credential: { type: "api_key", fingerprint: expect.any(String) },
+      version: 2,
+      ...store
+    }, false])
+    expect(await run(["providers", "create", "none", "--provider", "google", "--api-key-env", "GONE"])).toEqual(
+      { code: 2, out: "", err: "--api-key-env  the environment variable GONE is not set\n" }
+    )
+    expect(await run(["providers", "delete", "prod"])).toEqual({ code: 0, out: "", err: "deleted provider prod\n" })
+    expect(await run(["providers", "get", "prod"])).toMatchObject({ code: 1, out: "" })
+    expect(statSync(join(folder, "secret.key")).mode & 0o777).toBe(0o600)
+  })
+
+  it("of the configuration are listed beside those of the store, and stay as they are", async () => {
+    const config = write("gateway.yaml", "providers: [{ slug: mine, provider: google, api_key: sekret }]\n")
+    expect((await run(["providers", "list", "--config", config])).out.split("\n").map((line) => line.split(/ +/))).toEqual([
+      ["slug", "provider", "project", "region", "credential", "source"],
+      ["mine", "google", "-", "-", "api_key", "file"],
+      [""]
+    ])
+    expect(await run(["providers", "delete", "mine", "--config", config])).toEqual({
+      code: 1,
+      out: "",
+      err: "The provider \"mine\" is declared under \"providers\" of the configuration file, or by the environment; change it there.\n"
+    })
+  })
+})
+
+describe("configs and prompts", () => {
+  it("come from files, and flags win over them", async () => {
+    const file = write("fast.yaml", "strategy: { mode: fallback }\ntargets: [{ provider: \"@google\" }, { provider: \"@vertex-ai\" }]\n")
+    expect(await run(["configs", "create", "fast", "--file", file, "--name", "Fast"])).toEqual({ code: 0, out: "", err: "made config fast, version 1\n" })
+    const config = { strategy: { mode: "fallback" }, targets: [{ provider: "@google" }, { provider: "@vertex-ai" }] }
+    expect(await json(["configs", "get", "fast"])).toEqual({ object: "config", id: "fast", name: "Fast", config, version: 1, ...store })
+    expect(await run(["configs", "update", "fast", "--file", write("fast.json", JSON.stringify({ provider: "@google" }))])).toEqual(
+      { code: 0, out: "", err: "changed config fast, version 2\n" }
+    )
+    expect(await run(["configs", "create", "slow", "--file", write("slow.yaml", "provider: \"@gone\"\nretry: { attempt: 3 }\n")])).toMatchObject({ code: 2, out: "" })
+    const prompt = write("greet.yaml", "model: \"@google/gemini-2.5-flash\"\nmessages: [{ role: user, content: \"Hello {{name}}\" }]\n")
+    expect(await run(["prompts", "create", "greet", "--file", prompt])).toEqual({ code: 0, out: "", err: "made prompt greet, version 1\n" })
+    expect(await run(["prompts", "update", "greet", "--model", "@google/gemini-2.5-pro", "--label", "production=1"])).toEqual(
+      { code: 0, out: "", err: "changed prompt greet, version 2\n" }
+    )
+    expect((await run(["prompts", "list"])).out.split("\n")[1]?.split(/ +/)).toEqual(["greet", "-", "@google/gemini-2.5-pro", "2", "production=1", "store"])
+    expect(await json(["prompts", "get", "greet@1"])).toMatchObject({ model: "@google/gemini-2.5-flash", version: 1 })
+  })
+
+  it("need a store that outlives the command", async () => {
+    expect(await run(["configs", "list"], { GATEWAY_STORE_URL: "sqlite::memory:" })).toEqual({
+      code: 2,
+      out: "",
+      err: "the store of this configuration is the memory of the gateway; use its admin API, or set store.url\n"
+    })
+  })
+})
