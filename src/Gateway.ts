@@ -8,6 +8,7 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import type * as HttpServer from "effect/http/HttpServer"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import { Administration } from "./admin/Administration.ts"
+import { ProviderTest } from "./admin/ProviderTest.ts"
 import { TokenProvider } from "./auth/TokenProvider.ts"
 import { Catalog } from "./catalog/Catalog.ts"
 import { Configs } from "./catalog/Configs.ts"
@@ -44,7 +45,7 @@ import { Transport } from "./upstream/Transport.ts"
 import { Upstream } from "./upstream/Upstream.ts"
 
 /** What the HTTP face needs, and what another Effect application mounts under a router of its own. */
-export type GatewayServices = ProviderRouter | Catalog | Configs | Prompts | GatewayKeys | UsageLog | Holdings | Records | Administration
+export type GatewayServices = ProviderRouter | Catalog | Configs | Prompts | GatewayKeys | UsageLog | Holdings | Records | Administration | ProviderTest
 
 /** The Redis of several gateways; undefined for one that stands alone. */
 type Sharing = Layer.Layer<SharedRedis | Redis.Redis> | undefined
@@ -79,7 +80,8 @@ const services = <E>(settings: Settings, parts: GatewayParts, shared: Sharing, k
     Layer.provide([providers, Upstream.layer, memories(shared).pipe(Layer.provide(circuitMeters(settings, prices))), catalog])
   )
   const entries = Layer.mergeAll(Configs.layer, Prompts.layer, Administration.layer).pipe(Layer.provideMerge(keys), Layer.provideMerge(held))
-  return Layer.mergeAll(router, catalog, entries, UsageLog.layerMemory, accounting(settings, prices)).pipe(Layer.provide(limits))
+  const test = ProviderTest.layer.pipe(Layer.provide([router, catalog]))
+  return Layer.mergeAll(router, catalog, entries, test, UsageLog.layerMemory, accounting(settings, prices)).pipe(Layer.provide(limits))
 }
 
 /** The pepper of keys is the store's, so that their digests hold for every process on it. */

@@ -8,6 +8,7 @@ export interface LimitValues {
   readonly embeddingsBodyBytes: number
   readonly imagesBodyBytes: number
   readonly promptsBodyBytes: number
+  readonly adminBodyBytes: number
   readonly bodiesInFlightBytes: number
   readonly jsonDepth: number
   readonly jsonValues: number
@@ -65,6 +66,7 @@ export interface LimitValues {
   readonly redisConnectMillis: number
   readonly redisQueue: number
   readonly refreshMillis: number
+  readonly providerTestMillis: number
   readonly storeConnections: number
   readonly storeAnswerMillis: number
   readonly storeLockMillis: number
@@ -77,6 +79,7 @@ export const defaultLimits: LimitValues = {
   embeddingsBodyBytes: 8 * MiB,
   imagesBodyBytes: 1 * MiB,
   promptsBodyBytes: 8 * MiB,
+  adminBodyBytes: 1 * MiB,
   bodiesInFlightBytes: 128 * MiB,
   jsonDepth: 128,
   jsonValues: 500_000,
@@ -135,6 +138,7 @@ export const defaultLimits: LimitValues = {
   redisQueue: 10_000,
   // A revoked key is refused everywhere within 5 s; asking this often is one row.
   refreshMillis: 1_000,
+  providerTestMillis: 10_000,
   storeConnections: 10,
   storeAnswerMillis: 900,
   storeLockMillis: 5_000

@@ -74,8 +74,11 @@ const choiceFault = (ast: Ast, value: unknown, path: FaultPath): Fault => {
     : wordFault(known, type, [...path, "type"])
 }
 
+/** A word longer than this is no mistyped one, and may be a secret that was put in the wrong place. */
+const longestWord = 24
+
 const wordFault = (known: ReadonlyArray<string>, value: unknown, path: FaultPath): Fault =>
-  typeof value === "string"
+  typeof value === "string" && value.length <= longestWord
     ? faultAt(path, `${shown(value)} is not known here${hint(value, known)}`)
     : faultAt(path, `expected one of ${known.join(", ")}`)
 

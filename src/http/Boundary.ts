@@ -28,6 +28,8 @@ export type Handler = (
   arrival: Arrival
 ) => Effect.Effect<HttpServerResponse.HttpServerResponse, GatewayError, Scope.Scope>
 
+export type RouteMethod = "GET" | "POST" | "PUT" | "DELETE"
+
 /** The template of a route. */
 export type RoutePath = `/v1/${string}` | `/admin/v1/${string}` | "/metrics" | "/openapi.json" | "/docs"
 
@@ -81,7 +83,7 @@ const answered = (cause: Cause.Cause<GatewayError>, arrival: Arrival): Effect.Ef
 
 /** A route that answers within the boundary; `make` builds its handler once. Some SDKs double the version of the API, so both forms are routes. */
 export const boundedRoute = <R>(
-  method: "GET" | "POST",
+  method: RouteMethod,
   path: RoutePath,
   make: Effect.Effect<Handler, never, R>
 ): Layer.Layer<never, never, R | Traffic | HttpRouter.HttpRouter> =>

@@ -9,11 +9,11 @@ import type * as Scope from "effect/Scope"
 import { presentedKey } from "../api/Headers.ts"
 import { Catalog } from "../catalog/Catalog.ts"
 import { Configs } from "../catalog/Configs.ts"
-import { type GatewayError, KeyMissing, ScopeMissing } from "../domain/GatewayError.ts"
+import { type GatewayError, KeyInvalid, KeyMissing, ScopeMissing } from "../domain/GatewayError.ts"
 import type { GatewayKey, KeyScope } from "../domain/GatewayKey.ts"
 import type { CatalogView } from "../domain/ProviderAccount.ts"
 import { GatewayKeys } from "../keys/GatewayKeys.ts"
-import { boundedRoute, type RoutePath } from "./Boundary.ts"
+import { boundedRoute, type RouteMethod, type RoutePath } from "./Boundary.ts"
 import type { Arrival } from "./RequestContexts.ts"
 import type { Traffic } from "./Traffic.ts"
 
@@ -32,7 +32,7 @@ export type KeyedHandler = (call: Call) => Effect.Effect<HttpServerResponse.Http
 
 /** A route for holders of a gateway key; `make` builds its handler once. */
 export const keyedRoute = <R>(
-  method: "GET" | "POST",
+  method: RouteMethod,
   path: RoutePath,
   make: Effect.Effect<KeyedHandler, never, R>,
   scope: KeyScope = "inference"
@@ -47,7 +47,9 @@ export const keyedRoute = <R>(
       if (presented === undefined) return Effect.fail(new KeyMissing())
       return Effect.flatMap(keys.find(presented), (key) => {
         if (arrival.record !== undefined) arrival.record.keyId = key.id
-        return key.scopes.includes(scope) ? handler({ request, arrival, key, configs, catalog: catalog.now() }) : Effect.fail(new ScopeMissing({ scope }))
+        if (key.scopes.includes(scope)) return handler({ request, arrival, key, configs, catalog: catalog.now() })
+        // Whoever tries keys on the admin API learns nothing of those that are good elsewhere.
+        return Effect.fail(scope === "admin" ? new KeyInvalid() : new ScopeMissing({ scope }))
       })
     }
   }))

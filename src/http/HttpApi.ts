@@ -13,6 +13,9 @@ import type { Prompts } from "../catalog/Prompts.ts"
 import type { GatewayKeys } from "../keys/GatewayKeys.ts"
 import type { UsageLog } from "../keys/UsageLog.ts"
 import type { ProviderRouter } from "../router/ProviderRouter.ts"
+import type { Administration } from "../admin/Administration.ts"
+import type { ProviderTest } from "../admin/ProviderTest.ts"
+import { AdminEntries } from "./AdminEntries.ts"
 import { AdminHandlers } from "./AdminHandlers.ts"
 import { serverEdge } from "./Boundary.ts"
 import { ChatHandlers } from "./ChatHandlers.ts"
@@ -29,7 +32,7 @@ import { isOperators } from "./routes.ts"
 import { Traffic } from "./Traffic.ts"
 
 /** What the routes need from the rest of the gateway. */
-export type HttpApiServices = ProviderRouter | GatewayKeys | Catalog | Configs | Prompts | UsageLog
+export type HttpApiServices = ProviderRouter | GatewayKeys | Catalog | Configs | Prompts | UsageLog | Administration | ProviderTest
 
 type Routes = Layer.Layer<never, never, HttpApiServices | Traffic | HttpRouter.HttpRouter>
 
@@ -44,15 +47,17 @@ const everybodys: Routes = Layer.mergeAll(
   HealthHandlers
 )
 
+const operators: Routes = Layer.merge(AdminHandlers, AdminEntries)
+
 /** The routes of a server that is the gateway and nothing else; they share the traffic counters of that server. */
-const routes: Routes = Layer.mergeAll(everybodys, AdminHandlers, MetricsHandlers, DocsHandlers, serverEdge(() => true))
+const routes: Routes = Layer.mergeAll(everybodys, operators, MetricsHandlers, DocsHandlers, serverEdge(() => true))
 
 /** The same where operators have a server of their own, and that one. */
 const routesApart: Routes = Layer.mergeAll(everybodys, DocsHandlers, serverEdge((path) => !isOperators(path)))
-const operatorRoutes: Routes = Layer.mergeAll(AdminHandlers, MetricsHandlers, HealthHandlers, serverEdge(isOperators))
+const operatorRoutes: Routes = Layer.mergeAll(operators, MetricsHandlers, HealthHandlers, serverEdge(isOperators))
 
 /** The routes for a router of somebody else, whose other paths stay its own. */
-const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> = Layer.provide(Layer.merge(everybodys, AdminHandlers), Traffic.layer)
+const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> = Layer.provide(Layer.merge(everybodys, operators), Traffic.layer)
 
 /** Paths are taken literally: a doubled or trailing slash or another case is another path. */
 const routerConfig = {

@@ -27,7 +27,7 @@ export type ReadBody<A> = (
 export type Check<A> = (value: A, limits: LimitValues) => Result.Result<A, BodyInvalid>
 
 /** The limit of a route's bodies; none is above `bodyBytes`. */
-export type BodyLimit = "bodyBytes" | "embeddingsBodyBytes" | "imagesBodyBytes" | "promptsBodyBytes"
+export type BodyLimit = "bodyBytes" | "embeddingsBodyBytes" | "imagesBodyBytes" | "promptsBodyBytes" | "adminBodyBytes"
 
 /** A decoder of one schema, compiled once; it stops at the first fault. */
 export const bodyDecoder = <A>(schema: Schema.Codec<A, unknown>, check: Check<A>) => {

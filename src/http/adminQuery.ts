@@ -27,6 +27,14 @@ const whole = (name: string, text: string | undefined, most: number): Result.Res
 
 const mostRows = 1000
 const usualRows = 100
+const longestCursor = 256
+
+/** A page of any list. */
+export const pageQuery = (url: string): Result.Result<{ readonly limit: number; readonly cursor: string | undefined }, BodyInvalid> =>
+  Result.gen(function*() {
+    const { cursor, limit } = yield* read(url, ["limit", "cursor"])
+    return { limit: (yield* whole("limit", limit, mostRows)) ?? usualRows, cursor: cursor?.slice(0, longestCursor) }
+  })
 
 export const requestQuery = (url: string): Result.Result<RequestQuery, BodyInvalid> =>
   Result.gen(function*() {

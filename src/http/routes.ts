@@ -9,6 +9,7 @@ const methods: ReadonlyArray<readonly [path: string, allow: ReadonlyArray<string
   ["/v1/messages", ["POST"]],
   ["/v1/messages/count_tokens", ["POST"]],
   ["/v1/models", ["GET"]],
+  ["/admin/v1/audit", ["GET"]],
   ["/admin/v1/requests", ["GET"]],
   ["/admin/v1/usage", ["GET"]],
   ["/metrics", ["GET"]],
@@ -26,6 +27,10 @@ const methods: ReadonlyArray<readonly [path: string, allow: ReadonlyArray<string
 const requestPath = /^\/admin\/v1\/requests\/[\w-]{1,128}$/
 const modelPath = /^\/v1\/models\/[^/](.*[^/])?$/
 
+const entriesPath = /^\/admin\/v1\/(providers|keys|configs|prompts)$/
+const entryPath = /^\/admin\/v1\/(providers|keys|configs|prompts)\/[^/]+$/
+const actionPath = /^\/admin\/v1\/(providers\/[^/]+\/test|keys\/[^/]+\/rotate)$/
+
 /** The id is one segment. */
 const promptPath = /^\/v1\/prompts\/[^/]+\/(completions|render)$/
 
@@ -37,5 +42,8 @@ export const allowedMethods = (path: string): ReadonlyArray<string> => {
   if (modelPath.test(path) && !path.includes("//")) return ["GET"]
   if (promptPath.test(path)) return ["POST"]
   if (requestPath.test(path)) return ["GET"]
+  if (entriesPath.test(path)) return ["GET", "POST"]
+  if (entryPath.test(path)) return ["GET", "PUT", "DELETE"]
+  if (actionPath.test(path)) return ["POST"]
   return methods.find(([known]) => known === path)?.[1] ?? []
 }

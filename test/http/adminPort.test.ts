@@ -36,6 +36,8 @@ it.each([
   ["/admin/v1/requests/unknown", "GET", [404, 404]],
   ["/admin/v1/usage", "GET", [404, 200]],
   ["/admin/v1/usage", "DELETE", [404, 405]],
+  ["/admin/v1/keys", "GET", [404, 200]],
+  ["/admin/v1/keys/unknown", "DELETE", [404, 404]],
   ["/metrics", "GET", [404, 200]],
   ["/metrics", "POST", [404, 405]],
   ["/docs", "GET", [200, 404]],
@@ -49,7 +51,7 @@ it.each([
 
 it("TH23 models are called on the main port only, and an inference key is none for operators", async () => {
   expect(await both("/v1/models", "GET", gatewayKey)).toEqual([200, 404])
-  expect(await both("/admin/v1/usage", "GET", gatewayKey)).toEqual([404, 403])
+  expect(await both("/admin/v1/usage", "GET", gatewayKey)).toEqual([404, 401])
   expect(await both("/admin/v1/usage", "GET", "mgk_wrong000000000000000000000000")).toEqual([404, 401])
 })
 

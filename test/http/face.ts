@@ -3,6 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
+import { Administration } from "../../src/admin/Administration.ts"
+import { ProviderTest } from "../../src/admin/ProviderTest.ts"
 import { Catalog } from "../../src/catalog/Catalog.ts"
 import { Configs } from "../../src/catalog/Configs.ts"
 import { Prompts } from "../../src/catalog/Prompts.ts"
@@ -15,6 +17,8 @@ import { HttpApi, type HttpApiServices } from "../../src/http/HttpApi.ts"
 import { UsageLog } from "../../src/keys/UsageLog.ts"
 import { GatewayKeys } from "../../src/keys/GatewayKeys.ts"
 import type { Operations } from "../../src/provider/Provider.ts"
+import { Holdings } from "../../src/store/Holdings.ts"
+import { Records } from "../../src/store/Records.ts"
 import { ProviderRouter, type Served } from "../../src/router/ProviderRouter.ts"
 import type { ChatChunk, ChatCompletion } from "../../src/wire/openai/ChatReply.ts"
 
@@ -125,6 +129,12 @@ const router = (script: Script): Layer.Layer<ProviderRouter> =>
   })
 
 export const services = (script: Script, limits: Partial<LimitValues> = {}): Layer.Layer<HttpApiServices> =>
+  Layer.mergeAll(Administration.layer, ProviderTest.layer).pipe(
+    Layer.provideMerge(plainServices(script, limits)),
+    Layer.provide(Layer.provideMerge(Holdings.layer({ accounts: [], keys: [] }), Records.layerMemory))
+  )
+
+const plainServices = (script: Script, limits: Partial<LimitValues>) =>
   Layer.mergeAll(
     router(script),
     UsageLog.layerMemory,
