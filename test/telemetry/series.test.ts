@@ -94,6 +94,7 @@ it("every metric comes out under the name other gateways' dashboards use, with i
     "gateway_cache_requests_total counter",
     "gateway_cost_usd_total counter",
     "gateway_token_refresh_total counter",
+    "gateway_config_reload_total counter",
     "gateway_log_queue_depth gauge",
     "gateway_log_dropped_total counter",
     "gateway_build_info gauge",
