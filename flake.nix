@@ -108,6 +108,7 @@
               after = [ "network-online.target" ];
               environment = {
                 GATEWAY_CONFIG = yaml.generate "gateway.yaml" cfg.settings;
+                GATEWAY_DATA_DIR = "/var/lib/model-gateway";
               };
               serviceConfig = {
                 ExecStart = "${program} serve";

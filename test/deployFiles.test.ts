@@ -122,7 +122,7 @@ describe("docker-compose.yaml", () => {
 
   it("is the gateway alone, unless a profile says more", () => {
     expect(services.map(([name, { profiles = [] }]) => [name, ...profiles])).toEqual([
-      ["gateway"], ["redis", "redis"], ["prometheus", "monitoring"], ["grafana", "monitoring"]
+      ["gateway"], ["postgres", "postgres"], ["redis", "redis"], ["prometheus", "monitoring"], ["grafana", "monitoring"]
     ])
   })
 
@@ -144,7 +144,7 @@ describe("docker-compose.yaml", () => {
     const sources = services.flatMap(([, { volumes = [] }]) => volumes.map((one) => one.split(":")[0] ?? ""))
     expect(sources.filter((one) => one.startsWith("./") && !existsSync(join(root, "deploy", one)))).toEqual([])
     expect(sources.filter((one) => !one.startsWith(".")).toSorted()).toEqual(Object.keys(compose.volumes).toSorted())
-    expect(gateway?.volumes).toBe(undefined)
+    expect(gateway?.volumes).toEqual([`data:${/GATEWAY_DATA_DIR=(\S+)/.exec(dockerfile)?.[1]}`])
     expect(gateway?.read_only).toBe(true)
   })
 
