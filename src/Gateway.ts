@@ -3,6 +3,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type * as RateLimiter from "effect/persistence/RateLimiter"
 import type * as Redis from "effect/persistence/Redis"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type * as HttpServer from "effect/http/HttpServer"
@@ -24,9 +25,11 @@ import { WebHandler } from "./http/HttpApi.ts"
 import { MetricsAccess } from "./http/MetricsHandlers.ts"
 import { Readiness } from "./http/Readiness.ts"
 import { Server } from "./http/Server.ts"
+import { Admission } from "./keys/Admission.ts"
 import { GatewayKeys } from "./keys/GatewayKeys.ts"
 import { UsageLog } from "./keys/UsageLog.ts"
 import { Circuits } from "./memory/Circuits.ts"
+import { RateStore } from "./memory/RateStore.ts"
 import { ResponseCache } from "./memory/ResponseCache.ts"
 import { SignatureMemory } from "./memory/SignatureMemory.ts"
 import { CloudPlatformProvider } from "./provider/CloudPlatformProvider.ts"
@@ -36,6 +39,8 @@ import { ProviderRouter } from "./router/ProviderRouter.ts"
 import { SharedRedis } from "./store/SharedRedis.ts"
 import { Holdings } from "./store/Holdings.ts"
 import type { Records } from "./store/Records.ts"
+import { RequestTable } from "./store/RequestTable.ts"
+import { Spending } from "./store/Spending.ts"
 import type { StoreUnusable } from "./store/Sql.ts"
 import * as Store from "./store/Store.ts"
 import { Vault } from "./store/Vault.ts"
@@ -45,7 +50,7 @@ import { Transport } from "./upstream/Transport.ts"
 import { Upstream } from "./upstream/Upstream.ts"
 
 /** What the HTTP face needs, and what another Effect application mounts under a router of its own. */
-export type GatewayServices = ProviderRouter | Catalog | Configs | Prompts | GatewayKeys | UsageLog | Holdings | Records | Administration | ProviderTest
+export type GatewayServices = ProviderRouter | Catalog | Configs | Prompts | GatewayKeys | UsageLog | Admission | Prices | Holdings | Records | Administration | ProviderTest
 
 /** The Redis of several gateways; undefined for one that stands alone. */
 type Sharing = Layer.Layer<SharedRedis | Redis.Redis> | undefined
@@ -81,20 +86,32 @@ const services = <E>(settings: Settings, parts: GatewayParts, shared: Sharing, k
   )
   const entries = Layer.mergeAll(Configs.layer, Prompts.layer, Administration.layer).pipe(Layer.provideMerge(keys), Layer.provideMerge(held))
   const test = ProviderTest.layer.pipe(Layer.provide([router, catalog]))
-  return Layer.mergeAll(router, catalog, entries, test, UsageLog.layerMemory, accounting(settings, prices)).pipe(Layer.provide(limits))
+  const usage = settings.store === undefined ? UsageLog.layerMemory : UsageLog.layer.pipe(Layer.provide(RequestTable.layer), Layer.provide(kept))
+  const spending = settings.store === undefined ? Spending.layerMemory : Spending.layer.pipe(Layer.provide(kept))
+  const admission = Admission.layer.pipe(Layer.provide([rateStore(shared), spending, usage]))
+  return Layer.mergeAll(router, catalog, entries, test, usage, prices, admission, accounting(settings, prices, usage)).pipe(Layer.provide(limits))
 }
 
 /** The pepper of keys is the store's, so that their digests hold for every process on it. */
 const keys: Layer.Layer<GatewayKeys, never, Vault | Holdings> = Layer.unwrap(Effect.map(Vault, ({ pepper }) => GatewayKeys.layer(pepper)))
 
+const rateStore = (shared: Sharing): Layer.Layer<RateLimiter.RateLimiterStore> =>
+  shared === undefined ? RateStore.layerMemory : RateStore.layerShared.pipe(Layer.provide(shared))
+
+/** What a key with limits has used is known from the accounts of its requests; a store may hold such keys at any time. */
+const mayLimit = ({ keys, store }: Settings): boolean =>
+  store !== undefined || keys.some(({ budget, rateLimit }) => budget !== undefined || rateLimit !== undefined)
+
 /** Requests are kept only where somebody may list them. */
-const accounting = <E>(settings: Settings, prices: Layer.Layer<Prices, E>): Layer.Layer<never, E> =>
-  settings.accounting === false ? Layer.empty : accountingLayer({
-    log: { format: settings.log?.format ?? "off", level: settings.log?.level ?? "info" },
-    propagate: settings.propagateUpstream === true,
+const accounting = <E>(settings: Settings, prices: Layer.Layer<Prices, E>, usage: Layer.Layer<UsageLog, E>): Layer.Layer<never, E> => {
+  const isOff = settings.accounting === false
+  return isOff && !mayLimit(settings) ? Layer.empty : accountingLayer({
+    log: { format: isOff ? "off" : settings.log?.format ?? "off", level: settings.log?.level ?? "info" },
     byKey: settings.keyLabel === true,
-    keep: settings.keys.some(({ scopes }) => scopes?.includes("admin") === true)
-  }).pipe(Layer.provide([prices, UsageLog.layerMemory]))
+    propagate: !isOff && settings.propagateUpstream === true,
+    keep: !isOff && (settings.store !== undefined || settings.keys.some(({ scopes }) => scopes?.includes("admin") === true))
+  }).pipe(Layer.provide([prices, usage]))
+}
 
 const circuitMeters = <E>({ accounting }: Settings, prices: Layer.Layer<Prices, E>): Layer.Layer<never, E> =>
   accounting === false ? Layer.empty : circuitMetersLayer.pipe(Layer.provide(prices))

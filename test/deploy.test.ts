@@ -25,7 +25,7 @@ const specs = new Map(Object.values<MetricSpec>(metrics).map((spec) => [promethe
 const usable = new Map([...specs].flatMap(([name, spec]) =>
   (spec.kind === "histogram" ? ["_bucket", "_sum", "_count"].map((part) => name + part) : [name]).map((one) => [one, spec] as const)))
 
-const words = new Set(["sum", "max", "by", "rate", "increase", "histogram_quantile", "le", "time", "label_values", "__rate_interval", "provider", "datasource"])
+const words = new Set(["sum", "min", "max", "by", "rate", "increase", "histogram_quantile", "le", "time", "label_values", "__rate_interval", "provider", "datasource"])
 const queries = dashboard.panels.flatMap(({ targets = [], title }) => targets.map((target) => ({ title, ...target })))
 const variables = dashboard.templating.list.flatMap(({ definition, name }) => (definition === undefined ? [] : [{ title: name, expr: definition, legendFormat: "" }]))
 

@@ -1,6 +1,7 @@
 // Every failure a request can end in, as facts without HTTP.
 // It must not know statuses, error envelopes or header names of answers.
 import * as Schema from "effect/Schema"
+import { Allowance } from "./LimitState.ts"
 import type { ProviderError } from "./ProviderError.ts"
 
 export class KeyMissing extends Schema.TaggedError<KeyMissing>()("KeyMissing", {}) {}
@@ -87,6 +88,25 @@ export class Busy extends Schema.TaggedError<Busy>()("Busy", {
   code: Schema.Literals(["overloaded", "server_shutting_down"]),
   retryAfterMillis: Schema.Number
 }) {}
+/** The key has asked for as much as a minute allows; what is left of each of its limits, and when to ask again. */
+export class RateLimitReached extends Schema.TaggedError<RateLimitReached>()("RateLimitReached", {
+  kind: Schema.Literals(["requests", "tokens"]),
+  /** What a minute allows of that kind. */
+  limit: Schema.Number,
+  retryMillis: Schema.Number,
+  requests: Schema.UndefinedOr(Allowance),
+  tokens: Schema.UndefinedOr(Allowance)
+}) {}
+/** The budget of the key does not cover the request. */
+export class BudgetSpent extends Schema.TaggedError<BudgetSpent>()("BudgetSpent", {
+  usd: Schema.Number,
+  per: Schema.Literals(["day", "month"]),
+  /** The moment the next period begins, and how far off that is. */
+  resets: Schema.String,
+  retryMillis: Schema.Number,
+  /** The rest would cover it, but is set aside for requests that are running, and may come back. */
+  isReserved: Schema.Boolean
+}) {}
 /** The store or the shared memory of several gateways cannot be used right now, and what is kept in this process does not suffice. */
 export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("StoreUnavailable", {
   /** `full`: it answers, but takes no more writes. */
@@ -117,6 +137,8 @@ export type SingleError =
   | RouteUnknown
   | MethodNotAllowed
   | Busy
+  | RateLimitReached
+  | BudgetSpent
   | StoreUnavailable
   | Unexpected
   | ProviderError

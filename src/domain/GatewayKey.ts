@@ -34,6 +34,17 @@ export interface GatewayKey {
   readonly metadata?: Readonly<Record<string, string>> | undefined
 }
 
+/** The period of a budget that a moment of UTC is in: a day as `2027-01-31`, a month as `2027-01`. */
+export const periodOf = (per: Budget["per"], millis: number): string => new Date(millis).toISOString().slice(0, per === "day" ? 10 : 7)
+
+/** When the period behind that one begins. */
+export const nextPeriodMillis = (per: Budget["per"], millis: number): number => {
+  const at = new Date(millis)
+  return per === "day"
+    ? Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate() + 1)
+    : Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1)
+}
+
 /** True when the list is open or one of its patterns fits. */
 export const allows = (patterns: ReadonlyArray<string> | undefined, value: string): boolean =>
   patterns === undefined ||

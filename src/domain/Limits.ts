@@ -70,6 +70,15 @@ export interface LimitValues {
   readonly storeConnections: number
   readonly storeAnswerMillis: number
   readonly storeLockMillis: number
+  /** How often what was spent is written, and how long a part of a budget is a process's own without that. */
+  readonly spendingMillis: number
+  readonly leaseMillis: number
+  /** Reserved from a budget for an answer whose length the request does not bound. */
+  readonly budgetOutputTokens: number
+  /** Of the store: requests that may wait to be written, requests that are kept, days that sums are kept. */
+  readonly usageQueue: number
+  readonly requestsStored: number
+  readonly usageDays: number
 }
 
 const MiB = 1024 * 1024
@@ -141,7 +150,14 @@ export const defaultLimits: LimitValues = {
   providerTestMillis: 10_000,
   storeConnections: 10,
   storeAnswerMillis: 900,
-  storeLockMillis: 5_000
+  storeLockMillis: 5_000,
+  spendingMillis: 250,
+  // Renewed when half of it is over: a key in use is served for 10 minutes without a store.
+  leaseMillis: 20 * 60_000,
+  budgetOutputTokens: 4_096,
+  usageQueue: 10_000,
+  requestsStored: 100_000,
+  usageDays: 400
 }
 
 export const Limits: Context.Reference<LimitValues> = Context.Reference<LimitValues>("gateway/domain/Limits", {

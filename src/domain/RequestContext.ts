@@ -37,7 +37,7 @@ export interface RequestContext {
   readonly strict: boolean
   readonly dryRun: boolean
   readonly unsupported: "ignore" | "reject"
-  /** The request's own, over those of its config. */
+  /** The request's own, over those of its config, over those of its key. */
   readonly metadata: Readonly<Record<string, string>>
   readonly betas: ReadonlyArray<string>
   /** Undefined when the request says nothing. */

@@ -218,7 +218,13 @@ const limits = Schema.Struct({
   refreshMillis: duration,
   storeConnections: count,
   storeAnswerMillis: duration,
-  storeLockMillis: duration
+  storeLockMillis: duration,
+  spendingMillis: duration,
+  leaseMillis: duration,
+  budgetOutputTokens: count,
+  usageQueue: count,
+  requestsStored: count,
+  usageDays: count
 } satisfies Record<keyof LimitValues, unknown>)
 
 /** The configuration file after `${NAME}` was replaced. An unknown key is a fault, so decode with `onExcessProperty: "error"`. */

@@ -20,7 +20,7 @@ import { isClientGone } from "./Refusal.ts"
 import type { Arrival } from "./RequestContexts.ts"
 import { RequestRecord } from "./RequestRecord.ts"
 import { RequestTrace } from "./RequestTrace.ts"
-import { type Book, type Called, calledLast, type CountedTarget, type Ended, rowOf, settle } from "./Settlement.ts"
+import { type Book, type Called, calledLast, type CountedTarget, type Ended, rowOf, settle, usedBy } from "./Settlement.ts"
 
 /** The accounts of one route. */
 export interface RouteAccounts {
@@ -86,13 +86,16 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
             : { called, label: model.label, price: model.price, meters: meters.target(called, operation, model.label, options.byKey ? keyId : undefined) }
         }
         const book: Book = { route: path, meters, counted }
-        const account = (ended: Ended, target: CountedTarget | undefined): void => {
+        const account = (ended: Ended, target: CountedTarget | undefined): Effect.Effect<void> => {
           const settled = settle(ended, book, target)
-          ended.record.trace?.ended(ended, settled, method, path)
-          if (log === undefined && !keep) return
-          const row = rowOf(ended, path, settled)
-          log?.(row)
-          if (keep) usageLog.append(row, target?.label ?? "")
+          const { admitted, trace } = ended.record
+          trace?.ended(ended, settled, method, path)
+          if (log !== undefined || keep) {
+            const row = rowOf(ended, path, settled)
+            log?.(row)
+            if (keep) usageLog.append(row, target?.label ?? "")
+          }
+          return admitted === undefined ? Effect.void : admitted.settle(usedBy(ended, settled))
         }
         return {
           open: () => {
@@ -113,10 +116,9 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
             const called = calledLast(record)
             const target = called === undefined ? undefined : counted(called, arrival.startedMillis, record.keyId)
             if (called !== undefined && target === undefined) {
-              return Effect.map(prices.load, () => account(ended, counted(called, arrival.startedMillis, record.keyId)))
+              return Effect.flatMap(prices.load, () => account(ended, counted(called, arrival.startedMillis, record.keyId)))
             }
-            account(ended, target)
-            return Effect.void
+            return account(ended, target)
           }
         }
       }

@@ -2,7 +2,6 @@
 // It must not know how requests run or are counted.
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Result from "effect/Result"
 import { RecordUnknown, RouteUnknown } from "../domain/GatewayError.ts"
 import { UsageLog } from "../keys/UsageLog.ts"
 import { requestQuery, usageQuery } from "./adminQuery.ts"
@@ -18,22 +17,21 @@ const requests = keyedRoute("GET", `${list}/*`, Effect.gen(function*() {
   const log = yield* UsageLog
   return ({ arrival, request }) => {
     if (arrival.path === list) {
-      return Effect.fromResult(Result.map(requestQuery(request.url), (query) => {
-        const { next, rows } = log.requests(query)
-        return json(listOf(rows.map(shownRequest), next), arrival)
-      }))
+      return Effect.flatMap(Effect.fromResult(requestQuery(request.url)), (query) =>
+        Effect.map(log.requests(query), ({ next, rows }) => json(listOf(rows.map(shownRequest), next), arrival)))
     }
     if (allowedMethods(arrival.path).length === 0) return Effect.fail(new RouteUnknown({ method: "GET", path: arrival.path.slice(0, 256) }))
     const id = arrival.path.slice(list.length + 1)
-    const row = log.request(id)
-    return row === undefined ? Effect.fail(new RecordUnknown({ kind: "request", id })) : Effect.succeed(json(shownRequest(row), arrival))
+    return Effect.flatMap(log.request(id), (row) =>
+      row === undefined ? Effect.fail(new RecordUnknown({ kind: "request", id })) : Effect.succeed(json(shownRequest(row), arrival)))
   }
 }), "admin")
 
 const usage = keyedRoute("GET", "/admin/v1/usage", Effect.gen(function*() {
   const log = yield* UsageLog
   return ({ arrival, request }) =>
-    Effect.fromResult(Result.map(usageQuery(request.url), (query) => json(listOf(log.usage(query).map(shownUsage), undefined), arrival)))
+    Effect.flatMap(Effect.fromResult(usageQuery(request.url)), (query) =>
+      Effect.map(log.usage(query), (groups) => json(listOf(groups.map(shownUsage), undefined), arrival)))
 }), "admin")
 
 export const AdminHandlers = Layer.merge(requests, usage)

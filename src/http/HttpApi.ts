@@ -9,7 +9,9 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { Catalog } from "../catalog/Catalog.ts"
 import type { Configs } from "../catalog/Configs.ts"
+import type { Prices } from "../catalog/Prices.ts"
 import type { Prompts } from "../catalog/Prompts.ts"
+import type { Admission } from "../keys/Admission.ts"
 import type { GatewayKeys } from "../keys/GatewayKeys.ts"
 import type { UsageLog } from "../keys/UsageLog.ts"
 import type { ProviderRouter } from "../router/ProviderRouter.ts"
@@ -32,7 +34,7 @@ import { isOperators } from "./routes.ts"
 import { Traffic } from "./Traffic.ts"
 
 /** What the routes need from the rest of the gateway. */
-export type HttpApiServices = ProviderRouter | GatewayKeys | Catalog | Configs | Prompts | UsageLog | Administration | ProviderTest
+export type HttpApiServices = ProviderRouter | GatewayKeys | Catalog | Configs | Prompts | UsageLog | Admission | Prices | Administration | ProviderTest
 
 type Routes = Layer.Layer<never, never, HttpApiServices | Traffic | HttpRouter.HttpRouter>
 

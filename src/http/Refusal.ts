@@ -7,6 +7,7 @@ import { answerHeaders } from "../api/Headers.ts"
 import { Busy, type GatewayError, RouteUnknown, Unexpected } from "../domain/GatewayError.ts"
 import { contentTypeOf, envelopeOf, errorBody } from "./errorBody.ts"
 import { type ErrorFacts, errorFacts, errorTag } from "./errorFacts.ts"
+import { limitHeaders } from "./limitHeaders.ts"
 import type { Arrival } from "./RequestContexts.ts"
 
 /** Every tag of the union; a new error does not compile without its name here. */
@@ -31,6 +32,8 @@ const tags: Record<GatewayError["_tag"], true> = {
   RouteUnknown: true,
   MethodNotAllowed: true,
   Busy: true,
+  RateLimitReached: true,
+  BudgetSpent: true,
   StoreUnavailable: true,
   Unexpected: true,
   ProviderError: true,
@@ -64,12 +67,18 @@ const failureOf = (error: unknown): GatewayError => {
 }
 
 /** Headers every answer carries, success or not. */
-export const arrivalHeaders = (arrival: Arrival): Record<string, string> => ({
-  "x-request-id": arrival.requestId,
-  "request-id": arrival.requestId,
-  [answerHeaders[arrival.prefix].traceId]: arrival.traceId,
-  "cache-control": "no-store"
-})
+export const arrivalHeaders = (arrival: Arrival): Record<string, string> => {
+  const headers = {
+    "x-request-id": arrival.requestId,
+    "request-id": arrival.requestId,
+    [answerHeaders[arrival.prefix].traceId]: arrival.traceId,
+    "cache-control": "no-store"
+  }
+  const limits = arrival.record?.limits
+  if (limits === undefined) return headers
+  const dialect = envelopeOf(arrival.path) === "anthropic" ? "anthropic" : "openai"
+  return Object.assign(headers, limitHeaders(limits, dialect, arrival.startedMillis))
+}
 
 /** The facts in the envelope of the caller's dialect; `tag` names the error where errors are counted. */
 export const refusal = (facts: ErrorFacts, tag: string, arrival: Arrival): HttpServerResponse.HttpServerResponse => {

@@ -124,7 +124,7 @@ export const requestContext = ({ arrival, catalog, configs, key }: {
   if (Result.isFailure(dryRun)) return Result.fail(dryRun.failure)
   const unsupportedParams = unsupported(headers)
   if (Result.isFailure(unsupportedParams)) return Result.fail(unsupportedParams.failure)
-  const labels = metadata(headers, config.success?.metadata)
+  const labels = metadata(headers, defaultMetadata(key.metadata, config.success?.metadata))
   if (Result.isFailure(labels)) return Result.fail(labels.failure)
   const flags = betas(headers)
   if (Result.isFailure(flags)) return Result.fail(flags.failure)
@@ -231,10 +231,14 @@ type Metadata = Readonly<Record<string, string>>
 const noMetadata: Result.Result<Metadata, BodyInvalid> = Result.succeed({})
 const refusedKeys = new Set(["__proto__", "constructor", "prototype"])
 
-const metadata = (headers: HeaderRecord, ofConfig: Metadata | undefined): Result.Result<Metadata, BodyInvalid> => {
+/** What the key says, and the config over it. */
+const defaultMetadata = (ofKey: Metadata | undefined, ofConfig: Metadata | undefined): Metadata | undefined =>
+  ofKey === undefined ? ofConfig : ofConfig === undefined ? ofKey : { ...ofKey, ...ofConfig }
+
+const metadata = (headers: HeaderRecord, defaults: Metadata | undefined): Result.Result<Metadata, BodyInvalid> => {
   const name = "x-gateway-metadata"
   const text = gatewayHeader(headers, known.metadata)
-  if (text === undefined) return ofConfig === undefined ? noMetadata : Result.succeed(ofConfig)
+  if (text === undefined) return defaults === undefined ? noMetadata : Result.succeed(defaults)
   const wrong = invalid(name, "is a JSON object of strings, at most 8 KiB.")
   if (text.length > longestMetadata) return wrong
   const parsed = Result.getOrElse(parseJsonText(text), () => null)
@@ -247,7 +251,7 @@ const metadata = (headers: HeaderRecord, ofConfig: Metadata | undefined): Result
     }
     entries.push([key, value])
   }
-  return Result.succeed({ ...ofConfig, ...Object.fromEntries(entries) })
+  return Result.succeed({ ...defaults, ...Object.fromEntries(entries) })
 }
 
 const noBetas: Result.Result<ReadonlyArray<string>, BodyInvalid> = Result.succeed([])

@@ -3,6 +3,8 @@
 import { metrics } from "../telemetry/metrics.ts"
 import { type Gauge, Histogram } from "../telemetry/Series.ts"
 import type { AttemptTarget, Observed, ObservedAsking, ObservedAttempt, ObservedCall, ObservedRoute } from "../domain/Observed.ts"
+import type { LimitState } from "../domain/LimitState.ts"
+import type { Admitted } from "../keys/Admission.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
 import type { Usage } from "../domain/Usage.ts"
 import type { Served } from "../router/ProviderRouter.ts"
@@ -62,6 +64,9 @@ export class RequestRecord implements Observed {
   /** Times between the chunks behind the first. */
   pace: Histogram | undefined
   usage: (() => Usage | undefined) | undefined
+  /** Where its key has limits: what ends what was reserved for it, and what its answer tells of them. */
+  admitted: Admitted | undefined
+  limits: LimitState | undefined
   /** Where the request is traced. */
   trace: RequestTrace | undefined
   /** Of a traced request: what it is routed by, and since when. */

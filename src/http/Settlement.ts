@@ -3,6 +3,7 @@
 import type { Counted } from "../catalog/Prices.ts"
 import type { AttemptTarget } from "../domain/Observed.ts"
 import type { AttemptRow, RequestRow } from "../domain/RequestRow.ts"
+import type { Estimate } from "../keys/Admission.ts"
 import { dollarsOf, microDollars, type Usage } from "../domain/Usage.ts"
 import { answered, cancelled, type RouteMeters, type TargetMeters } from "../telemetry/Meters.ts"
 import { errorFacts } from "./errorFacts.ts"
@@ -67,6 +68,18 @@ export const settle = (ended: Ended, book: Book, target: CountedTarget | undefin
     if (costMicros !== undefined) target.meters.costs.get("").add(dollarsOf(costMicros))
   }
   return { status, durationMillis, overheadMillis, usage, costMicros }
+}
+
+const nothingUsed: Estimate = { tokens: 0, costMicros: 0 }
+
+/**
+ * What a request has used of the limits of its key: nothing where nobody was called or nobody answered, as an answer from
+ * the cache. Undefined where somebody may have worked for it and nobody counted: then what was reserved stands, for
+ * otherwise who always leaves before the end would be served for nothing.
+ */
+export const usedBy = ({ gone, record }: Ended, { costMicros, usage }: Settled): Estimate | undefined => {
+  if (record.attempts.length === 0 || (record.served === undefined && !gone)) return nothingUsed
+  return usage === undefined ? undefined : { tokens: usage.input + usage.output, costMicros: costMicros ?? 0 }
 }
 
 /** The same as a row. */

@@ -6,10 +6,13 @@ import type * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { Catalog } from "../catalog/Catalog.ts"
 import type { Configs } from "../catalog/Configs.ts"
+import type { Prices } from "../catalog/Prices.ts"
 import type { Usage } from "../domain/Usage.ts"
+import type { Admission } from "../keys/Admission.ts"
 import type { GatewayKeys } from "../keys/GatewayKeys.ts"
 import type { Operations } from "../provider/Provider.ts"
 import { ProviderRouter } from "../router/ProviderRouter.ts"
+import { admitting, isLimited } from "./Admitting.ts"
 import { keyedRoute } from "./GatewayAuth.ts"
 import { type BodyLimit, bodyReader, type Check } from "./ReadBody.ts"
 import { answer, json } from "./Reply.ts"
@@ -30,15 +33,17 @@ export interface UnaryRoute<Op extends keyof Operations> {
 
 export const unaryRoute = <Op extends keyof Operations>(
   route: UnaryRoute<Op>
-): Layer.Layer<never, never, ProviderRouter | GatewayKeys | Catalog | Configs | Traffic | HttpRouter.HttpRouter> =>
+): Layer.Layer<never, never, ProviderRouter | Admission | Prices | GatewayKeys | Catalog | Configs | Traffic | HttpRouter.HttpRouter> =>
   keyedRoute("POST", route.path, Effect.gen(function*() {
     const router = yield* ProviderRouter
     const readBody = yield* bodyReader(route.body, route.check, route.most)
+    const admit = yield* admitting
     return Effect.fnUntraced(function*(call) {
       const { arrival, request } = call
       const context = yield* Effect.fromResult(requestContext(call))
       const body = yield* readBody(request, arrival.headers, context.config?.model)
       if (context.dryRun) return json(yield* router.explain(route.operation, body, context), arrival)
+      if (isLimited(context.key)) yield* admit(route.operation, body, context, arrival)
       const { served, value } = yield* router.run(route.operation, body, context)
       return answer(context.strict ? route.strictly(value) : value, served, route.usage(value), arrival)
     })

@@ -2,7 +2,7 @@
 // It must not know who answers.
 import * as Result from "effect/Result"
 import { BodyInvalid } from "../domain/GatewayError.ts"
-import { type Grouping, groupings, type RequestQuery, type UsageQuery } from "../keys/UsageLog.ts"
+import { type Grouping, groupings, type RequestQuery, type UsageQuery } from "../domain/usageSums.ts"
 
 const invalid = (param: string, message: string) => Result.fail(new BodyInvalid({ code: "invalid_value", param, message: `${param} ${message}` }))
 

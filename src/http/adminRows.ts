@@ -2,7 +2,7 @@
 // It must not know who asked.
 import type { AttemptRow, RequestRow } from "../domain/RequestRow.ts"
 import { dollarsOf, type Usage } from "../domain/Usage.ts"
-import type { UsageGroup } from "../keys/UsageLog.ts"
+import type { UsageGroup } from "../domain/usageSums.ts"
 import { round } from "../telemetry/requestLines.ts"
 
 const millis = (value: number | undefined): number | undefined => (value === undefined ? undefined : round(value))

@@ -1,6 +1,16 @@
 // Status, type, code, text and headers of every error; the only table of its kind.
 // It must not know envelopes, requests or how an answer is written.
-import type { AllTargetsFailed, Busy, GatewayError, RecordChanged, RecordInvalid, RecordRefused, StoreUnavailable } from "../domain/GatewayError.ts"
+import type {
+  AllTargetsFailed,
+  BudgetSpent,
+  Busy,
+  GatewayError,
+  RateLimitReached,
+  RecordChanged,
+  RecordInvalid,
+  RecordRefused,
+  StoreUnavailable
+} from "../domain/GatewayError.ts"
 import type { ProviderError, Reason } from "../domain/ProviderError.ts"
 
 /** OpenAI's words for kinds of errors. */
@@ -100,6 +110,24 @@ const unableDraft = (error: Busy | StoreUnavailable): Draft => {
     : api(503, "dependency_unavailable", "The gateway cannot reach its store; try again shortly.", retryAfter(storeRetryMillis))
 }
 
+/** What is set aside for running requests comes back within seconds. */
+const reservedRetryMillis = 1000
+
+/** The key has used up what it may use for now. */
+const keyDraft = (error: RateLimitReached | BudgetSpent): Draft => {
+  if (error._tag === "RateLimitReached") {
+    const message = `The gateway key has reached its limit of ${error.limit} ${error.kind} a minute; try again in ${Math.ceil(error.retryMillis / 1000)} s.`
+    return { ...limited(message, retryAfter(error.retryMillis)), type: "rate_limit_error", code: "rate_limit_exceeded" }
+  }
+  const budget = `budget of ${error.usd} US dollars a ${error.per}`
+  return error.isReserved
+    ? limited(`What is left of the gateway key's ${budget} is set aside for requests that are running; try again shortly.`, retryAfter(reservedRetryMillis))
+    : limited(
+      `The gateway key's ${budget} does not cover this request; the next ${error.per} begins ${error.resets}.`,
+      { ...retryAfter(error.retryMillis), ...noRetry }
+    )
+}
+
 const slugs = (known: ReadonlyArray<string>): string =>
   known.length === 0 ? "no provider is configured for this key" : `known here: ${known.slice(0, 20).join(", ")}`
 
@@ -151,6 +179,9 @@ export const errorFacts = (error: GatewayError): ErrorFacts => {
     case "Busy":
     case "StoreUnavailable":
       return finished(unableDraft(error))
+    case "RateLimitReached":
+    case "BudgetSpent":
+      return finished(keyDraft(error))
     case "Unexpected":
       return finished(api(500, "internal_error", "The gateway failed unexpectedly; the request id names the log entry."))
     case "ScopeMissing":
@@ -182,6 +213,8 @@ type RequestSide = Exclude<GatewayError, {
     | "CredentialsInvalid"
     | "Busy"
     | "StoreUnavailable"
+    | "RateLimitReached"
+    | "BudgetSpent"
     | "Unexpected"
 }>
 

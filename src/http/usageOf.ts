@@ -21,7 +21,7 @@ export const chatUsage = (usage: ChatUsage | undefined): Usage | undefined => {
   }
 }
 
-const nothing: Usage = {
+export const nothing: Usage = {
   input: 0,
   output: 0,
   cached: 0,

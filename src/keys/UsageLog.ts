@@ -1,61 +1,32 @@
-// The latest requests and the sums of all, in the memory of this process, for those who ask by the admin API.
-// It must not know HTTP or how a request ran.
+// The latest requests and the sums of all, for those who ask by the admin API: in the memory of this process, or in the store.
+// It must not know HTTP, tables, or how a request ran.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
+import * as Semaphore from "effect/Semaphore"
+import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import type { RequestRow } from "../domain/RequestRow.ts"
+import { grouped, type RequestPage, type RequestQuery, sumUp, type UsageBucket, type UsageEntry, type UsageGroup, type UsageQuery } from "../domain/usageSums.ts"
+import { RequestTable } from "../store/RequestTable.ts"
+import { metrics } from "../telemetry/metrics.ts"
+import { SeriesRegistry } from "../telemetry/Series.ts"
 
-export interface RequestQuery {
-  readonly status?: number | undefined
-  readonly provider?: string | undefined
-  readonly model?: string | undefined
-  readonly key?: string | undefined
-  /** Moment in milliseconds; older requests are left out. */
-  readonly since?: number | undefined
-  readonly limit: number
-  /** The position behind which to go on. */
-  readonly cursor?: number | undefined
-}
-
-/** What sums can be told apart by. */
-export const groupings = ["day", "key", "provider", "model"] as const
-export type Grouping = (typeof groupings)[number]
-
-export interface UsageQuery {
-  /** Days as `2027-01-31`, both included. */
-  readonly from?: string | undefined
-  readonly to?: string | undefined
-  readonly groupBy: ReadonlyArray<Grouping>
-}
-
-export interface Sums {
-  readonly requests: number
-  readonly errors: number
-  readonly input: number
-  readonly output: number
-  readonly cached: number
-  readonly costMicros: number
-}
-
-export interface UsageGroup extends Sums {
-  /** The value of each grouping asked for. */
-  readonly by: Readonly<Partial<Record<Grouping, string>>>
-}
-
-type Mutable<A> = { -readonly [Name in keyof A]: A[Name] }
-interface Bucket {
-  readonly by: Readonly<Record<Grouping, string>>
-  readonly sums: Mutable<Sums>
-}
+/** What has ended within this time is written together, in one go up to so many. */
+const batchMillis = 100
+const batchRows = 500
+/** A store that did not answer is tried again after this. */
+const pauseMillis = 1000
 
 export class UsageLog extends Context.Service<UsageLog, {
-  /** `model` is the name the row is summed under. */
+  /** `model` is the name the row is summed under. Never waits: what cannot be kept is dropped and counted. */
   readonly append: (row: RequestRow, model: string) => void
-  readonly request: (requestId: string) => RequestRow | undefined
-  /** The newest first; `next` is the cursor of the page behind. */
-  readonly requests: (query: RequestQuery) => { readonly rows: ReadonlyArray<RequestRow>; readonly next: number | undefined }
-  readonly usage: (query: UsageQuery) => ReadonlyArray<UsageGroup>
+  readonly request: (requestId: string) => Effect.Effect<RequestRow | undefined, StoreUnavailable>
+  readonly requests: (query: RequestQuery) => Effect.Effect<RequestPage, StoreUnavailable>
+  readonly usage: (query: UsageQuery) => Effect.Effect<ReadonlyArray<UsageGroup>, StoreUnavailable>
+  /** When the latest request of a key ended, of those that are kept. */
+  readonly lastUsed: (keyId: string) => Effect.Effect<number | undefined, StoreUnavailable>
 }>()("gateway/keys/UsageLog") {
   /** So many of the latest requests, and sums per day, key, provider and model of as many as fit; the oldest go first. */
   static readonly layerMemory: Layer.Layer<UsageLog> = Layer.effect(
@@ -63,35 +34,43 @@ export class UsageLog extends Context.Service<UsageLog, {
     Effect.map(Limits, ({ requestsKept, usageEntries }) => {
       const ring: Array<RequestRow> = []
       let count = 0
-      const buckets = new Map<string, Bucket>()
+      const buckets = new Map<string, UsageBucket>()
       const at = (position: number): RequestRow | undefined => ring[position % requestsKept]
       const oldest = () => Math.max(0, count - requestsKept)
+      const latest = (fit: (row: RequestRow) => boolean): RequestRow | undefined => {
+        for (let position = count - 1; position >= oldest(); position--) {
+          const row = at(position)
+          if (row !== undefined && fit(row)) return row
+        }
+        return undefined
+      }
+      const page = (query: RequestQuery): RequestPage => {
+        const rows: Array<RequestRow> = []
+        for (let position = Math.min(query.cursor ?? count, count) - 1; position >= oldest(); position--) {
+          const row = at(position)
+          if (row === undefined || !fits(row, query)) continue
+          if (rows.length === query.limit) return { rows, next: position + 1 }
+          rows.push(row)
+        }
+        return { rows, next: undefined }
+      }
       return {
         append: (row, model) => {
           ring[count++ % requestsKept] = row
-          sumUp(buckets, row, model, usageEntries)
+          sumUp(buckets, { row, model })
+          const [first] = buckets.keys()
+          if (buckets.size > usageEntries && first !== undefined) buckets.delete(first)
         },
-        request: (requestId) => {
-          for (let position = count - 1; position >= oldest(); position--) {
-            const row = at(position)
-            if (row?.requestId === requestId) return row
-          }
-          return undefined
-        },
-        requests: (query) => {
-          const rows: Array<RequestRow> = []
-          for (let position = Math.min(query.cursor ?? count, count) - 1; position >= oldest(); position--) {
-            const row = at(position)
-            if (row === undefined || !fits(row, query)) continue
-            if (rows.length === query.limit) return { rows, next: position + 1 }
-            rows.push(row)
-          }
-          return { rows, next: undefined }
-        },
-        usage: (query) => grouped([...buckets.values()], query)
+        request: (requestId) => Effect.sync(() => latest((row) => row.requestId === requestId)),
+        requests: (query) => Effect.sync(() => page(query)),
+        usage: (query) => Effect.sync(() => grouped(buckets.values(), query)),
+        lastUsed: (keyId) => Effect.sync(() => latest((row) => row.keyId === keyId)?.endedMillis)
       }
     })
   )
+
+  /** In the store, for all gateways on it. One fiber writes; who reads sees all that has ended in this process. */
+  static readonly layer: Layer.Layer<UsageLog, never, RequestTable> = Layer.effect(UsageLog, Effect.suspend(() => make))
 }
 
 const fits = (row: RequestRow, { key, model, provider, since, status }: RequestQuery): boolean =>
@@ -99,48 +78,47 @@ const fits = (row: RequestRow, { key, model, provider, since, status }: RequestQ
   (model === undefined || row.model === model) && (key === undefined || row.keyId === key) &&
   (since === undefined || row.endedMillis >= since)
 
-const dayMillis = 24 * 60 * 60 * 1000
+const make = Effect.gen(function*() {
+  const table = yield* RequestTable
+  const { usageQueue } = yield* Limits
+  const waiting: Array<UsageEntry> = []
+  let dropped = 0
+  const registry = SeriesRegistry.of(yield* Effect.context<never>())
+  registry.read(metrics.usageQueue, {}, () => waiting.length)
+  registry.read(metrics.usageDropped, {}, () => dropped)
 
-const sumUp = (buckets: Map<string, Bucket>, row: RequestRow, model: string, most: number): void => {
-  const { endedMillis, keyId: key = "", provider = "" } = row
-  const name = `${Math.floor(endedMillis / dayMillis)}\n${key}\n${provider}\n${model}`
-  let bucket = buckets.get(name)
-  if (bucket === undefined) {
-    const day = new Date(endedMillis).toISOString().slice(0, 10)
-    bucket = { by: { day, key, provider, model }, sums: { requests: 0, errors: 0, input: 0, output: 0, cached: 0, costMicros: 0 } }
-    buckets.set(name, bucket)
-    const [first] = buckets.keys()
-    if (buckets.size > most && first !== undefined) buckets.delete(first)
-  }
-  const { sums } = bucket
-  sums.requests++
-  if (row.errorCode !== undefined) sums.errors++
-  if (row.usage !== undefined) {
-    sums.input += row.usage.input
-    sums.output += row.usage.output
-    sums.cached += row.usage.cached
-  }
-  sums.costMicros += row.costMicros ?? 0
-}
+  const some = yield* Latch.make(false)
+  const many = yield* Latch.make(false)
+  const one = yield* Semaphore.make(1)
+  const writeSome: Effect.Effect<void, StoreUnavailable> = Effect.suspend(() => {
+    const batch = waiting.slice(0, batchRows)
+    return batch.length === 0 ? Effect.void : Effect.map(table.write(batch), () => void waiting.splice(0, batch.length))
+  })
+  const writeAll: Effect.Effect<void, StoreUnavailable> = one.withPermit(
+    Effect.suspend(() => Effect.forEach(Array.from({ length: Math.ceil(waiting.length / batchRows) }), () => writeSome, { discard: true }))
+  )
+  const turn = Effect.suspend(() => {
+    many.closeUnsafe()
+    if (waiting.length === 0) some.closeUnsafe()
+    const rest = Effect.raceFirst(many.await, Effect.sleep(batchMillis))
+    return Effect.andThen(some.await, Effect.andThen(rest, Effect.catch(writeAll, () => Effect.sleep(pauseMillis))))
+  })
+  yield* Effect.acquireRelease(Effect.forkScoped(Effect.forever(turn)), () => Effect.ignore(writeAll))
 
-const add = (sums: Mutable<Sums>, more: Sums): void => {
-  sums.requests += more.requests
-  sums.errors += more.errors
-  sums.input += more.input
-  sums.output += more.output
-  sums.cached += more.cached
-  sums.costMicros += more.costMicros
-}
-
-const grouped = (buckets: ReadonlyArray<Bucket>, { from, groupBy, to }: UsageQuery): ReadonlyArray<UsageGroup> => {
-  const groups = new Map<string, Mutable<UsageGroup>>()
-  for (const { by, sums } of buckets) {
-    if ((from !== undefined && by.day < from) || (to !== undefined && by.day > to)) continue
-    const kept = Object.fromEntries(groupBy.map((one) => [one, by[one]]))
-    const name = JSON.stringify(kept)
-    const group = groups.get(name)
-    if (group === undefined) groups.set(name, { by: kept, ...sums })
-    else add(group, sums)
-  }
-  return [...groups].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, group]) => group)
-}
+  const after = <A>(read: Effect.Effect<A, StoreUnavailable>): Effect.Effect<A, StoreUnavailable> => Effect.andThen(writeAll, read)
+  return UsageLog.of({
+    append: (row, model) => {
+      if (waiting.length >= usageQueue) {
+        dropped++
+        return
+      }
+      waiting.push({ row, model })
+      if (waiting.length === 1) some.openUnsafe()
+      if (waiting.length >= batchRows) many.openUnsafe()
+    },
+    request: (requestId) => after(table.request(requestId)),
+    requests: (query) => after(table.requests(query)),
+    usage: (query) => after(table.usage(query)),
+    lastUsed: (keyId) => after(table.lastUsed(keyId))
+  })
+})

@@ -11,6 +11,7 @@ import { Catalog } from "../catalog/Catalog.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
 import type { Json } from "../domain/json.ts"
 import { Limits } from "../domain/Limits.ts"
+import { parseFamily } from "../domain/ModelRef.ts"
 import { isBuiltIn, type ProviderAccount, type ProviderKind } from "../domain/ProviderAccount.ts"
 import { ProviderError } from "../domain/ProviderError.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"
@@ -38,6 +39,12 @@ export interface Served {
   readonly retryCount: number
   readonly cache: CacheStatus
   readonly ignored: ReadonlyArray<string>
+}
+
+/** A target before it is called. */
+export interface TargetName {
+  readonly slug: string
+  readonly modelId: string
 }
 
 /** A stream that has begun, with who serves it. */
@@ -80,6 +87,12 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
     GatewayError,
     Scope.Scope
   >
+  /** Who may be asked, by slug and model; the first is asked first. Fails where `run` would for want of a target. */
+  readonly targets: <Op extends keyof Operations>(
+    operation: Op,
+    request: Operations[Op]["request"],
+    context: RequestContext
+  ) => Effect.Effect<ReadonlyArray<TargetName>, GatewayError>
   /** What would be sent; needs no credential and sends nothing. */
   readonly explain: <Op extends keyof Operations>(
     operation: Op,
@@ -98,7 +111,7 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
       const cache = yield* ResponseCache
       const limits = yield* Limits
       const random = yield* Random.Random
-      const { prepared, serve } = serving({ catalog, providers, memory, circuits, cache, limits, draw: () => random.nextDoubleUnsafe() })
+      const { planOf, prepared, serve } = serving({ catalog, providers, memory, circuits, cache, limits, draw: () => random.nextDoubleUnsafe() })
 
       const learn = (context: RequestContext, { issuer }: Target, calls: ReadonlyArray<SignedCall>) =>
         memory.remember(context.key.id, issuer, calls)
@@ -136,6 +149,12 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
             return { chunks: learned, served, usage }
           })
         },
+        targets: (operation, request, context) =>
+          Effect.map(planOf({ operation, request, context, stream: false }), (plan) =>
+            plan.map(({ account, modelId }) => ({
+              slug: account.slug,
+              modelId: Result.match(parseFamily(modelId), { onFailure: () => modelId, onSuccess: (ref) => ref.modelId })
+            }))),
         explain: (operation, request, context) =>
           Effect.map(
             prepared({ operation, request, context, stream: "stream" in request && request.stream === true }),

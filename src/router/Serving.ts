@@ -34,6 +34,8 @@ export interface ServingServices extends AttemptServices, PlanningServices {
 }
 
 interface Serving {
+  /** The targets of a request, in the order in which they are tried. */
+  readonly planOf: <Op extends keyof Operations>(asking: Asking<Op>) => Effect.Effect<Plan, GatewayError>
   readonly serve: <Op extends keyof Operations, A, R>(
     asking: Asking<Op>,
     sending: Sending<Op, A, R>
@@ -98,6 +100,7 @@ export const serving = (services: ServingServices): Serving => {
     })
 
   return {
+    planOf: (asking) => Effect.suspend(() => planOf(asking)),
     serve: <Op extends keyof Operations, A, R>(asking: Asking<Op>, sending: Sending<Op, A, R>) =>
       Effect.flatMap(Effect.suspend(() => planOf(asking)), (plan) => {
         const { key, startedMillis } = asking.context

@@ -68,8 +68,17 @@ const accounting = Effect.gen(function*() {
     PRIMARY KEY (key_id, period) ${end}`
 })
 
+/** The parts of budgets that processes may spend without asking. */
+const leases = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const { end, integer, name } = words(sql)
+  yield* sql`CREATE TABLE spending_leases (
+    key_id ${name} NOT NULL, period ${name} NOT NULL, holder ${name} NOT NULL, micros ${integer} NOT NULL,
+    turn ${integer} NOT NULL, until_millis ${integer} NOT NULL, PRIMARY KEY (key_id, period, holder) ${end}`
+})
+
 const run = Migrator.make({})({
-  loader: Migrator.fromRecord({ "1_records": records, "2_accounting": accounting }),
+  loader: Migrator.fromRecord({ "1_records": records, "2_accounting": accounting, "3_leases": leases }),
   table: "migrations"
 })
 

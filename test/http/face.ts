@@ -14,6 +14,10 @@ import type { ProviderAccount } from "../../src/domain/ProviderAccount.ts"
 import type { ProviderError } from "../../src/domain/ProviderError.ts"
 import type { RequestContext } from "../../src/domain/RequestContext.ts"
 import { HttpApi, type HttpApiServices } from "../../src/http/HttpApi.ts"
+import { Admission } from "../../src/keys/Admission.ts"
+import { Spending } from "../../src/store/Spending.ts"
+import { RateStore } from "../../src/memory/RateStore.ts"
+import { Prices } from "../../src/catalog/Prices.ts"
 import { UsageLog } from "../../src/keys/UsageLog.ts"
 import { GatewayKeys } from "../../src/keys/GatewayKeys.ts"
 import type { Operations } from "../../src/provider/Provider.ts"
@@ -113,6 +117,7 @@ const router = (script: Script): Layer.Layer<ProviderRouter> =>
       script.calls.push({ verb: "open", operation, request, context })
       return Effect.as(script.open, { chunks: script.chunks as Stream.Stream<Operations[Op]["chunk"], ProviderError>, served: script.served, usage: () => undefined })
     },
+    targets: () => Effect.succeed([{ slug: script.served.slug, modelId: script.served.modelId }]),
     explain: (operation, request, context) => {
       script.calls.push({ verb: "explain", operation, request, context })
       return Effect.succeed({
@@ -128,6 +133,8 @@ const router = (script: Script): Layer.Layer<ProviderRouter> =>
     }
   })
 
+const catalog = Catalog.layerMemory([account("gemini", ["gemini-2.5-flash", "anthropic.claude-x"]), account("google")])
+
 export const services = (script: Script, limits: Partial<LimitValues> = {}): Layer.Layer<HttpApiServices> =>
   Layer.mergeAll(Administration.layer, ProviderTest.layer).pipe(
     Layer.provideMerge(plainServices(script, limits)),
@@ -138,7 +145,9 @@ const plainServices = (script: Script, limits: Partial<LimitValues>) =>
   Layer.mergeAll(
     router(script),
     UsageLog.layerMemory,
-    Catalog.layerMemory([account("gemini", ["gemini-2.5-flash", "anthropic.claude-x"]), account("google")]),
+    Admission.layer.pipe(Layer.provide([RateStore.layerMemory, Spending.layerMemory, UsageLog.layerMemory])),
+    Prices.layerWith({}).pipe(Layer.provide(catalog)),
+    catalog,
     GatewayKeys.layerStatic([
       { name: "test", key: Redacted.make(key) },
       { name: "narrow", key: Redacted.make(narrowKey), providers: ["google"], models: ["gemini-2.5-flash*"] }

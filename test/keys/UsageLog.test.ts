@@ -1,11 +1,16 @@
-// The latest requests by filters and pages, and sums by any grouping.
-import { it } from "@effect/vitest"
+// The latest requests by filters and pages, and sums by any grouping: in memory, and the same in every database.
+import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as TestClock from "effect/testing/TestClock"
 import { expect } from "vitest"
-import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
+import { StoreUnavailable } from "../../src/domain/GatewayError.ts"
+import { defaultLimits, type LimitValues, Limits } from "../../src/domain/Limits.ts"
 import type { RequestRow } from "../../src/domain/RequestRow.ts"
+import type { RequestQuery } from "../../src/domain/usageSums.ts"
 import { UsageLog } from "../../src/keys/UsageLog.ts"
+import { RequestTable } from "../../src/store/RequestTable.ts"
+import { databases, storeOn } from "../support/databases.ts"
 
 const noon = Date.parse("2027-01-31T12:00:00Z")
 const row = (at: number, more: Partial<RequestRow> = {}): RequestRow => ({
@@ -17,10 +22,10 @@ const row = (at: number, more: Partial<RequestRow> = {}): RequestRow => ({
   provider: "google",
   model: "m",
   target: 0,
-  attempts: [],
+  attempts: [{ provider: "google", model: "m", target: 0, durationMillis: 0.5, firstChunkMillis: undefined, errorCode: undefined, upstreamStatus: undefined }],
   stream: false,
   cache: "DISABLED",
-  durationMillis: 1,
+  durationMillis: 1.25,
   ttftMillis: undefined,
   overheadMillis: 1,
   usage: { input: 10, output: 5, cached: 2, cacheWritten: 0, reasoning: 0, audioInput: 0, audioOutput: 0, imageOutput: 0, images: 0 },
@@ -29,45 +34,115 @@ const row = (at: number, more: Partial<RequestRow> = {}): RequestRow => ({
   errorCode: undefined,
   ...more
 })
-const layer = UsageLog.layerMemory.pipe(Layer.provide(Layer.succeed(Limits, { ...defaultLimits, requestsKept: 4, usageEntries: 3 })))
 
-it.effect("keeps the latest, answers the newest first, page by page", () =>
+const bounded = (more: Partial<LimitValues> = {}) =>
+  Layer.succeed(Limits, { ...defaultLimits, requestsKept: 4, usageEntries: 3, requestsStored: 4, ...more })
+const logs: ReadonlyArray<readonly [name: string, layer: Layer.Layer<UsageLog>]> = [
+  ["in memory", UsageLog.layerMemory.pipe(Layer.provide(bounded()))],
+  ...databases.map((database) => [
+    `on ${database.name}`,
+    UsageLog.layer.pipe(Layer.provide(RequestTable.layer), Layer.provide(Layer.fresh(storeOn(database))), Layer.provide(bounded()))
+  ] as const)
+]
+
+describe.each(logs)("the log of requests %s", (_name, layer) => {
+  it.effect("keeps the latest, answers the newest first, page by page", () =>
+    Effect.gen(function*() {
+      const log = yield* UsageLog
+      expect(yield* log.requests({ limit: 10 })).toEqual({ rows: [], next: undefined })
+      const filled = row(5, { status: 503, errorCode: "x", provider: "vertex-ai", stream: true, ttftMillis: 3.5, costMicros: 2 ** 40 })
+      for (let at = 0; at < 5; at++) log.append(row(at, at % 2 === 0 ? {} : { status: 503, errorCode: "x", provider: "vertex-ai" }), "m")
+      log.append(filled, "m")
+      const ids = (query: Partial<RequestQuery>) =>
+        Effect.map(log.requests({ limit: 10, ...query }), ({ next, rows }) => [rows.map(({ requestId }) => requestId), next !== undefined])
+      expect(yield* ids({})).toEqual([["r5", "r4", "r3", "r2"], false])
+      const { next } = yield* log.requests({ limit: 3 })
+      expect([yield* ids({ limit: 3 }), yield* ids({ limit: 3, cursor: next })]).toEqual([[["r5", "r4", "r3"], true], [["r2"], false]])
+      expect(yield* ids({ status: 503 })).toEqual([["r5", "r3"], false])
+      expect(yield* ids({ provider: "google", limit: 1 })).toEqual([["r4"], true])
+      expect(yield* ids({ since: noon + 4 })).toEqual([["r5", "r4"], false])
+      expect([yield* ids({ key: "other" }), yield* ids({ model: "n" })]).toEqual([[[], false], [[], false]])
+      expect([yield* log.request("r5"), yield* log.request("r1")]).toEqual([filled, undefined])
+      expect([yield* log.lastUsed("ci"), yield* log.lastUsed("other")]).toEqual([noon + 5, undefined])
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("sums by day, key, provider and model", () =>
+    Effect.gen(function*() {
+      const log = yield* UsageLog
+      const nextDay = 24 * 3_600_000
+      expect(yield* log.usage({ groupBy: [] })).toEqual([])
+      log.append(row(0), "a")
+      log.append(row(1, { usage: undefined, costMicros: undefined, errorCode: "x" }), "a")
+      log.append(row(2, { keyId: undefined, provider: undefined }), "b")
+      yield* log.usage({ groupBy: [] })
+      log.append(row(nextDay), "a")
+      const one = { requests: 1, errors: 0, input: 10, output: 5, cached: 2, costMicros: 7 }
+      expect(yield* log.usage({ groupBy: ["day", "key", "provider", "model"] })).toEqual([
+        { by: { day: "2027-01-31", key: "", provider: "", model: "b" }, ...one },
+        { by: { day: "2027-01-31", key: "ci", provider: "google", model: "a" }, ...one, requests: 2, errors: 1 },
+        { by: { day: "2027-02-01", key: "ci", provider: "google", model: "a" }, ...one }
+      ])
+      expect(yield* log.usage({ groupBy: ["model", "day"], key: "ci" })).toEqual([
+        { by: { model: "a", day: "2027-01-31" }, ...one, requests: 2, errors: 1 },
+        { by: { model: "a", day: "2027-02-01" }, ...one }
+      ])
+      expect(yield* log.usage({ groupBy: [] })).toEqual([{ by: {}, requests: 4, errors: 1, input: 30, output: 15, cached: 6, costMicros: 21 }])
+      expect(yield* log.usage({ groupBy: ["model"], from: "2027-02-01" })).toEqual([{ by: { model: "a" }, ...one }])
+      expect(yield* log.usage({ groupBy: ["model"], to: "2027-01-30" })).toEqual([])
+    }).pipe(Effect.provide(layer)))
+})
+
+it.effect("in memory the oldest sums leave first", () =>
   Effect.gen(function*() {
     const log = yield* UsageLog
-    expect(log.requests({ limit: 10 })).toEqual({ rows: [], next: undefined })
-    for (let at = 0; at < 6; at++) log.append(row(at, at % 2 === 0 ? {} : { status: 503, errorCode: "x", provider: "vertex-ai" }), "m")
-    const ids = (query: Partial<Parameters<typeof log.requests>[0]>) => {
-      const { next, rows } = log.requests({ limit: 10, ...query })
-      return [rows.map(({ requestId }) => requestId), next]
-    }
-    expect(ids({})).toEqual([["r5", "r4", "r3", "r2"], undefined])
-    expect(ids({ limit: 3 })).toEqual([["r5", "r4", "r3"], 3])
-    expect(ids({ limit: 3, cursor: 3 })).toEqual([["r2"], undefined])
-    expect(ids({ status: 503 })).toEqual([["r5", "r3"], undefined])
-    expect(ids({ provider: "google", limit: 1 })).toEqual([["r4"], 3])
-    expect(ids({ since: noon + 4 })).toEqual([["r5", "r4"], undefined])
-    expect([ids({ key: "other" }), ids({ model: "n" })]).toEqual([[[], undefined], [[], undefined]])
-    expect([log.request("r2")?.requestId, log.request("r1")]).toEqual(["r2", undefined])
-  }).pipe(Effect.provide(layer)))
+    for (const [at, model] of ["a", "b", "c", "d"].entries()) log.append(row(at), model)
+    expect((yield* log.usage({ groupBy: ["model"] })).map(({ by }) => by.model)).toEqual(["b", "c", "d"])
+  }).pipe(Effect.provide(UsageLog.layerMemory.pipe(Layer.provide(bounded())))))
 
-it.effect("sums by day, key, provider and model; the oldest sums leave first", () =>
-  Effect.gen(function*() {
-    const log = yield* UsageLog
-    const nextDay = 24 * 3_600_000
-    log.append(row(0), "a")
-    log.append(row(1, { usage: undefined, costMicros: undefined, errorCode: "x" }), "a")
-    log.append(row(2, { keyId: undefined, provider: undefined }), "b")
-    log.append(row(nextDay), "a")
-    const one = { requests: 1, errors: 0, input: 10, output: 5, cached: 2, costMicros: 7 }
-    expect(log.usage({ groupBy: ["day", "key", "provider", "model"] })).toEqual([
-      { by: { day: "2027-01-31", key: "", provider: "", model: "b" }, ...one },
-      { by: { day: "2027-01-31", key: "ci", provider: "google", model: "a" }, ...one, requests: 2, errors: 1 },
-      { by: { day: "2027-02-01", key: "ci", provider: "google", model: "a" }, ...one }
-    ])
-    expect(log.usage({ groupBy: [] })).toEqual([{ by: {}, requests: 4, errors: 1, input: 30, output: 15, cached: 6, costMicros: 21 }])
-    expect(log.usage({ groupBy: ["model"], from: "2027-02-01" })).toEqual([{ by: { model: "a" }, ...one }])
-    expect(log.usage({ groupBy: ["model"], to: "2027-01-30" })).toEqual([])
-    log.append(row(nextDay), "c")
-    expect(log.usage({ groupBy: ["model"] }).map(({ by }) => by.model)).toEqual(["a", "b", "c"])
-    expect(log.usage({ groupBy: [], to: "2027-01-31" })).toEqual([{ by: {}, ...one }])
-  }).pipe(Effect.provide(layer)))
+/** A table that takes nothing until it is told to. */
+const stubborn = (written: Array<ReadonlyArray<string>>, state: { isGone: boolean }): Layer.Layer<RequestTable> =>
+  Layer.succeed(RequestTable, {
+    write: (entries) =>
+      Effect.suspend(() => {
+        if (state.isGone) return Effect.fail(new StoreUnavailable({ reason: "unreachable" }))
+        written.push(entries.map(({ row: { requestId } }) => requestId))
+        return Effect.void
+      }),
+    request: () => Effect.succeed(undefined),
+    requests: () => Effect.succeed({ rows: [], next: undefined }),
+    usage: () => Effect.succeed([]),
+    lastUsed: () => Effect.succeed(undefined)
+  })
+
+describe("the writer", () => {
+  it.effect("writes together what ended within 100 ms, and the rest when the process ends", () => {
+    const written: Array<ReadonlyArray<string>> = []
+    return Effect.gen(function*() {
+      yield* Effect.scoped(Effect.gen(function*() {
+        const log = yield* UsageLog
+        log.append(row(0), "m")
+        log.append(row(1), "m")
+        yield* TestClock.adjust(99)
+        expect(written).toEqual([])
+        yield* TestClock.adjust(1)
+        expect(written).toEqual([["r0", "r1"]])
+        log.append(row(2), "m")
+      }).pipe(Effect.provide(UsageLog.layer.pipe(Layer.provide(stubborn(written, { isGone: false }))))))
+      expect(written).toEqual([["r0", "r1"], ["r2"]])
+    })
+  })
+
+  it.effect("keeps what fits while the store is gone, drops the rest without a wait, and writes it when the store is back", () => {
+    const written: Array<ReadonlyArray<string>> = []
+    const state = { isGone: true }
+    return Effect.gen(function*() {
+      const log = yield* UsageLog
+      for (let at = 0; at < 4; at++) log.append(row(at), "m")
+      yield* TestClock.adjust(100)
+      expect((yield* Effect.exit(log.requests({ limit: 1 })))._tag).toBe("Failure")
+      state.isGone = false
+      yield* TestClock.adjust(1_100)
+      expect(written).toEqual([["r0", "r1", "r2"]])
+    }).pipe(Effect.provide(UsageLog.layer.pipe(Layer.provide(stubborn(written, state)), Layer.provide(bounded({ usageQueue: 3 })))))
+  })
+})

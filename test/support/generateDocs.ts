@@ -4,8 +4,9 @@ import { writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import {
-  BodyInvalid, BodyTooLarge, Busy, ContentTypeUnsupported, CredentialsInvalid, CredentialsMissing, type GatewayError, KeyInvalid,
-  KeyMissing, MethodNotAllowed, ModelNotAllowed, ProviderMissing, RecordChanged, RecordInvalid, RecordRefused, RecordUnknown, RouteUnknown, StoreUnavailable, ScopeMissing, type SingleError, SlugUnknown, Unexpected,
+  BodyInvalid, BodyTooLarge, BudgetSpent, Busy, ContentTypeUnsupported, CredentialsInvalid, CredentialsMissing, type GatewayError, KeyInvalid,
+  KeyMissing, MethodNotAllowed, ModelNotAllowed, ProviderMissing, RateLimitReached, RecordChanged, RecordInvalid, RecordRefused, RecordUnknown, RouteUnknown,
+  StoreUnavailable, ScopeMissing, type SingleError, SlugUnknown, Unexpected,
   UnsupportedOperation, UnsupportedParameter
 } from "../../src/domain/GatewayError.ts"
 import { ProviderError, type Reason } from "../../src/domain/ProviderError.ts"
@@ -71,6 +72,16 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
   Busy: [
     ["Too many requests are in flight", new Busy({ code: "overloaded", retryAfterMillis: 1 })],
     ["The service is shutting down", new Busy({ code: "server_shutting_down", retryAfterMillis: 1 })]
+  ],
+  RateLimitReached: [
+    [
+      "The key has reached its limit of requests or tokens a minute",
+      new RateLimitReached({ kind: "requests", limit: 1, retryMillis: 1, requests: undefined, tokens: undefined })
+    ]
+  ],
+  BudgetSpent: [
+    ["The key has spent its budget", new BudgetSpent({ usd: 1, per: "day", resets: "", retryMillis: 1, isReserved: false })],
+    ["What is left of the key's budget is set aside for requests that are running", new BudgetSpent({ usd: 1, per: "day", resets: "", retryMillis: 1, isReserved: true })]
   ],
   StoreUnavailable: [
     ["The store cannot be reached and this process does not know the answer", new StoreUnavailable({ reason: "unreachable" })],

@@ -1,0 +1,107 @@
+// What lists of requests and sums of usage can be asked, and how requests become sums.
+// It must not know where either is kept.
+import type { RequestRow } from "./RequestRow.ts"
+
+export interface RequestQuery {
+  readonly status?: number | undefined
+  readonly provider?: string | undefined
+  readonly model?: string | undefined
+  readonly key?: string | undefined
+  /** Moment in milliseconds; older requests are left out. */
+  readonly since?: number | undefined
+  readonly limit: number
+  /** The position behind which to go on. */
+  readonly cursor?: number | undefined
+}
+
+/** What sums can be told apart by. */
+export const groupings = ["day", "key", "provider", "model"] as const
+export type Grouping = (typeof groupings)[number]
+
+export interface UsageQuery {
+  /** Days as `2027-01-31`, both included. */
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  readonly key?: string | undefined
+  readonly groupBy: ReadonlyArray<Grouping>
+}
+
+export interface Sums {
+  readonly requests: number
+  readonly errors: number
+  readonly input: number
+  readonly output: number
+  readonly cached: number
+  readonly costMicros: number
+}
+
+export interface UsageGroup extends Sums {
+  /** The value of each grouping asked for. */
+  readonly by: Readonly<Partial<Record<Grouping, string>>>
+}
+
+/** The newest first; `next` is the cursor of the page behind. */
+export interface RequestPage {
+  readonly rows: ReadonlyArray<RequestRow>
+  readonly next: number | undefined
+}
+
+/** A request that has ended, and the name its model is summed under. */
+export interface UsageEntry {
+  readonly row: RequestRow
+  readonly model: string
+}
+
+type Mutable<A> = { -readonly [Name in keyof A]: A[Name] }
+
+/** The sums of one day, key, provider and model. */
+export interface UsageBucket {
+  readonly by: Readonly<Record<Grouping, string>>
+  readonly sums: Mutable<Sums>
+}
+
+const dayMillis = 24 * 60 * 60 * 1000
+
+/** Adds a request to its bucket, which is made where it is missing. */
+export const sumUp = (buckets: Map<string, UsageBucket>, { model, row }: UsageEntry): void => {
+  const { endedMillis, keyId: key = "", provider = "" } = row
+  const name = `${Math.floor(endedMillis / dayMillis)}\n${key}\n${provider}\n${model}`
+  let bucket = buckets.get(name)
+  if (bucket === undefined) {
+    const day = new Date(endedMillis).toISOString().slice(0, 10)
+    bucket = { by: { day, key, provider, model }, sums: { requests: 0, errors: 0, input: 0, output: 0, cached: 0, costMicros: 0 } }
+    buckets.set(name, bucket)
+  }
+  const { sums } = bucket
+  sums.requests++
+  if (row.errorCode !== undefined) sums.errors++
+  if (row.usage !== undefined) {
+    sums.input += row.usage.input
+    sums.output += row.usage.output
+    sums.cached += row.usage.cached
+  }
+  sums.costMicros += row.costMicros ?? 0
+}
+
+const add = (sums: Mutable<Sums>, more: Sums): void => {
+  sums.requests += more.requests
+  sums.errors += more.errors
+  sums.input += more.input
+  sums.output += more.output
+  sums.cached += more.cached
+  sums.costMicros += more.costMicros
+}
+
+/** The buckets a query asks for, put together by its groupings, in their order. */
+export const grouped = (buckets: Iterable<UsageBucket>, { from, groupBy, key, to }: UsageQuery): ReadonlyArray<UsageGroup> => {
+  const groups = new Map<string, Mutable<UsageGroup>>()
+  for (const { by, sums } of buckets) {
+    if ((from !== undefined && by.day < from) || (to !== undefined && by.day > to) || (key !== undefined && by.key !== key)) continue
+    const kept = Object.fromEntries(groupBy.map((one) => [one, by[one]]))
+    const name = JSON.stringify(kept)
+    const group = groups.get(name)
+    if (group === undefined) groups.set(name, { by: kept, ...sums })
+    else add(group, sums)
+  }
+  return [...groups].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, group]) => group)
+}

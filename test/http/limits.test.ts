@@ -1,0 +1,139 @@
+// Keys with limits through the whole service: what is reserved and settled, what answers tell of it, in every dialect, to its end.
+import { describe, expect, it } from "vitest"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import type { KeySetting } from "../../src/domain/Settings.ts"
+import type { TransportScript } from "../../src/upstream/Transport.ts"
+import { replying } from "../support/scripted.ts"
+import { accountedGateway, adminKey } from "../support/accounted.ts"
+import { gatewayKey } from "../support/TestGateway.ts"
+
+/** An answer of Gemini that counts 100 tokens in, 20 out: 30 + 50 micro-dollars by the prices of these tests. */
+const reply = {
+  candidates: [{ content: { role: "model", parts: [{ text: "Hello" }] }, finishReason: "STOP" }],
+  usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 20, totalTokenCount: 120 },
+  modelVersion: "gemini-2.5-flash"
+}
+const counted = replying(reply)
+const streamed = { status: 200, chunks: [`data: ${JSON.stringify(reply)}\n\n`] }
+const hello = { model: "@google/gemini-2.5-flash", messages: [{ role: "user", content: "Hi" }], max_tokens: 20 }
+
+const gatewayFor = (limits: Partial<KeySetting>, script: TransportScript = ({ url }) => Effect.succeed(url.includes("stream") ? streamed : counted)) =>
+  accountedGateway(script, {
+    settings: {
+      keys: [
+        { name: "ci", key: Redacted.make(gatewayKey), ...limits },
+        { name: "boss", key: Redacted.make(adminKey), scopes: ["admin"] }
+      ]
+    }
+  })
+
+const limitsOf = (response: Response): Record<string, string> =>
+  Object.fromEntries([...response.headers].filter(([name]) => /ratelimit|^retry/.test(name)))
+const withoutResets = (response: Response) => Object.fromEntries(Object.entries(limitsOf(response)).filter(([name]) => !/reset|retry-after/.test(name)))
+
+describe("limits a minute", () => {
+  const rateLimit = { requestsPerMinute: 2, tokensPerMinute: 1000 }
+
+  it("are told on answers, settled by what was used, and refused with the time to wait", async () => {
+    const gateway = gatewayFor({ rateLimit })
+    const first = await gateway.post("/v1/chat/completions", hello)
+    expect([first.status, withoutResets(first)]).toEqual([200, {
+      "x-ratelimit-limit-requests": "2",
+      "x-ratelimit-remaining-requests": "1",
+      "x-ratelimit-limit-tokens": "1000",
+      "x-ratelimit-remaining-tokens": "995"
+    }])
+    await first.text()
+    const second = await gateway.post("/v1/chat/completions", { ...hello, stream: true })
+    expect(Number(second.headers.get("x-ratelimit-remaining-tokens"))).toBeLessThan(900)
+    expect([second.status, second.headers.get("x-ratelimit-remaining-requests"), (await second.text()).endsWith("data: [DONE]\n\n")]).toEqual([200, "0", true])
+    const third = await gateway.post("/v1/chat/completions", hello)
+    expect([third.status, third.headers.get("x-ratelimit-remaining-requests"), Number(third.headers.get("retry-after"))]).toEqual([429, "0", 30])
+    expect(await third.json()).toEqual({
+      error: { message: "The gateway key has reached its limit of 2 requests a minute; try again in 30 s.", type: "rate_limit_error", param: null, code: "rate_limit_exceeded" }
+    })
+    expect(gateway.seen.length).toBe(2)
+    expect((await gateway.metrics()).filter((line) => line.startsWith("gateway_rate_limited_total"))).toEqual([
+      "gateway_rate_limited_total{scope=\"key\",kind=\"requests\"} 1"
+    ])
+  })
+
+  it("are told in Anthropic's words on its route", async () => {
+    const gateway = gatewayFor({ rateLimit: { requestsPerMinute: 1, tokensPerMinute: undefined } }, () =>
+      Effect.succeed(replying({ type: "message", id: "m", model: "claude-sonnet-4-6", content: [], usage: { input_tokens: 1, output_tokens: 1 } })))
+    const body = { model: "@vertex-ai/anthropic.claude-sonnet-4-6", max_tokens: 10, messages: [{ role: "user", content: "Hi" }] }
+    const first = await gateway.post("/v1/messages", body)
+    expect([first.status, withoutResets(first)]).toEqual([200, { "anthropic-ratelimit-requests-limit": "1", "anthropic-ratelimit-requests-remaining": "0" }])
+    expect(first.headers.get("anthropic-ratelimit-requests-reset")).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+    const second = await gateway.post("/v1/messages", body)
+    expect([second.status, await second.json()]).toEqual([429, {
+      type: "error",
+      error: { type: "rate_limit_error", message: "The gateway key has reached its limit of 1 requests a minute; try again in 60 s." },
+      request_id: "request-1"
+    }])
+  })
+
+  it("are asked before the cache: an answer from there is a request, and costs no tokens", async () => {
+    const gateway = gatewayFor({ rateLimit })
+    for (const remaining of ["1", "0"]) {
+      const response = await gateway.post("/v1/chat/completions", hello, { "x-gateway-cache": "60" })
+      expect([response.status, response.headers.get("x-ratelimit-remaining-requests")]).toEqual([200, remaining])
+      await response.text()
+    }
+    expect(gateway.seen.length).toBe(1)
+  })
+
+  it("leave dry runs and routes that call nobody alone", async () => {
+    const gateway = gatewayFor({ rateLimit: { requestsPerMinute: 1, tokensPerMinute: undefined } })
+    for (let at = 0; at < 3; at++) {
+      const dry = await gateway.post("/v1/chat/completions", hello, { "x-gateway-dry-run": "true" })
+      const models = await gateway.send("/v1/models", { headers: { "x-gateway-api-key": gatewayKey } })
+      expect([dry.status, limitsOf(dry), models.status]).toEqual([200, {}, 200])
+    }
+  })
+
+  it("a request that no target takes is not counted against the budget, and a key without limits is told nothing", async () => {
+    const limited = gatewayFor({ budget: { micros: 100, per: "day" } })
+    const unknown = await limited.post("/v1/chat/completions", { ...hello, model: "@nobody/gemini-2.5-flash" })
+    expect(unknown.status).toBe(404)
+    const free = gatewayFor({})
+    expect(limitsOf(await free.post("/v1/chat/completions", hello))).toEqual({})
+  })
+})
+
+describe("a budget", () => {
+  const budget = { micros: 200, per: "month" } as const
+
+  it("is spent by what requests cost, and refused with a word that no repetition helps", async () => {
+    const gateway = gatewayFor({ budget })
+    const statuses = []
+    for (let at = 0; at < 4; at++) {
+      const response = await gateway.post("/v1/chat/completions", hello)
+      statuses.push(response.status)
+      await response.text()
+    }
+    expect(statuses).toEqual([200, 200, 429, 429])
+    const refused = await gateway.post("/v1/chat/completions", { ...hello, max_tokens: 2000 })
+    expect([refused.status, refused.headers.get("x-should-retry")]).toEqual([429, "false"])
+    const { error } = await refused.json()
+    expect([error.type, error.code]).toEqual(["insufficient_quota", "insufficient_quota"])
+    expect(await gateway.admin("/admin/v1/usage?group_by=key")).toMatchObject({ data: [{ key: "ci", requests: 5, errors: 3, cost_usd: 0.00016 }] })
+    expect((await gateway.metrics()).filter((line) => line.startsWith("gateway_budget_remaining"))).toEqual(["gateway_budget_remaining_usd{budget=\"ci\"} 0.00004"])
+  })
+
+  it("costs nothing where nobody answered", async () => {
+    let calls = 0
+    const gateway = gatewayFor({ budget }, () => {
+      calls++
+      return Effect.succeed(calls <= 5 ? { status: 400, chunks: [JSON.stringify({ error: { code: 400, message: "no", status: "INVALID_ARGUMENT" } })] } : counted)
+    })
+    const statuses = []
+    for (let at = 0; at < 6; at++) {
+      const response = await gateway.post("/v1/chat/completions", { ...hello, max_tokens: 50 })
+      statuses.push(response.status)
+      await response.text()
+    }
+    expect(statuses).toEqual([400, 400, 400, 400, 400, 200])
+  })
+})

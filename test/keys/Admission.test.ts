@@ -1,0 +1,263 @@
+// Limits of keys: reserved by an estimate, settled by what was used, the same in this process and in a Redis that several share.
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as RateLimiter from "effect/persistence/RateLimiter"
+import * as Metric from "effect/Metric"
+import * as TestClock from "effect/testing/TestClock"
+import { BudgetSpent, RateLimitReached, StoreUnavailable } from "../../src/domain/GatewayError.ts"
+import type { Budget, GatewayKey, RateLimit } from "../../src/domain/GatewayKey.ts"
+import { Admission, type Admitted, type Estimate } from "../../src/keys/Admission.ts"
+import { UsageLog } from "../../src/keys/UsageLog.ts"
+import { RateStore } from "../../src/memory/RateStore.ts"
+import { Spending, type SpendingChange } from "../../src/store/Spending.ts"
+import { ownPrefix, redisLayer, saidWithoutRedis } from "../support/redis.ts"
+
+const keyOf = (rateLimit?: Partial<RateLimit>, budget?: Budget): GatewayKey => ({
+  id: "ci",
+  name: "ci",
+  providers: undefined,
+  models: undefined,
+  scopes: ["inference"],
+  rateLimit: rateLimit === undefined ? undefined : { requestsPerMinute: undefined, tokensPerMinute: undefined, ...rateLimit },
+  budget
+})
+
+const admissionOn = (counts: Layer.Layer<RateLimiter.RateLimiterStore>, spending: Layer.Layer<Spending> = Spending.layerMemory) =>
+  Admission.layer.pipe(
+    Layer.provide([counts, spending, UsageLog.layerMemory]),
+    Layer.provideMerge(Layer.sync(Metric.MetricRegistry, () => new Map()))
+  )
+
+/** The admitted request, or why it is none. */
+const admit = (key: GatewayKey, estimate: Partial<Estimate> = {}) =>
+  Effect.gen(function*() {
+    const admission = yield* Admission
+    const held: Array<Admitted> = []
+    yield* admission.admit(key, { tokens: 0, costMicros: 0, ...estimate }, (one) => void held.push(one))
+    const [one] = held
+    return one === undefined ? yield* Effect.die("admitted, and nobody was told") : one
+  })
+
+const requestsPerMinute = 3
+const counts: ReadonlyArray<readonly [name: string, layer: Layer.Layer<RateLimiter.RateLimiterStore>]> = [
+  ["of this process", RateStore.layerMemory],
+  ...(saidWithoutRedis("limits of keys in Redis")
+    ? [["in Redis", RateStore.layerShared.pipe(Layer.provide(redisLayer()), Layer.provide(ownPrefix()))] as const]
+    : [])
+]
+
+describe.each(counts)("limits a minute %s", (_name, store) => {
+  const layer = Layer.fresh(admissionOn(store))
+
+  it.effect("so many requests, and one more each twenty seconds", () =>
+    Effect.gen(function*() {
+      const key = keyOf({ requestsPerMinute })
+      const told = []
+      for (let at = 0; at < 3; at++) told.push((yield* admit(key)).limits)
+      expect(told).toEqual([
+        { requests: { limit: 3, remaining: 2, resetMillis: 20_000 }, tokens: undefined },
+        { requests: { limit: 3, remaining: 1, resetMillis: 40_000 }, tokens: undefined },
+        { requests: { limit: 3, remaining: 0, resetMillis: 60_000 }, tokens: undefined }
+      ])
+      yield* TestClock.adjust(19_000)
+      expect(yield* Effect.flip(admit(key))).toEqual(
+        new RateLimitReached({ kind: "requests", limit: 3, retryMillis: 1000, requests: { limit: 3, remaining: 0, resetMillis: 41_000 }, tokens: undefined })
+      )
+      yield* TestClock.adjust(1000)
+      expect((yield* admit(key)).limits.requests?.remaining).toBe(0)
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("tokens are reserved by the estimate, and what was not used comes back", () =>
+    Effect.gen(function*() {
+      const key = keyOf({ requestsPerMinute: 60, tokensPerMinute: 1000 })
+      const first = yield* admit(key, { tokens: 900 })
+      expect(first.limits.tokens).toEqual({ limit: 1000, remaining: 100, resetMillis: 54_000 })
+      expect(yield* Effect.flip(admit(key, { tokens: 200 }))).toEqual(
+        new RateLimitReached({
+          kind: "tokens",
+          limit: 1000,
+          retryMillis: 6000,
+          requests: { limit: 60, remaining: 58, resetMillis: 2000 },
+          tokens: { limit: 1000, remaining: 100, resetMillis: 54_000 }
+        })
+      )
+      yield* first.settle({ tokens: 300, costMicros: 0 })
+      expect((yield* admit(key, { tokens: 200 })).limits.tokens?.remaining).toBe(500)
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("what was used beyond the estimate is owed", () =>
+    Effect.gen(function*() {
+      const key = keyOf({ tokensPerMinute: 600 })
+      yield* (yield* admit(key, { tokens: 100 })).settle({ tokens: 700, costMicros: 0 })
+      expect(yield* Effect.flip(admit(key, { tokens: 1 }))).toMatchObject({ kind: "tokens", retryMillis: 10_100, tokens: { remaining: 0, resetMillis: 70_000 } })
+      yield* TestClock.adjust(10_100)
+      expect((yield* admit(key, { tokens: 1 })).limits.tokens?.remaining).toBe(0)
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("a request nobody counted keeps its reservation; one larger than a minute has a whole minute's", () =>
+    Effect.gen(function*() {
+      const key = keyOf({ tokensPerMinute: 600 })
+      const admitted = yield* admit(key, { tokens: 5000 })
+      expect(admitted.limits.tokens).toEqual({ limit: 600, remaining: 0, resetMillis: 60_000 })
+      yield* admitted.settle(undefined)
+      expect((yield* Effect.flip(admit(key, { tokens: 5000 })))).toMatchObject({ retryMillis: 60_000 })
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("keys do not share", () =>
+    Effect.gen(function*() {
+      yield* admit(keyOf({ requestsPerMinute: 1 }))
+      expect((yield* admit({ ...keyOf({ requestsPerMinute: 1 }), id: "other" })).limits.requests?.remaining).toBe(0)
+    }).pipe(Effect.provide(layer)))
+})
+
+describe.runIf(saidWithoutRedis("limits of keys shared by two gateways"))("two gateways on one Redis", () => {
+  it.effect("allow together what one would", () =>
+    Effect.gen(function*() {
+      const shared = admissionOn(RateStore.layerShared.pipe(Layer.provide(redisLayer())))
+      const one = yield* Layer.build(Layer.fresh(shared))
+      const other = yield* Layer.build(Layer.fresh(shared))
+      const asked = [one, other, one, other].map((gateway) => Effect.provide(Effect.exit(admit(keyOf({ requestsPerMinute }))), gateway))
+      expect((yield* Effect.all(asked)).map(({ _tag }) => _tag)).toEqual(["Success", "Success", "Success", "Failure"])
+    }).pipe(Effect.provide(ownPrefix())))
+})
+
+const daily: Budget = { micros: 1000, per: "day" }
+const noon = Date.parse("2027-01-31T12:00:00Z")
+const halfDay = 12 * 3_600_000
+
+describe("budgets of this process", () => {
+  const layer = Layer.fresh(admissionOn(RateStore.layerMemory))
+
+  it.effect("what may be spent is set aside; what was not comes back; then nothing until midnight", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(noon)
+      const key = keyOf(undefined, daily)
+      const first = yield* admit(key, { costMicros: 600 })
+      const spentError = { usd: 0.001, per: "day", resets: "2027-02-01T00:00:00.000Z", retryMillis: halfDay } as const
+      expect(yield* Effect.flip(admit(key, { costMicros: 600 }))).toEqual(new BudgetSpent({ ...spentError, isReserved: true }))
+      yield* first.settle({ tokens: 0, costMicros: 100 })
+      const second = yield* admit(key, { costMicros: 600 })
+      yield* second.settle({ tokens: 0, costMicros: 900 })
+      expect(yield* Effect.flip(admit(key, { costMicros: 1 }))).toEqual(new BudgetSpent({ ...spentError, isReserved: false }))
+      const admission = yield* Admission
+      expect(yield* admission.spent(key)).toEqual({ spentMicros: 1000, lastUsedMillis: undefined })
+      yield* TestClock.adjust(halfDay)
+      expect(yield* admission.spent(key)).toEqual({ spentMicros: 0, lastUsedMillis: undefined })
+      yield* admit(key, { costMicros: 1000 })
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("a request without a price passes, and one that nobody counted costs what was set aside", () =>
+    Effect.gen(function*() {
+      const key = keyOf(undefined, daily)
+      yield* (yield* admit(key, { costMicros: 1000 })).settle(undefined)
+      yield* admit(key, { costMicros: 0 })
+      expect((yield* (yield* Admission).spent(key)).spentMicros).toBe(1000)
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("a refusal for the budget gives the reserved tokens back", () =>
+    Effect.gen(function*() {
+      const key = keyOf({ tokensPerMinute: 100 }, daily)
+      expect((yield* Effect.flip(admit(key, { tokens: 80, costMicros: 1001 })))._tag).toBe("BudgetSpent")
+      expect((yield* admit(key, { tokens: 80, costMicros: 1 })).limits.tokens?.remaining).toBe(20)
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("a budget that was raised serves at once", () =>
+    Effect.gen(function*() {
+      yield* (yield* admit(keyOf(undefined, daily), { costMicros: 1000 })).settle(undefined)
+      expect((yield* Effect.flip(admit(keyOf(undefined, daily), { costMicros: 10 })))._tag).toBe("BudgetSpent")
+      yield* admit(keyOf(undefined, { micros: 2000, per: "day" }), { costMicros: 10 })
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("refusals and what is left are metrics", () =>
+    Effect.gen(function*() {
+      const key = keyOf(undefined, daily)
+      yield* (yield* admit(key, { costMicros: 400 })).settle(undefined)
+      yield* Effect.flip(admit(key, { costMicros: 700 }))
+      const seen = (yield* Metric.snapshot).map(({ attributes, id, state }) => [id, attributes, "count" in state ? state.count : "value" in state ? state.value : undefined])
+      expect(seen).toEqual([
+        ["gateway_budget_remaining_usd", { budget: "ci" }, 0.0006],
+        ["gateway_rate_limited_total", { scope: "key", kind: "budget" }, 1]
+      ])
+    }).pipe(Effect.provide(layer)))
+})
+
+/** A store that answers when it is not gone, and remembers what it was told. */
+const flaky = (told: Array<SpendingChange>, state: { isGone: boolean; isAnswerLost: boolean }): Layer.Layer<Spending> =>
+  Layer.effect(Spending, Effect.map(Spending, (real) => ({
+    ...real,
+    exchange: (changes) =>
+      Effect.suspend(() => {
+        const gone = Effect.fail(new StoreUnavailable({ reason: "unreachable" }))
+        if (state.isGone) return gone
+        told.push(...changes)
+        return state.isAnswerLost ? Effect.andThen(real.exchange(changes), gone) : real.exchange(changes)
+      })
+  }))).pipe(Layer.provide(Spending.layerMemory))
+
+describe("a budget on a store", () => {
+  const fresh = () => {
+    const told: Array<SpendingChange> = []
+    const state = { isGone: false, isAnswerLost: false }
+    return { told, state, layer: Layer.fresh(admissionOn(RateStore.layerMemory, flaky(told, state))) }
+  }
+  const large: Budget = { micros: 100_000, per: "month" }
+  const key = keyOf(undefined, large)
+
+  it.effect("is asked once for many, and not again while a hundredth of it lasts", () => {
+    const { layer, told } = fresh()
+    return Effect.gen(function*() {
+      const all = yield* Effect.all(Array.from({ length: 50 }, () => admit(key, { costMicros: 10 })), { concurrency: 50 })
+      expect(told.map(({ wantedMicros }) => wantedMicros)).toEqual([50 * 10 + 1000])
+      for (const one of all) yield* one.settle({ tokens: 0, costMicros: 2 })
+      for (let at = 0; at < 100; at++) yield* admit(key, { costMicros: 10 })
+      expect(told.length).toBe(1)
+      yield* TestClock.adjust(250)
+      expect(told.slice(1)).toEqual([
+        { keyId: "ci", period: "1970-01", budgetMicros: 100_000, turn: 2, spentMicros: 100, wantedMicros: 100 * 10 + 1000 }
+      ])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("serves from its lease while the store is gone, for ten minutes at least, and then says why it does not", () => {
+    const { layer, state } = fresh()
+    return Effect.gen(function*() {
+      yield* admit(key, { costMicros: 10 })
+      state.isGone = true
+      yield* TestClock.adjust(600_000)
+      yield* admit(key, { costMicros: 500 })
+      expect(yield* Effect.flip(admit(key, { costMicros: 600 }))).toEqual(new StoreUnavailable({ reason: "unreachable" }))
+      yield* TestClock.adjust(600_000)
+      expect((yield* Effect.flip(admit(key, { costMicros: 1 })))._tag).toBe("StoreUnavailable")
+      state.isGone = false
+      yield* admit(key, { costMicros: 600 })
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("counts once what was told and not acknowledged", () => {
+    const { layer, state, told } = fresh()
+    return Effect.gen(function*() {
+      yield* (yield* admit(key, { costMicros: 700 })).settle(undefined)
+      state.isAnswerLost = true
+      yield* TestClock.adjust(250)
+      state.isAnswerLost = false
+      yield* TestClock.adjust(250)
+      expect(told.map(({ spentMicros, turn }) => [turn, spentMicros])).toEqual([[1, 0], [2, 700], [2, 700]])
+      expect((yield* (yield* Admission).spent(key)).spentMicros).toBe(700)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("gets back what is held when a key is idle, and all of it when the process ends", () => {
+    const { layer, told } = fresh()
+    return Effect.gen(function*() {
+      yield* Effect.gen(function*() {
+        yield* (yield* admit(key, { costMicros: 10 })).settle(undefined)
+        yield* TestClock.adjust(250)
+        yield* TestClock.adjust(601_000)
+        expect(told.map(({ wantedMicros }) => wantedMicros)).toEqual([1010, 1000, 0])
+        yield* (yield* admit(key, { costMicros: 10 })).settle(undefined)
+      }).pipe(Effect.provide(layer))
+      expect(told.slice(3).map(({ spentMicros, wantedMicros }) => [spentMicros, wantedMicros])).toEqual([[0, 1010], [10, 0]])
+    })
+  })
+})
