@@ -101,6 +101,59 @@ export const Change = Schema.Struct({
 }).annotate({ identifier: "AdminAuditEntry" })
 export type Change = typeof Change.Type
 
+const count = Schema.Number
+const attempt = Schema.Struct({
+  provider: Schema.String,
+  model: Schema.String,
+  target: Schema.Number,
+  duration_ms: Schema.Number,
+  first_chunk_ms: opt(Schema.Number),
+  upstream_status: opt(Schema.Number),
+  error_code: opt(Schema.String)
+})
+
+export const AdminRequest = Schema.Struct({
+  object: Schema.Literal("request"),
+  request_id: Schema.String,
+  trace_id: Schema.String,
+  ts: moment,
+  route: Schema.String,
+  status: Schema.Number,
+  provider: opt(Schema.String),
+  model: opt(Schema.String),
+  target: opt(Schema.Number),
+  stream: Schema.Boolean,
+  cache: opt(Schema.String),
+  duration_ms: Schema.Number,
+  ttft_ms: opt(Schema.Number),
+  overhead_ms: Schema.Number,
+  usage: opt(Schema.Struct({
+    input_tokens: count,
+    output_tokens: count,
+    cached_tokens: count,
+    cache_write_tokens: count,
+    reasoning_tokens: count,
+    images: count
+  })),
+  cost_usd: opt(Schema.Number),
+  key_id: opt(Schema.String),
+  error_code: opt(Schema.String),
+  attempts: Schema.Array(attempt)
+}).annotate({ identifier: "AdminRequest" })
+
+export const AdminUsage = Schema.Struct({
+  day: opt(Schema.String),
+  key: opt(Schema.String),
+  provider: opt(Schema.String),
+  model: opt(Schema.String),
+  requests: count,
+  errors: count,
+  input_tokens: count,
+  output_tokens: count,
+  cached_tokens: count,
+  cost_usd: Schema.Number
+}).annotate({ identifier: "AdminUsage" })
+
 /** A page of a list. */
 export const listOf = <S extends Schema.Top>(one: S, identifier: string) =>
   Schema.Struct({

@@ -33,13 +33,16 @@ export const statusMeanings = {
   401: "The gateway key, or the credential sent for the provider, is missing or wrong.",
   403: "The key, or the provider's account, may not do this.",
   404: "There is no such thing here.",
+  409: "It does not fit what is there.",
+  412: "It has changed since the version in If-Match.",
   413: "The body is too large.",
   415: "The body is not plain JSON in UTF-8.",
   429: "Too many requests or tokens, or the budget is spent; retry-after says when to come again.",
   500: "The gateway failed; its log has the request id.",
   502: "The provider failed, or answered what cannot be read.",
   503: "The gateway or the provider is overloaded, or is leaving.",
-  504: "The provider did not answer in time."
+  504: "The provider did not answer in time.",
+  507: "The store takes no more writes."
 } as const
 
 /** Errors that pass by themselves say when. */

@@ -2,11 +2,13 @@
 // It must not know how it is served.
 import * as OpenApi from "effect/http-api/OpenApi"
 import { version } from "../domain/version.ts"
+import { AdminApi } from "./AdminApi.ts"
 import { GatewayApi } from "./GatewayApi.ts"
 import { plainly } from "./plainly.ts"
 
 /** Further APIs of the service are added here, a line each. */
 export const WholeApi = GatewayApi
+  .addHttpApi(AdminApi)
   .annotateMerge(OpenApi.annotations({
     title: "model-gateway",
     version,

@@ -42,7 +42,7 @@ const eventOf = (mediaType: unknown, components: Node): unknown => {
   return rewrite(inside(text, "contentSchema"), components)
 }
 
-const meanings: { readonly [status: string]: string } = { ...statusMeanings, 200: "The answer." }
+const meanings: { readonly [status: string]: string } = { ...statusMeanings, 200: "The answer.", 201: "It is made.", 204: "It is gone." }
 
 const withMeanings = (responses: Node, components: Node): Node =>
   Object.fromEntries(Object.entries(responses).map(([status, response]) => {

@@ -1,6 +1,8 @@
 // Every resource of the admin API with every verb, through the whole service: who may, exact answers, and what must never be seen.
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Resources from "../../src/api/AdminResources.ts"
 import { adminKey } from "../support/accounted.ts"
 import { gatewayOver, replying, type ScriptedGateway } from "../support/scripted.ts"
 import { gatewayKey, serviceAccount } from "../support/TestGateway.ts"
@@ -29,6 +31,24 @@ beforeAll(() => {
 })
 afterAll(() => gateway.dispose())
 
+const exactly = <S extends Schema.Constraint>(schema: Schema.Codec<S["Type"], unknown>) => Schema.decodeUnknownSync(schema, { onExcessProperty: "error" })
+/** Throws at an answer that is not as the contract declares it. */
+const declared: Readonly<Record<string, (value: unknown) => unknown>> = {
+  provider: exactly(Resources.Provider),
+  key: exactly(Resources.Key),
+  config: exactly(Resources.Config),
+  prompt: exactly(Resources.Prompt),
+  provider_test: exactly(Resources.ProviderCheck),
+  audit_entry: exactly(Resources.Change),
+  request: exactly(Resources.AdminRequest),
+  usage: exactly(Resources.AdminUsage),
+  problem: exactly(Resources.AdminProblem)
+}
+const asDeclared = (body: Json): void => {
+  if (body?.object === "list") for (const one of body.data) asDeclared(one)
+  else if (body !== undefined) (declared[body.object ?? (body.status === undefined ? "usage" : "problem")] ?? expect.unreachable)(body)
+}
+
 const send = async (method: string, path: string, body?: Json, headers: Record<string, string> = {}): Promise<Answer> => {
   const answer = await gateway.send(`/admin/v1/${path}`, {
     method,
@@ -36,7 +56,9 @@ const send = async (method: string, path: string, body?: Json, headers: Record<s
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
   })
   const text = await answer.text()
-  return { status: answer.status, headers: answer.headers, body: text === "" ? undefined : JSON.parse(text) }
+  const parsed = text === "" ? undefined : JSON.parse(text)
+  asDeclared(parsed)
+  return { status: answer.status, headers: answer.headers, body: parsed }
 }
 
 const problem = (status: number, code: string, detail: string, errors?: Json) => ({
@@ -60,7 +82,6 @@ interface Case {
   /** What PUT sends, and what becomes of the entry by it. */
   readonly change: Json
   readonly changed: Json
-  readonly declared: string
 }
 
 const cases: ReadonlyArray<Case> = [
@@ -70,8 +91,7 @@ const cases: ReadonlyArray<Case> = [
     body: { slug: "gemini", provider: "google", api_key: canary },
     shown: { object: "provider", slug: "gemini", provider: "google", credential: { type: "api_key", fingerprint: "c7fba27c...wxyz" } },
     change: { provider: "google", models: ["gemini-*"] },
-    changed: { models: ["gemini-*"] },
-    declared: "vertex-ai"
+    changed: { models: ["gemini-*"] }
   },
   {
     path: "configs",
@@ -79,8 +99,7 @@ const cases: ReadonlyArray<Case> = [
     body: { id: "fast", name: "Fast", config: { provider: "@google", api_key: canary } },
     shown: { object: "config", id: "fast", name: "Fast", config: { provider: "@google", api_key: "***wxyz" } },
     change: { name: "Faster", config: { provider: "@google", api_key: "***wxyz", request_timeout: 1000 } },
-    changed: { name: "Faster", config: { provider: "@google", api_key: "***wxyz", request_timeout: 1000 } },
-    declared: "slow"
+    changed: { name: "Faster", config: { provider: "@google", api_key: "***wxyz", request_timeout: 1000 } }
   },
   {
     path: "prompts",
@@ -88,8 +107,7 @@ const cases: ReadonlyArray<Case> = [
     body: { id: "greet", model: "@google/gemini-2.5-flash", messages, parameters: { temperature: 0, seed: 1 } },
     shown: { object: "prompt", id: "greet", model: "@google/gemini-2.5-flash", messages, parameters: { temperature: 0, seed: 1 }, versions: [1] },
     change: { model: "@google/gemini-2.5-pro", messages, parameters: { temperature: 0, seed: 1 }, labels: { production: 1 } },
-    changed: { model: "@google/gemini-2.5-pro", labels: { production: 1 }, versions: [1, 2] },
-    declared: "tone"
+    changed: { model: "@google/gemini-2.5-pro", labels: { production: 1 }, versions: [1, 2] }
   }
 ]
 
