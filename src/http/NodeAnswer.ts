@@ -83,6 +83,8 @@ const isEnd = (cause: Cause.Cause<unknown>): boolean =>
 const drained = (response: ServerResponse): Effect.Effect<void> =>
   Effect.callback((resume) => {
     const go = () => resume(Effect.void)
+    // It may have drained while the fiber gave way to others on its way here.
+    if (!response.writableNeedDrain) return go()
     response.once("drain", go)
     return Effect.sync(() => response.off("drain", go))
   })

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Scheduler from "effect/Scheduler"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
@@ -210,6 +211,27 @@ describe("a stream", () => {
       yield* Scope.close(scope, Exit.void)
       yield* Effect.promise(() => server.closed(3))
     }).pipe(Effect.provide(real)))
+
+  it.live("F22 F28 what comes while a reader gives way to others is not lost, nor is the end", () =>
+    Effect.gen(function*() {
+      const many = Array.from({ length: 40 }, (_, n) => `${n} ${"x".repeat(4_000)}`)
+      const server = yield* rawServer((socket) => {
+        const rest = [...many]
+        const next = () => {
+          const one = rest.shift()
+          socket.write(one === undefined ? `${piece("END\n")}0\r\n\r\n` : piece(`${one}\n`))
+          if (one !== undefined) setImmediate(next)
+        }
+        socket.setNoDelay(true)
+        socket.write(chunked)
+        next()
+      })
+      for (let turns = 5; turns <= 60; turns++) {
+        // A reader that gives way after so many steps does so in the middle of a pull sooner or later.
+        const { arrays, ...rest } = yield* Effect.provideService(outcome(server.url), Scheduler.MaxOpsBeforeYield, turns)
+        expect([arrays.flat(), rest]).toEqual([many, {}])
+      }
+    }).pipe(Effect.provide(Layer.fresh(Upstream.layer.pipe(Layer.provide(Transport.layer), Layer.provide(Layer.succeed(Limits, { ...defaultLimits, streamWindowBytes: 8_000 })))))))
 
   it.live("F28 what is not pulled stays with the upstream, and silence of ours is not its silence", () =>
     Effect.gen(function*() {
