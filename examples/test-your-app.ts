@@ -53,6 +53,5 @@ const App = Gateway.layerTest(settings).pipe(
   Layer.provide([Network, Layer.succeed(FreshId, () => "00000000-0000-7000-8000-000000000001")])
 )
 
-// The clock is set before the gateway is there: what it does from time to time would be done for every year since 1970.
 const test = Effect.andThen(TestClock.setTime(1_700_000_000_000), Effect.provide(program, App))
 await Effect.runPromise(Effect.provide(test, TestClock.layer()))

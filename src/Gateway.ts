@@ -78,7 +78,7 @@ const services = <E>(settings: Settings, parts: GatewayParts, shared: Sharing, k
     Layer.provide([CloudPlatformProvider.layer, ModelMakerProvider.layer]),
     Layer.provide(TokenProvider.layerWith({ credentialsFile: settings.applicationCredentialsFile }))
   )
-  const held = Layer.provideMerge(Holdings.layer(settings), kept)
+  const held = Layer.provideMerge(settings.store === undefined ? Holdings.layerAlone(settings) : Holdings.layer(settings), kept)
   const catalog = Catalog.layer.pipe(Layer.provide(held))
   const prices = Prices.layerWith(settings.prices ?? {}, publicPrices).pipe(Layer.provide(catalog))
   const router = ProviderRouter.layer.pipe(
@@ -120,7 +120,7 @@ const circuitMeters = <E>({ accounting }: Settings, prices: Layer.Layer<Prices, 
 const layerAdministration = (settings: Settings): Layer.Layer<Administration, StoreUnusable> =>
   Administration.layer.pipe(
     Layer.provide(keys),
-    Layer.provide(Holdings.layer(settings)),
+    Layer.provide(Holdings.layerAlone(settings)),
     Layer.provide(Store.layerOf(settings.store)),
     Layer.provide(Layer.succeed(Limits, settings.limits))
   )

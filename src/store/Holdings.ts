@@ -53,14 +53,24 @@ export class Holdings extends Context.Service<Holdings, {
       Holdings,
       Effect.gen(function*() {
         const { refreshMillis } = yield* Limits
-        const holdings = follow(yield* Records, declared)
-        const poll = Effect.ignore(holdings.refresh)
-        yield* poll
+        const { holdings, poll } = yield* begin(declared)
         yield* Effect.forkScoped(Effect.repeat(Effect.delay(poll, refreshMillis), Schedule.forever))
         return holdings
       })
     )
+
+  /** For records that nobody else can change: they are looked at when this process has changed them. */
+  static readonly layerAlone = (declared: Declarations): Layer.Layer<Holdings, never, Records> =>
+    Layer.effect(Holdings, Effect.map(begin(declared), ({ holdings }) => holdings))
 }
+
+/** Holdings with what the store holds now; without it they start with what is declared. */
+const begin = Effect.fnUntraced(function*(declared: Declarations) {
+  const holdings = follow(yield* Records, declared)
+  const poll = Effect.ignore(holdings.refresh)
+  yield* poll
+  return { holdings, poll }
+})
 
 /** One change at a time: a slow one must not put an older state in place of a newer. */
 const follow = (records: Records["Service"], declared: Declarations): Holdings["Service"] => {
