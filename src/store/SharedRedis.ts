@@ -19,7 +19,7 @@ export class SharedRedis extends Context.Service<SharedRedis, {
   static readonly layer = (url: Redacted.Redacted<string>): Layer.Layer<SharedRedis | Redis.Redis> =>
     Layer.effectContext(Effect.gen(function*() {
       const limits = yield* Limits
-      const connection = yield* connect(url, limits)
+      const connection = yield* connect(url, limits, `${yield* RedisPrefix}look`)
       yield* connection.settled
       yield* Effect.forkScoped(watch(connection))
       const unused = Effect.fail(new Redis.RedisError({ cause: "nobody subscribes or reserves" }))
@@ -39,7 +39,7 @@ interface Connection {
   readonly isUp: () => boolean
   /** Why it is not. */
   readonly fault: () => string
-  /** Sends a command of no effect, up or not, unless one is under way. */
+  /** Writes a name of no meaning, up or not, unless that is under way. */
   readonly look: Effect.Effect<void>
   /** Ends with the first look, the failure to connect, or the time for that. */
   readonly settled: Effect.Effect<void>
@@ -47,7 +47,7 @@ interface Connection {
 
 const gone = new Redis.RedisError({ cause: "Redis is gone" })
 
-const connect = (url: Redacted.Redacted<string>, limits: LimitValues): Effect.Effect<Connection, never, Scope.Scope> =>
+const connect = (url: Redacted.Redacted<string>, limits: LimitValues, lookName: string): Effect.Effect<Connection, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { createClient, ErrorReply } = yield* Effect.promise(() => import("redis"))
     const client = yield* Effect.orDie(Effect.try({
@@ -65,7 +65,8 @@ const connect = (url: Redacted.Redacted<string>, limits: LimitValues): Effect.Ef
     const look = async (): Promise<void> => {
       if (looking || !client.isReady) return
       looking = true
-      const reply = client.sendCommand(["PING"])
+      // A full one and a replica answer, but are of no use: they must take something in.
+      const reply = client.sendCommand(["SET", lookName, "", "PX", String(limits.redisConnectMillis)])
       const ended = () => {
         looking = false
       }

@@ -45,6 +45,19 @@ describe.runIf(saidWithoutServer("Redis with a password, and started anew"))("a 
       ])
     }))
 
+  it.live("that takes nothing in is none, and the log says why", () =>
+    Effect.gen(function*() {
+      const own = yield* server("--replicaof", "127.0.0.1", "1")
+      const said: Array<string> = []
+      const log = Logger.layer([Logger.make<unknown, void>(({ message }) => void said.push(String(message)))])
+      const context = yield* Layer.build(redisLayer(own.url).pipe(Layer.provide(log)))
+      expect(yield* Effect.provide(Effect.map(SharedRedis, ({ isUp }) => isUp()), context)).toBe(false)
+      yield* eventually(Effect.sync(() => said.length > 0))
+      expect(said).toEqual([
+        "Redis does not answer (READONLY You can't write against a read only replica.): until it does, limits, circuits, signatures and cached answers are this process's own."
+      ])
+    }))
+
   it.live("that refuses a command is still there", () =>
     Effect.gen(function*() {
       const own = yield* server()
