@@ -69,7 +69,7 @@ describe("TH37 remembers per key, the latest, and nothing large", () => {
       const pair = Effect.all([Effect.flatten(built), Effect.flatten(built)])
       yield* rules(pair)
       const redis = yield* Effect.provide(Redis.Redis, yield* Layer.build(redisLayer()))
-      const keys = yield* redis.send<ReadonlyArray<string>>("KEYS", `${yield* RedisPrefix}*`)
+      const keys = yield* redis.send<ReadonlyArray<string>>("KEYS", `${yield* RedisPrefix}signature:*`)
       const lives = yield* Effect.forEach(keys, (key) => redis.send<number>("PTTL", key))
       expect(lives.map((life) => life > 0 && life <= 60_000)).toEqual([true, true, true])
     }).pipe(Effect.provide(ownPrefix())))
