@@ -6,6 +6,8 @@ export interface Relay {
   readonly port: number
   /** All that clients have sent since the relay began, whether or not it passed. */
   readonly sent: () => string
+  /** The most connections there were at once. */
+  readonly peak: () => number
   /** Holds what is sent either way from now on. */
   readonly stall: () => void
   /** Lets everything arrive so much later. */
@@ -22,6 +24,7 @@ export interface Relay {
 export const startRelay = async (host: string, port: number): Promise<Relay> => {
   const sockets = new Set<Socket>()
   let sent = ""
+  let peak = 0
   let refuses = false
   /** What bytes wait for before they pass. */
   let wait: () => Promise<unknown> | undefined = () => undefined
@@ -51,6 +54,7 @@ export const startRelay = async (host: string, port: number): Promise<Relay> => 
         other.destroy()
       })
     }
+    peak = Math.max(peak, sockets.size / 2)
     client.on("data", (bytes: Buffer) => {
       sent += bytes.toString("latin1")
     })
@@ -63,6 +67,7 @@ export const startRelay = async (host: string, port: number): Promise<Relay> => 
   return {
     port: typeof address === "object" && address !== null ? address.port : 0,
     sent: () => sent,
+    peak: () => peak,
     stall: () => impede((healed) => () => healed),
     delay: (millis) => impede((healed) => () => Promise.race([healed, new Promise((resolve) => setTimeout(resolve, millis).unref())])),
     cut: () => {
