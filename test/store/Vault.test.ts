@@ -14,7 +14,7 @@ import { type Actor, RecordBroken, Records } from "../../src/store/Records.ts"
 import { rotateSecret } from "../../src/store/Rotation.ts"
 import * as Store from "../../src/store/Store.ts"
 import { lockStore, Vault } from "../../src/store/Vault.ts"
-import { databases, directory, someMasters, storeOn } from "../support/databases.ts"
+import { databases, directory, patiently, someMasters, storeOn } from "../support/databases.ts"
 
 const actor: Actor = { id: "cli", requestId: undefined }
 const secret = (text: string) => Redacted.make({ text })
@@ -115,7 +115,7 @@ describe.each(databases)("TH24 on $name", (database) => {
       expect(all.map(textOf)).toEqual(all.map(({ id }) => ({ text: `s${id.slice(1)}` })))
       const peppers = yield* Effect.forEach([one, two, three, last], (context) => Effect.provideContext(Vault, context))
       expect(new Set(peppers.map(({ pepper }) => Redacted.value(pepper))).size).toBe(1)
-    }).pipe(Effect.scoped))
+    }).pipe(Effect.scoped, patiently))
 
   it.effect("a rotation that stops anywhere leaves everything readable, and the next one finishes it", () =>
     Effect.gen(function*() {

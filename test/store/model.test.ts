@@ -15,7 +15,7 @@ import type { StoreLocation } from "../../src/domain/storeLocation.ts"
 import { type Actor, recordKinds, Records } from "../../src/store/Records.ts"
 import { rotateSecret } from "../../src/store/Rotation.ts"
 import * as Store from "../../src/store/Store.ts"
-import { databases, someMasters } from "../support/databases.ts"
+import { databases, patiently, someMasters } from "../support/databases.ts"
 
 const actor: Actor = { id: "cli", requestId: undefined }
 
@@ -119,10 +119,12 @@ const run = (start: StoreLocation, steps: ReadonlyArray<Step>) =>
   })
 
 describe.each(databases)("P11 on $name", (database) => {
-  it("the store is as a map would be", { timeout: 120_000 }, () =>
-    fc.assert(
+  it("the store is as a map would be", { timeout: 120_000 }, async () => {
+    expect.hasAssertions()
+    await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), (steps) =>
-        Effect.runPromise(Effect.scoped(Effect.flatMap(database.location, (location) => run(location, steps))))),
+        Effect.runPromise(patiently(Effect.scoped(Effect.flatMap(database.location, (location) => run(location, steps)))))),
       { numRuns: database.name === "SQLite" ? 25 : 6 }
-    ))
+    )
+  })
 })

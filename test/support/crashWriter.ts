@@ -4,11 +4,14 @@ import { writeSync } from "node:fs"
 import { join } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
 import { masterKeysFile } from "../../src/store/MasterKeys.ts"
 import { Records } from "../../src/store/Records.ts"
 import { rotateSecret } from "../../src/store/Rotation.ts"
 import * as Store from "../../src/store/Store.ts"
 
+/** Waits for the lock as long as a busy machine takes. */
+const patiently = Effect.provideService(Limits, { ...defaultLimits, storeLockMillis: 60_000 })
 const [, , folder = "", name = "", task = ""] = process.argv
 const masters = masterKeysFile(join(folder, "secret.key"))
 const actor = { id: name, requestId: undefined }
@@ -32,4 +35,4 @@ const rotate = Effect.gen(function*() {
 })
 
 const store = Store.layer({ kind: "sqlite", path: join(folder, "gateway.db") }, masters)
-await Effect.runPromise(task === "rotate" ? Effect.provide(rotate, store) : Effect.provide(write, store))
+await Effect.runPromise(patiently(task === "rotate" ? Effect.provide(rotate, store) : Effect.provide(write, store)))

@@ -13,6 +13,7 @@ import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
+import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
 import { parseStoreUrl, type StoreLocation } from "../../src/domain/storeLocation.ts"
 import { masterKeysGiven, randomMasterText } from "../../src/store/MasterKeys.ts"
 import * as Store from "../../src/store/Store.ts"
@@ -80,6 +81,9 @@ const given = process.env["TEST_POSTGRES_URL"]
 if (given === undefined) console.warn("\n*** LEFT OUT: the store on a real PostgreSQL: TEST_POSTGRES_URL is not set ***\n")
 
 export const databases: ReadonlyArray<Database> = [sqlite, pglite, ...(given === undefined ? [] : [postgres(given)])]
+
+/** For work on the real clock that is to end well on a busy machine too. */
+export const patiently = Effect.provideService(Limits, { ...defaultLimits, storeAnswerMillis: 60_000, storeLockMillis: 60_000 })
 
 /** A master key of this test. */
 export const someMasters = () => masterKeysGiven([Redacted.make(randomMasterText())], "the key of this test")
