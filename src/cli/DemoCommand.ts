@@ -8,7 +8,8 @@ import { banner, demoKey, snippets } from "../demo/seed.ts"
 import { defaultServer } from "../domain/Settings.ts"
 import { version } from "../domain/version.ts"
 import { failed, type Failure } from "./Failure.ts"
-import { makeKey, originOf, runGateway } from "./Serve.ts"
+import { makeKey } from "./FirstKeys.ts"
+import { originOf, runGateway } from "./Serve.ts"
 
 export interface DemoFlags {
   readonly host?: string

@@ -18,7 +18,8 @@ import { fail, type Finding, findingLines, ok } from "./Finding.ts"
 import { loadSettings } from "./LoadSettings.ts"
 import { nodeFinding, portFinding } from "./MachineChecks.ts"
 import { accountFindings, type Ask, clockFinding, hostMet, jsonOf, originOfAccount, type ProviderServices } from "./ProviderChecks.ts"
-import { makeKey } from "./Serve.ts"
+import { storeFindings, withoutAbsentStore } from "./StoreChecks.ts"
+import { makeKey } from "./FirstKeys.ts"
 
 export interface DoctorOptions {
   readonly config: string | undefined
@@ -40,7 +41,9 @@ const servicesOf = (settings: Settings) => {
   const millis = Math.min(settings.limits.connectMillis, rowMillis)
   const limits = { ...settings.limits, retries: 0, unaryFirstByteMillis: millis, totalMillis: millis }
   const { redis: _, ...alone } = settings
-  const gateway = Gateway.layerTest({ ...alone, limits, accounting: false, keys: [{ name: "doctor", key: Redacted.make(key) }] })
+  const gateway = WebHandler.layer.pipe(
+    Layer.provideMerge(Gateway.layerNoDeps({ ...alone, limits, accounting: false, keys: [{ name: "doctor", key: Redacted.make(key) }] }))
+  )
   const layer = Layer.merge(gateway, TokenProvider.layerWith({ credentialsFile: settings.applicationCredentialsFile })).pipe(
     Layer.provideMerge(Transport.layer),
     Layer.provide(Layer.succeed(Limits, limits))
@@ -80,9 +83,13 @@ const redisFinding = ({ limits, redis }: Settings): ReadonlyArray<Effect.Effect<
   ]
 
 const findings = Effect.fnUntraced(function*(file: string | undefined, settings: Settings) {
-  const here = yield* all([portFinding(settings.server), ...redisFinding(settings)].map(inTime("machine")))
-  const { layer, services } = servicesOf(settings)
-  const providers = yield* Effect.provide(Effect.flatMap(services, ({ accounts, made }) => providerFindings(accounts, made)), layer)
+  const here = yield* all([portFinding(settings.server), ...storeFindings(settings), ...redisFinding(settings)].map(inTime("machine")))
+  // A store that cannot be used has its own row; the declared accounts are looked at without it.
+  const { store: _, ...alone } = settings
+  const usable = here.some(({ check, status }) => check === "store" && status === "fail") ? alone : withoutAbsentStore(settings)
+  const { layer, services } = servicesOf(usable)
+  const looked = Effect.provide(Effect.flatMap(services, ({ accounts, made }) => providerFindings(accounts, made)), layer)
+  const providers = yield* Effect.catchTag(looked, "StoreUnusable", ({ message }) => Effect.succeed([fail("store", message)]))
   return [nodeFinding(process.versions.node), ok("configuration", file ?? "no file; environment and defaults"), ...here, ...providers]
 })
 

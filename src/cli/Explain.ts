@@ -10,7 +10,8 @@ import { Gateway } from "../Gateway.ts"
 import { HttpApi } from "../http/HttpApi.ts"
 import { failed, type Failure, usage } from "./Failure.ts"
 import { loadSettings } from "./LoadSettings.ts"
-import { makeKey } from "./Serve.ts"
+import { makeKey } from "./FirstKeys.ts"
+import { withoutAbsentStore } from "./StoreChecks.ts"
 
 export interface ExplainOptions {
   readonly config: string | undefined
@@ -30,7 +31,8 @@ const errorText = (body: JsonObject): string => {
 }
 
 export const explain = Effect.fn("Cli.explain")(function*(options: ExplainOptions): Effect.fn.Return<void, Failure> {
-  const { settings } = yield* loadSettings({ config: options.config, flags: {} })
+  const loaded = yield* loadSettings({ config: options.config, flags: {} })
+  const settings = withoutAbsentStore(loaded.settings)
   const body = yield* readStdin
   const key = makeKey()
   const services = Gateway.layerServices({

@@ -1,29 +1,26 @@
 // `serve`: runs the gateway until it is told to stop.
 // It must not know what the gateway is made of.
-import { randomBytes } from "node:crypto"
 import * as Context from "effect/Context"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
+import { Catalog } from "../catalog/Catalog.ts"
 import { Limits } from "../domain/Limits.ts"
-import type { KeySetting, Settings } from "../domain/Settings.ts"
+import type { Settings } from "../domain/Settings.ts"
 import { Gateway, type GatewayServices } from "../Gateway.ts"
-import type { Declarations } from "../store/Holdings.ts"
 import type { ExporterMissing } from "../telemetry/Tracing.ts"
 import { version } from "../domain/version.ts"
 import { describeAccount } from "./describeAccount.ts"
 import { failed, type Failure, usage } from "./Failure.ts"
 import { FaultLog } from "./FaultLog.ts"
 import { type LoadOptions, loadSettings } from "./LoadSettings.ts"
+import { describeStore } from "../domain/storeLocation.ts"
 import type { StoreUnusable } from "../store/Sql.ts"
+import { firstKeys, withKey } from "./FirstKeys.ts"
 import { followConfiguration } from "./Reload.ts"
-
-/** A new gateway key: 192 random bits behind the prefix that tells it from a provider's. */
-export const makeKey = (): string => `mgk_${randomBytes(24).toString("base64url")}`
 
 /** `http://host:port` as a client on this machine writes it. */
 export const originOf = (host: string, port: number): string => {
@@ -50,42 +47,43 @@ export const startFailure = (settings: Settings) => (error: HttpServerError.Serv
       : `cannot listen on ${where}${typeof code === "string" ? `: ${code}` : ""}`)
 }
 
-/** Starts the gateway, says where, and stays. Being stopped from then on is no failure. `beside` runs with its services as long as it does. */
+/** Starts the gateway, opens it, and stays. Being stopped from then on is no failure. `open` runs with its services once it listens. */
 export const runGateway = (
   settings: Settings,
-  announce: (origin: string) => Effect.Effect<void>,
-  beside: Effect.Effect<void, never, GatewayServices | Scope.Scope> = Effect.void
+  open: (origin: string) => Effect.Effect<void, Failure, GatewayServices | Scope.Scope>
 ): Effect.Effect<never, Failure> =>
   Effect.scoped(Effect.gen(function*() {
     const surroundings = Layer.merge(FaultLog.layer(settings.log?.format === "json"), Layer.succeed(Limits, settings.limits))
     const context = yield* Layer.build(Layer.provideMerge(Gateway.layer(settings), surroundings)).pipe(Effect.mapError(startFailure(settings)))
     const { address } = Context.get(context, HttpServer.HttpServer)
-    yield* Effect.provide(beside, context)
-    yield* announce(originOf(settings.server.host, "port" in address ? address.port : settings.server.port))
+    yield* Effect.provide(open(originOf(settings.server.host, "port" in address ? address.port : settings.server.port)), context)
     yield* Effect.sync(() => {
       process.exitCode = 0
     })
     return yield* Effect.never
   }))
 
+/** What a service is found to stand on, as it is said when it listens. */
+const found = ({ redis, server, store }: Settings): ReadonlyArray<string> => [
+  ...(server.admin === undefined ? [] : [`Admin    ${originOf(server.admin.host, server.admin.port)}/admin/v1`]),
+  `Store    ${store === undefined ? "in memory" : describeStore(store.location)}`,
+  ...(redis === undefined ? [] : ["Redis    shared with other gateways"])
+]
+
 export const serve = Effect.fn("Cli.serve")(function*(options: LoadOptions): Effect.fn.Return<void, Failure> {
   const { file, settings } = yield* loadSettings(options)
-  const made = hasKey(settings) ? undefined : makeKey()
-  const generated: ReadonlyArray<KeySetting> = made === undefined ? [] : [{ name: "generated", key: Redacted.make(made) }]
-  const declarations = (read: Settings): Declarations => ({ ...read, keys: hasKey(read) ? read.keys : [...read.keys, ...generated] })
-  const complete: Settings = {
-    ...settings,
-    ...declarations(settings),
-    log: { ...settings.log, format: settings.log?.format ?? (process.stdout.isTTY ? "pretty" : "json") }
-  }
-  yield* runGateway(complete, (origin) => Console.error([
-    `model-gateway ${version}   ${file ?? "no configuration file"}`,
-    `API      ${origin}/v1`,
-    ...(settings.server.admin === undefined ? [] : [`Admin    ${originOf(settings.server.admin.host, settings.server.admin.port)}/admin/v1`]),
-    ...settings.accounts.map((account) => `Account  ${describeAccount(account)}`),
-    ...(made === undefined ? [] : [`Key      ${made}   made for this run; set GATEWAY_API_KEY to keep one`])
-  ].join("\n")), followConfiguration({ load: options, started: settings, declarations }))
+  const format = settings.log?.format ?? (process.stdout.isTTY ? "pretty" : "json")
+  yield* runGateway({ ...settings, log: { ...settings.log, format } }, Effect.fnUntraced(function*(origin) {
+    const { admin, inference } = yield* firstKeys(settings)
+    const accounts = (yield* Catalog).list()
+    yield* followConfiguration({ load: options, started: settings, declarations: withKey(inference) })
+    yield* Console.error([
+      `model-gateway ${version}   ${file ?? "no configuration file"}`,
+      `API      ${origin}/v1`,
+      ...found(settings),
+      ...accounts.map((account) => `Account  ${describeAccount(account)}`),
+      ...(admin === undefined ? [] : [`Admin    ${admin}   key for /admin/v1, told this once; set GATEWAY_ADMIN_KEY to choose one`]),
+      ...(inference === undefined ? [] : [`Key      ${inference}   made for this run; keys create makes one to keep, or set GATEWAY_API_KEY`])
+    ].join("\n"))
+  }))
 })
-
-/** Whether somebody may call models. */
-const hasKey = ({ keys }: Settings): boolean => keys.some(({ scopes }) => scopes?.includes("inference") ?? true)

@@ -41,7 +41,7 @@ const doctor = (providers: string, ...words: ReadonlyArray<string>) => {
   writeFileSync(file, `server: { port: 0 }\n${providers}`)
   writeFileSync(join(folder, "sa.json"), keyFile(serviceAccount.clientEmail))
   writeFileSync(join(folder, "poor.json"), keyFile(withoutRole))
-  return commandLine(["doctor", "--config", file, ...words])
+  return commandLine(["doctor", "--config", file, ...words], { GATEWAY_DATA_DIR: folder })
 }
 
 const rows = async (providers: string): Promise<{ readonly code: number | null; readonly rows: ReadonlyArray<Finding> }> => {
@@ -63,6 +63,8 @@ describe("doctor", () => {
       `ok  node                   ${process.versions.node}`,
       `ok  configuration          ${join(folder, "gateway.yaml")}`,
       "ok  port                   any free one",
+      `ok  data                   ${folder} is writable`,
+      `ok  store                  sqlite:${join(folder, "gateway.db")} will be made`,
       "ok  clock                  as upstream",
       `ok  host                   ${listening.url} answers`,
       "ok  @google credential     API key",
@@ -142,6 +144,21 @@ describe("doctor", () => {
     const { code, err, out } = await doctor("serfer: {}\n")
     expect([code, out, err]).toEqual([2, "", `${join(folder, "gateway.yaml")}:2:1  serfer  unknown key; did you mean server?\n`])
   })
+})
+
+it("accounts of the store are looked at as well; a store that cannot be opened is a row", async () => {
+  const data = mkdtempSync(join(folder, "data-"))
+  const env = { GATEWAY_DATA_DIR: data, MY_KEY: geminiKey }
+  await commandLine(["providers", "create", "stored", "--provider", "google", "--api-key-env", "MY_KEY", "--base-url", listening.url], env)
+  const of = async (more: Readonly<Record<string, string>>) => {
+    const file = join(folder, "empty.yaml")
+    writeFileSync(file, "server: { port: 0 }\n")
+    const { code, out } = await commandLine(["doctor", "--config", file, "--json"], { ...env, ...more })
+    const found: ReadonlyArray<Finding> = JSON.parse(out)
+    return [code, found.filter(({ check }) => check === "store" || check.startsWith("@stored")).map(({ check, status }) => [check, status])]
+  }
+  expect(await of({})).toEqual([0, [["store", "ok"], ["@stored credential", "ok"], ["@stored call", "ok"]]])
+  expect(await of({ GATEWAY_SECRET_KEY: Buffer.alloc(32, 7).toString("base64") })).toEqual([1, [["store", "fail"]]])
 })
 
 describe("the clock", () => {

@@ -1,0 +1,42 @@
+// The keys of a service that has none: one to call models with for this run, and one to administer it with, kept in its store.
+// It must not know where keys are told.
+import { randomBytes } from "node:crypto"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { Administration } from "../admin/Administration.ts"
+import type { KeyScope } from "../domain/GatewayKey.ts"
+import { inference } from "../domain/readKey.ts"
+import type { Settings } from "../domain/Settings.ts"
+import { errorFacts } from "../http/errorFacts.ts"
+import { type Declarations, Holdings } from "../store/Holdings.ts"
+import { failed } from "./Failure.ts"
+
+/** A new gateway key: 192 random bits behind the prefix that tells it from a provider's. */
+export const makeKey = (): string => `mgk_${randomBytes(24).toString("base64url")}`
+
+export interface FirstKeys {
+  /** Texts of the keys that were made; undefined where there was one. */
+  readonly inference: string | undefined
+  readonly admin: string | undefined
+}
+
+const mostKeys = 1_000
+
+/** What is declared, and the key that was made for this run unless another may call models. */
+export const withKey = (made: string | undefined) => (read: Settings): Declarations => {
+  const isMissing = made !== undefined && !read.keys.some(({ scopes = inference }) => scopes.includes("inference"))
+  return isMissing ? { ...read, keys: [...read.keys, { name: "generated", key: Redacted.make(made) }] } : read
+}
+
+/** Makes what is missing of both; the gateway takes them when this is done. */
+export const firstKeys = Effect.fnUntraced(function*(settings: Settings) {
+  const { keys } = yield* Administration
+  const holdings = yield* Holdings
+  const { rows } = yield* keys.list(mostKeys)
+  const isThere = (scope: KeyScope): boolean => rows.some(({ revoked_at: revoked, scopes = inference }) => revoked === undefined && scopes.includes(scope))
+  const made = isThere("inference") ? undefined : makeKey()
+  yield* holdings.declare(withKey(made)(settings))
+  const admin = isThere("admin") ? undefined : yield* keys.create({ name: "admin", scopes: ["admin"] }, { id: "cli", requestId: undefined })
+  const first: FirstKeys = { inference: made, admin: admin?.key }
+  return first
+}, Effect.mapError((error) => failed(`the first keys cannot be made: ${errorFacts(error).message}`)))
