@@ -13,6 +13,7 @@ import { type Flags, readSettings } from "./readSettings.ts"
 import type { Places } from "./readStore.ts"
 import type { Position } from "./locate.ts"
 import type { Fault } from "../domain/faults.ts"
+import { withSecretFiles } from "./secretFiles.ts"
 import { parseSettingsText, type SettingsText } from "./SettingsText.ts"
 import type { Environment } from "./substitute.ts"
 
@@ -101,16 +102,17 @@ const load = (options: LoadOptions, env: Environment): Reading => {
     const base = file === undefined ? "." : dirname(file)
     const whole: Places["resolve"] = (path, writtenIn) => resolve(writtenIn === "file" ? base : ".", path)
     const places: Places = { data: dataDirectory(env), resolve: whole }
-    const fileText: FileText = (path, writtenIn) => {
+    const opened = (what: string): FileText => (path, writtenIn) => {
       files.add(whole(path, writtenIn))
-      return readText(whole(path, writtenIn), "the credential file")
+      return readText(whole(path, writtenIn), what)
     }
     const value: Json = text?.value ?? null
-    const read = readSettings({ file: value, env, flags: options.flags, fileText, places })
-    return Result.mapBoth(read, {
-      onSuccess: (settings) => ({ settings: withLogin(settings), file }),
-      onFailure: (faults) => faultLines(file, text, faults)
-    })
+    const secrets = withSecretFiles(env, value, (path) => opened("the file")(path, "environment"))
+    const read = readSettings({ file: value, env: secrets.env, flags: options.flags, fileText: opened("the credential file"), places })
+    const faults = [...secrets.faults, ...(Result.isFailure(read) ? read.failure : [])]
+    return Result.isSuccess(read) && faults.length === 0
+      ? Result.succeed({ settings: withLogin(read.success), file })
+      : Result.fail(faultLines(file, text, faults))
   })
   return { files: [...files], outcome }
 }

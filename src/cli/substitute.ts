@@ -9,6 +9,10 @@ export type Environment = Readonly<Record<string, string | undefined>>
 const reference = /\$\{([^}:]*)(?::-([^}]*))?\}/g
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/
 
+/** Names of the variables that a configuration refers to. */
+export const referencesIn = (value: Json): ReadonlyArray<string> =>
+  [...(JSON.stringify(value) ?? "").matchAll(reference)].map(([, name = ""]) => name).filter((name) => variableName.test(name))
+
 const substituteText = (text: string, env: Environment, path: FaultPath, faults: Array<Fault>): string =>
   text.replace(reference, (_, name: string, fallback: string | undefined) => {
     const found = Object.hasOwn(env, name) ? env[name] : undefined

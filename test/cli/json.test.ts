@@ -38,6 +38,17 @@ it("check --json: the faults, and exit 2", async () => {
   expect([code, err, JSON.parse(out)]).toEqual([2, "", { ok: false, faults: [`${file}:1:1  serfer  unknown key; did you mean server?`] }])
 })
 
+it("a secret may stand in a file, beside its variable and any that the configuration names", async () => {
+  const file = written("keys: [{ name: ci, key: \"${CI_KEY}\" }]\n")
+  const [keyFile, apiKeyFile] = [join(folder, "ci.key"), join(folder, "api.key")]
+  writeFileSync(keyFile, "mgk_sekret0\n")
+  writeFileSync(apiKeyFile, "sekret\r\n")
+  const sound = await commandLine(["check", "--config", file], { CI_KEY_FILE: keyFile, GEMINI_API_KEY_FILE: apiKeyFile })
+  expect([sound.code, sound.out.includes("@google  API key"), sound.out.includes("sekret")]).toEqual([0, true, false])
+  const absent = await commandLine(["check", "--config", file], { CI_KEY: "mgk_set_itself", CI_KEY_FILE: "gone", GEMINI_API_KEY_FILE: "gone" })
+  expect(absent).toEqual({ code: 2, out: "", err: "GEMINI_API_KEY_FILE  the file does not exist\n" })
+})
+
 it("health --json: the gateway's own answer", async () => {
   const gateway = await startTestGateway()
   const { code, err, out } = await commandLine(["health", "--url", gateway.url, "--json"])
