@@ -6,13 +6,14 @@ import * as Result from "effect/Result"
 import { Administration } from "../admin/Administration.ts"
 import type { Managed } from "../admin/Managed.ts"
 import { ProviderTest } from "../admin/ProviderTest.ts"
-import { RouteUnknown } from "../domain/GatewayError.ts"
+import { RouteUnknown, type StoreUnavailable } from "../domain/GatewayError.ts"
 import type { JsonObject } from "../domain/json.ts"
 import type { Actor } from "../store/Records.ts"
 import { created, gone, listed, shown, told } from "./AdminAnswer.ts"
 import { pageQuery } from "./adminQuery.ts"
 import { matching } from "./entityTag.ts"
 import { type Call, keyedRoute } from "./GatewayAuth.ts"
+import { withSpending } from "./KeySpending.ts"
 import { textReader } from "./ReadBody.ts"
 import { shownTest } from "./shownTest.ts"
 
@@ -34,15 +35,23 @@ const expected = ({ arrival }: Call) => matching(arrival.headers["if-match"])
 const reader = textReader<JsonObject>((body) => Result.succeed(body), "adminBodyBytes")
 
 /** The five routes of one kind. */
-const entries = <A extends Entry>(
+const entries = <A extends Entry, R = never>(
   path: `/admin/v1/${string}`,
   of: (administration: Administration["Service"]) => Managed<A>,
-  idIn: (entry: A) => string
+  idIn: (entry: A) => string,
+  /** What is read of an entry beyond what is kept of it. */
+  joining: Effect.Effect<(entry: A) => Effect.Effect<A, StoreUnavailable>, never, R> = Effect.succeed(Effect.succeed)
 ) => {
   const managed = Effect.map(Administration, of)
-  const list = keyedRoute("GET", path, Effect.map(managed, (kind) => ({ arrival, request }) =>
-    Effect.flatMap(Effect.fromResult(pageQuery(request.url)), ({ cursor, limit }) =>
-      Effect.map(kind.list(limit, cursor), (page) => listed(page, arrival)))), "admin")
+  const list = keyedRoute("GET", path, Effect.gen(function*() {
+    const kind = yield* managed
+    const joined = yield* joining
+    return Effect.fnUntraced(function*({ arrival, request }) {
+      const { cursor, limit } = yield* Effect.fromResult(pageQuery(request.url))
+      const { next, rows } = yield* kind.list(limit, cursor)
+      return listed({ next, rows: yield* Effect.forEach(rows, joined) }, arrival)
+    })
+  }), "admin")
   const create = keyedRoute("POST", path, Effect.gen(function*() {
     const kind = yield* managed
     const read = yield* reader
@@ -50,8 +59,14 @@ const entries = <A extends Entry>(
       Effect.flatMap(read(call.request, call.arrival.headers), (written) =>
         Effect.map(kind.create(written, actorOf(call)), (entry) => created(entry, `${path}/${encodeURIComponent(idIn(entry))}`, call.arrival)))
   }), "admin")
-  const get = keyedRoute("GET", `${path}/:id`, Effect.map(managed, (kind) => (call) =>
-    Effect.flatMap(Effect.fromResult(idOf(call)), (id) => Effect.map(kind.get(id), (entry) => shown(entry, call.arrival)))), "admin")
+  const get = keyedRoute("GET", `${path}/:id`, Effect.gen(function*() {
+    const kind = yield* managed
+    const joined = yield* joining
+    return Effect.fnUntraced(function*(call) {
+      const id = yield* Effect.fromResult(idOf(call))
+      return shown(yield* joined(yield* kind.get(id)), call.arrival)
+    })
+  }), "admin")
   const update = keyedRoute("PUT", `${path}/:id`, Effect.gen(function*() {
     const kind = yield* managed
     const read = yield* reader
@@ -80,7 +95,7 @@ const audit = keyedRoute("GET", "/admin/v1/audit", Effect.map(Administration, (a
 
 export const AdminEntries = Layer.mergeAll(
   entries("/admin/v1/providers", ({ providers }) => providers, ({ slug }) => slug),
-  entries("/admin/v1/keys", ({ keys }) => keys, ({ id }) => id),
+  entries("/admin/v1/keys", ({ keys }) => keys, ({ id }) => id, withSpending),
   entries("/admin/v1/configs", ({ configs }) => configs, ({ id }) => id),
   entries("/admin/v1/prompts", ({ prompts }) => prompts, ({ id }) => id),
   rotate,

@@ -154,8 +154,11 @@ describe("keys", () => {
     expect([made.status, { id, ...rest }]).toEqual([201, shown])
     expect(made.headers.get("location")).toBe(`/admin/v1/keys/${id}`)
     const chat = (text: string) => gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages }, { "x-gateway-api-key": text })
+    expect((await send("GET", `keys/${id}`)).body).toEqual({ ...shown, spent_usd: 0 })
     expect((await chat(key)).status).toBe(200)
-    expect((await send("GET", `keys/${id}`)).body).toEqual(shown)
+    // The first request waits for the price list before it is written down.
+    while ((await send("GET", `keys/${id}`)).body.last_used_at === undefined) await new Promise((resolve) => setImmediate(resolve))
+    expect((await send("GET", `keys/${id}`)).body).toEqual({ ...shown, spent_usd: expect.any(Number), last_used_at: moment })
     expect((await send("PUT", `keys/${id}`, { ...shown, models: ["claude-*"] })).body).toEqual({ ...shown, models: ["claude-*"], version: 2 })
     expect((await chat(key)).status).toBe(403)
     const rotated = await send("POST", `keys/${id}/rotate`)
@@ -165,9 +168,9 @@ describe("keys", () => {
     expect((await send("DELETE", `keys/${id}`)).status).toBe(204)
     expect((await chat(rotated.body.key)).status).toBe(401)
     expect((await send("GET", "keys")).body.data).toEqual([
-      { object: "key", id: "boss", name: "boss", scopes: ["admin"], prefix: "mgk_admi", source: "file", managed: "file" },
-      { ...shown, models: ["claude-*"], version: 4, prefix: rotated.body.prefix, revoked_at: moment },
-      { object: "key", id: "test", name: "test", prefix: "mgk_test", source: "file", managed: "file" }
+      { object: "key", id: "boss", name: "boss", scopes: ["admin"], prefix: "mgk_admi", source: "file", managed: "file", spent_usd: 0 },
+      { ...shown, models: ["claude-*"], version: 4, prefix: rotated.body.prefix, revoked_at: moment, spent_usd: expect.any(Number), last_used_at: moment },
+      { object: "key", id: "test", name: "test", prefix: "mgk_test", source: "file", managed: "file", spent_usd: 0 }
     ])
     expect((await send("PUT", `keys/${id}`, { name: "x" })).body).toEqual(problem(409, "key_revoked", `The key "${id}" is revoked, and that is for good; make a new one.`))
   })
