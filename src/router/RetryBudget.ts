@@ -1,11 +1,12 @@
-// How many retries traffic bears: a fifth of the requests of the last ten seconds, and a few in any case.
+// How many retries traffic bears: less than a fifth of the requests of the last ten seconds, and a few in any case.
 // It must not know what is called, or any clock: now is an argument.
 
 const slotMillis = 100
 const slots = 100
 /** A retry waits before it goes out, usually for less than a second. */
 const waitSlots = 11
-const share = 0.2
+/** A fifth is what an upstream in trouble may be asked for in addition; the rest is for requests that end between two looks. */
+const share = 0.18
 const floor = 3
 
 /** A count of late; every tenth of a second has a slot, and the oldest is used anew. The slot that runs is one of them. */
