@@ -57,24 +57,31 @@ const serve = Command.make("serve", { config, host, port, logFormat, logLevel },
         ...(given.logLevel === undefined ? {} : { logLevel: given.logLevel })
       }
     }))).pipe(
-  Command.withDescription("Run the service")
+  Command.withDescription("Run the service. SIGHUP, or a change of the file, takes a new configuration over"),
+  Command.withExamples([
+    { command: "GEMINI_API_KEY=... model-gateway serve", description: "Without a file" },
+    { command: "model-gateway serve --config gateway.yaml --host 0.0.0.0" }
+  ])
 )
 
 const demo = Command.make("demo", {
   host,
   port,
-  snippets: Flag.Boolean("snippets").pipe(Flag.withDescription("Print client snippets for the demo and end"), Flag.withDefault(false))
+  snippets: Flag.Boolean("snippets").pipe(Flag.withDescription("Print client snippets for the demo and end"), Flag.withDefault(false)),
+  data: Flag.String("data").pipe(Flag.withDescription("Folder of a store, so that what is changed is kept"), Flag.optional, Flag.map(Option.getOrUndefined))
 }, (given) =>
   Effect.flatMap(Effect.promise(() => import("./DemoCommand.ts")), (verb) =>
-    verb.demo({ ...listenFlags(given), snippets: given.snippets }))).pipe(
-  Command.withDescription("Run the service with simulated Google services: no credential, no internet")
+    verb.demo({ ...listenFlags(given), snippets: given.snippets, data: given.data }))).pipe(
+  Command.withDescription("Run the service with simulated Google services: no credential, no internet"),
+  Command.withExamples([{ command: "model-gateway demo" }, { command: "model-gateway demo --snippets", description: "Clients to copy" }])
 )
 
 const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false))
 
 const check = Command.make("check", { config, json }, (given) =>
   Effect.flatMap(Effect.promise(() => import("./Check.ts")), (verb) => verb.check(given))).pipe(
-  Command.withDescription("Read the configuration and report every fault with its line")
+  Command.withDescription("Read the configuration and report every fault with its line"),
+  Command.withExamples([{ command: "model-gateway check --config gateway.yaml" }])
 )
 
 const migrate = Command.make("migrate", { config }, (given) =>
@@ -97,7 +104,8 @@ const explain = Command.make("explain", {
   )
 }, (given) =>
   Effect.flatMap(Effect.promise(() => import("./Explain.ts")), (verb) => verb.explain(given))).pipe(
-  Command.withDescription("Read a chat request on stdin, print the upstream request it becomes, send nothing")
+  Command.withDescription("Read a chat request on stdin, print the upstream request it becomes, send nothing"),
+  Command.withExamples([{ command: "model-gateway explain --provider google < request.json" }])
 )
 
 const health = Command.make("health", {
@@ -108,7 +116,8 @@ const health = Command.make("health", {
   json
 }, (given) =>
   Effect.flatMap(Effect.promise(() => import("./Health.ts")), (verb) => verb.health(given))).pipe(
-  Command.withDescription("Exit 0 when a running gateway is ready, 1 when not")
+  Command.withDescription("Exit 0 when a running gateway is ready, 1 when not"),
+  Command.withExamples([{ command: "model-gateway health --url http://127.0.0.1:8787" }])
 )
 
 const gateway = Command.make("model-gateway").pipe(

@@ -1,20 +1,24 @@
 // `demo`: the gateway in front of a simulated Google, in one process.
 // It must not know what is simulated.
 import { isIP } from "node:net"
+import { join, resolve } from "node:path"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { Demo } from "../demo/Demo.ts"
 import { banner, demoKey, snippets } from "../demo/seed.ts"
-import { defaultServer } from "../domain/Settings.ts"
+import { defaultServer, type Settings, type StoreSetting } from "../domain/Settings.ts"
+import { describeStore } from "../domain/storeLocation.ts"
 import { version } from "../domain/version.ts"
 import { failed, type Failure } from "./Failure.ts"
-import { makeKey } from "./FirstKeys.ts"
+import { firstKeys, makeKey } from "./FirstKeys.ts"
 import { originOf, runGateway } from "./Serve.ts"
 
 export interface DemoFlags {
   readonly host?: string
   readonly port?: number
   readonly snippets: boolean
+  /** Folder of a store; without it nothing outlives the demo. */
+  readonly data?: string | undefined
 }
 
 /** Reachable from this machine only. */
@@ -29,10 +33,27 @@ export const demo = Effect.fn("Cli.demo")(function*(flags: DemoFlags): Effect.fn
     return
   }
   const key = isLoopback(host) ? demoKey : makeKey()
-  yield* Effect.scoped(
-    Demo.settings({ host, port, key }).pipe(
-      Effect.mapError((error) => failed(error.message)),
-      Effect.flatMap((settings) => runGateway({ ...settings, log: { format: process.stdout.isTTY ? "pretty" : "off" } }, (origin) => Console.error(banner({ origin, key, version }))))
-    )
-  )
+  yield* Effect.scoped(Effect.gen(function*() {
+    const simulated = yield* Effect.mapError(Demo.settings({ host, port, key }), (error) => failed(error.message))
+    const settings = flags.data === undefined ? simulated : { ...simulated, store: storeIn(flags.data) }
+    const log = { format: process.stdout.isTTY ? "pretty" : "off" } as const
+    return yield* runGateway({ ...settings, log }, Effect.fnUntraced(function*(origin) {
+      const kept = settings.store === undefined ? [] : yield* keptLines(settings)
+      yield* Console.error([banner({ origin, key, version }), ...kept].join("\n"))
+    }))
+  }))
+})
+
+/** What the admin API and the verbs on the store change is kept in this folder. */
+const storeIn = (folder: string): StoreSetting => {
+  const whole = resolve(folder)
+  return { location: { kind: "sqlite", path: join(whole, "gateway.db") }, secretKeys: undefined, keyFile: join(whole, "secret.key") }
+}
+
+const keptLines = Effect.fnUntraced(function*(settings: Settings) {
+  const { admin } = yield* firstKeys(settings)
+  return [
+    `Data     ${settings.store === undefined ? "in memory" : describeStore(settings.store.location)}`,
+    ...(admin === undefined ? [] : [`Admin    ${admin}   key for /admin/v1, told this once`])
+  ]
 })

@@ -13,6 +13,17 @@ const answers = async (url: string, key: string, status: number): Promise<void> 
   while ((await fetch(url, { headers: { "x-gateway-api-key": key } })).status !== status) continue
 }
 
+it("the demo keeps what is changed where it is told to", { timeout: 120_000 }, async () => {
+  const demo = start(["demo", "--port", "0", "--data", "kept"])
+  const [, origin = ""] = await demo.said(/API {6}(http:\S+)\/v1/)
+  const [, path] = await demo.said(/Data {5}(\S+)/)
+  expect(path).toBe(`sqlite:${join(demo.folder, "kept", "gateway.db")}`)
+  const [, admin = ""] = await demo.said(/Admin {4}(mgk_\S+)/)
+  expect((await fetch(`${origin}/admin/v1/usage`, { headers: { "x-gateway-api-key": admin } })).status).toBe(200)
+  demo.child.kill("SIGTERM")
+  expect((await demo.ended).code).toBe(0)
+})
+
 it("makes an admin key once and keeps it; sees at once what the command line writes", { timeout: 120_000 }, async () => {
   const data = join(home, "data")
   mkdirSync(data)
