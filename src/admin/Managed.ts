@@ -8,6 +8,7 @@ import type { Fault } from "../domain/faults.ts"
 import type { JsonObject } from "../domain/json.ts"
 import { type Held, Holdings } from "../store/Holdings.ts"
 import { type Actor, type Page, type RecordContent, type RecordKind, Records, type StoredRecord } from "../store/Records.ts"
+import { isNoId, longestId } from "./noId.ts"
 
 export type ReadFault = RecordUnknown | RecordRefused | StoreUnavailable
 export type ChangeFault = ReadFault | RecordInvalid | RecordChanged
@@ -94,8 +95,8 @@ const isUnreadable = (error: { readonly _tag: string; readonly code?: string }):
 const reading = <A>({ holdings, records, spec: { declared, kind, shown } }: Parts<A>) => {
   const read = (record: StoredRecord) => Effect.mapError(Effect.fromResult(shown(record)), (why) => unreadable(kind, record.id, why))
   const found = (id: string) =>
-    Effect.catchTags(records.get(kind, id), {
-      RecordMissing: () => Effect.fail(new RecordUnknown({ kind, id: id.slice(0, 256) })),
+    isNoId(id) ? Effect.fail(new RecordUnknown({ kind, id: id.slice(0, longestId) })) : Effect.catchTags(records.get(kind, id), {
+      RecordMissing: () => Effect.fail(new RecordUnknown({ kind, id })),
       RecordBroken: ({ why }) => Effect.fail(unreadable(kind, id, why))
     })
   const get: Managed<A>["get"] = (id) =>

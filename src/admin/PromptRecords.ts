@@ -17,6 +17,7 @@ import { recordReader } from "../store/readRecord.ts"
 import { Records, type StoredRecord } from "../store/Records.ts"
 import { brokenGuard } from "./brokenGuard.ts"
 import { type Judge, type Managed, managed, type Turn } from "./Managed.ts"
+import { isNoId } from "./noId.ts"
 import { momentOf, resourceReader } from "./readBody.ts"
 
 const entryReader = recordReader(PromptEntry)
@@ -114,7 +115,7 @@ export const promptRecords = (turn: Turn): Effect.Effect<PromptRecords, never, R
   }, judging(limits), turn)
 
   const storedVersion = Effect.fnUntraced(function*(id: string, wanted: string) {
-    const versions = yield* records.versions("prompt", id)
+    const versions = isNoId(id) ? [] : yield* records.versions("prompt", id)
     const newest = versions.at(-1)
     if (newest === undefined) return yield* unknown(id)
     const { labels } = yield* changing.read(newest)

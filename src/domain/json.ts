@@ -20,10 +20,13 @@ export const isJsonObject = (value: unknown): value is JsonObject =>
 /** True for an integer beyond 2^53, which is kept by its digits and is no `number`. */
 export const isLongInteger = (value: unknown): boolean => JSON.isRawJSON(value)
 
+const isLong = (value: unknown): value is Json => JSON.isRawJSON(value)
+
 /** The JSON of a value of which a schema knows that it is JSON; fields without a value are left out. */
 export const jsonOf = (value: unknown): Json => {
   if (Array.isArray(value)) return value.map(jsonOf)
   if (isJsonObject(value)) return jsonObjectOf(value)
+  if (isLong(value)) return value
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : null
 }
 

@@ -1,6 +1,7 @@
 // What the lists of the admin API can be asked: from the query of a URL to checked values.
 // It must not know who answers.
 import * as Result from "effect/Result"
+import { isNoId } from "../admin/noId.ts"
 import { BodyInvalid } from "../domain/GatewayError.ts"
 import { type Grouping, groupings, type RequestQuery, type UsageQuery } from "../domain/usageSums.ts"
 
@@ -27,13 +28,13 @@ const whole = (name: string, text: string | undefined, most: number): Result.Res
 
 const mostRows = 1000
 const usualRows = 100
-const longestCursor = 256
 
 /** A page of any list. */
 export const pageQuery = (url: string): Result.Result<{ readonly limit: number; readonly cursor: string | undefined }, BodyInvalid> =>
   Result.gen(function*() {
     const { cursor, limit } = yield* read(url, ["limit", "cursor"])
-    return { limit: (yield* whole("limit", limit, mostRows)) ?? usualRows, cursor: cursor?.slice(0, longestCursor) }
+    if (cursor !== undefined && isNoId(cursor)) return yield* invalid("cursor", "is the next_cursor of the page before.")
+    return { limit: (yield* whole("limit", limit, mostRows)) ?? usualRows, cursor }
   })
 
 export const requestQuery = (url: string): Result.Result<RequestQuery, BodyInvalid> =>

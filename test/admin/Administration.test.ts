@@ -9,7 +9,7 @@ import { Administration } from "../../src/admin/Administration.ts"
 import { Catalog } from "../../src/catalog/Catalog.ts"
 import { Configs } from "../../src/catalog/Configs.ts"
 import { Prompts } from "../../src/catalog/Prompts.ts"
-import { KeyInvalid, RecordChanged, RecordInvalid, RecordRefused, RecordUnknown } from "../../src/domain/GatewayError.ts"
+import { KeyInvalid, RecordChanged, RecordInvalid, RecordRefused, RecordUnknown, StoreUnavailable } from "../../src/domain/GatewayError.ts"
 import { GatewayKeys } from "../../src/keys/GatewayKeys.ts"
 import { type Declarations, Holdings } from "../../src/store/Holdings.ts"
 import { Records } from "../../src/store/Records.ts"
@@ -366,3 +366,27 @@ it.effect("the audit log has who changed what, and no secret", () =>
       next: undefined
     })
   }).pipe(Effect.provide(services)))
+
+it.effect("F32 a store that is full or gone refuses the change as such; what was there stays, and the next change holds", () => {
+  let trouble: StoreUnavailable | undefined
+  const ailing = Layer.effect(Records, Effect.map(Records, (records) => ({
+    ...records,
+    update: (...change: Parameters<typeof records.update>) => Effect.suspend(() => trouble === undefined ? records.update(...change) : Effect.fail(trouble))
+  }))).pipe(Layer.provide(Records.layerMemory))
+  return Effect.gen(function*() {
+    const { configs } = yield* Administration
+    yield* configs.create({ id: "fast", config: {} }, actor)
+    for (const reason of ["full", "unreachable"] as const) {
+      trouble = new StoreUnavailable({ reason })
+      expect(yield* Effect.flip(configs.update("fast", { config: { request_timeout: 1 } }, actor))).toEqual(trouble)
+      expect((yield* configs.get("fast")).config).toEqual({})
+    }
+    trouble = undefined
+    expect((yield* configs.update("fast", { config: { request_timeout: 2 } }, actor)).config).toEqual({ request_timeout: 2 })
+    expect((yield* Configs).find("fast")?.targets[0]?.times?.request).toBe(2)
+  }).pipe(Effect.provide(Layer.mergeAll(Administration.layer, Configs.layer).pipe(
+    Layer.provideMerge(GatewayKeys.layer(Redacted.make("pepper"))),
+    Layer.provideMerge(Holdings.layer(declared)),
+    Layer.provideMerge(ailing)
+  )))
+})

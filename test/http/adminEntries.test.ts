@@ -206,6 +206,10 @@ describe("refusals are problems", () => {
     ["an entry that is declared", "PUT", "providers/google", { provider: "google" }, 409, problem(409, "declared_in_configuration", "The provider \"google\" is declared under \"providers\" of the configuration file, or by the environment; change it there.")],
     ["the removal of a declared one", "DELETE", "keys/boss", undefined, 409, problem(409, "declared_in_configuration", "The key \"boss\" is declared under \"keys\" of the configuration file, or by the environment; change it there.")],
     ["a filter nobody knows", "GET", "keys?name=x", undefined, 400, problem(400, "invalid_value", "name is not known here; there are limit, cursor.")],
+    ["a cursor that is none", "GET", "keys?cursor=%00", undefined, 400, problem(400, "invalid_value", "cursor is the next_cursor of the page before.")],
+    ["an id that is none", "GET", "configs/a%00b", undefined, 404, problem(404, "config_not_found", "There is no such config.")],
+    ["a version of an id that is none", "GET", "prompts/a%00b@1", undefined, 404, problem(404, "prompt_not_found", "There is no such prompt.")],
+    ["an id that cannot be decoded", "GET", "configs/%zz", undefined, 404, problem(404, "unknown_url", "There is no such URL here; the API lives under /v1.")],
     ["too large a page", "GET", "audit?limit=1001", undefined, 400, problem(400, "invalid_value", "limit is a whole number from 1 to 1000.")],
     ["another method", "DELETE", "keys", undefined, 405, problem(405, "method_not_allowed", "This URL takes GET, POST only.")],
     ["another method of an entry", "POST", "keys/boss", {}, 405, problem(405, "method_not_allowed", "This URL takes GET, PUT, DELETE only.")],
@@ -317,6 +321,18 @@ it("F37 requests run on while entries are written", async () => {
   expect(new Set(answered.map(({ status }) => status))).toEqual(new Set([200]))
   expect((await send("GET", "configs/busy")).body.version).toBe(161)
   await send("DELETE", "configs/busy")
+})
+
+it("numbers beyond what JavaScript counts are kept by their digits", async () => {
+  const answer = await gateway.send("/admin/v1/prompts", {
+    method: "POST",
+    headers: { "x-gateway-api-key": adminKey, "content-type": "application/json" },
+    body: `{"id":"long","model":"@google/gemini-2.5-flash","messages":[{"role":"user","content":"x"}],"parameters":{"seed":12345678901234567890}}`
+  })
+  expect((await answer.text()).match(/"parameters":\{[^}]*\}/)?.[0]).toBe(`"parameters":{"seed":12345678901234567890}`)
+  const read = await gateway.send("/admin/v1/prompts/long", { headers: { "x-gateway-api-key": adminKey } })
+  expect((await read.text()).match(/"parameters":\{[^}]*\}/)?.[0]).toBe(`"parameters":{"seed":12345678901234567890}`)
+  await send("DELETE", "prompts/long")
 })
 
 it("of many who change the same version one does", async () => {
