@@ -27,6 +27,8 @@ export interface Contestant {
   readonly target: (model: string, stream: boolean) => Target
   /** Absent where the contestant is not asked for it. */
   readonly other?: (what: Other) => Target
+  /** A chat of a key with limits a minute and a budget; absent where the contestant has none. */
+  readonly limited?: Target
   /** Port of its inspector, with `--profile`. */
   readonly inspector: number | undefined
   readonly stop: () => Promise<void>
@@ -168,6 +170,8 @@ export const startOurs = async (upstream: string, plain = false): Promise<Contes
   const folder = mkdtempSync(join(tmpdir(), "model-gateway-bench-"))
   const config = join(folder, "gateway.json")
   const key = "mgk_bench000000000000000000000000"
+  const limitedKey = "mgk_limited0000000000000000000000"
+  const plenty = 1_000_000_000
   writeFileSync(config, JSON.stringify({
     providers: [
       { slug: "google", provider: "google", api_key: "bench-key", base_url: upstream },
@@ -180,20 +184,28 @@ export const startOurs = async (upstream: string, plain = false): Promise<Contes
         base_url: upstream
       }
     ],
-    keys: [{ name: "bench", key }],
+    store: { url: `sqlite:${join(folder, "gateway.db")}` },
+    keys: [
+      { name: "bench", key },
+      { name: "limited", key: limitedKey, rate_limit: { requests_per_minute: plenty, tokens_per_minute: plenty }, budget: { usd: plenty, per: "day" } }
+    ],
     ...(plain ? { telemetry: { accounting: false } } : {})
   }))
+  const gone = () => rmSync(folder, { recursive: true, force: true })
   try {
     const args = [join(root, "src", "main.ts"), "serve", "--config", config, "--port", String(port)]
-    const process = await start(0, args, `http://127.0.0.1:${port}/health/ready`)
+    const process = await start(0, args, `http://127.0.0.1:${port}/health/ready`, { GATEWAY_DATA_DIR: folder })
     return {
       name: "ours",
       ...process,
+      stop: () => process.stop().finally(gone),
+      limited: { port, path: json, headers: { "x-gateway-api-key": limitedKey }, body: body("@google/gemini-2.5-flash", false) },
       target: (model, stream) => ({ port, path: json, headers: { "x-gateway-api-key": key }, body: body(`@google/${model}`, stream) }),
       other: (what) => otherTarget(port, what, { "x-gateway-api-key": key }, false)
     }
-  } finally {
-    rmSync(folder, { recursive: true })
+  } catch (error) {
+    gone()
+    throw error
   }
 }
 

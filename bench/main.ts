@@ -122,6 +122,7 @@ const rows: ReadonlyArray<readonly [key: keyof Figures, name: string]> = [
   ["messagesCpuMicros", "messages passed: CPU us per request"],
   ["messageStreamsPerSecond", "messages streamed: streams/s"],
   ["messageStreamsCpuMicros", "messages streamed: CPU us per stream"],
+  ["limitedShare", "a key with limits: share of the throughput"],
   ["idleMib", "memory idle: MiB"],
   ["loadMib", "memory under load: MiB"],
   ["openStreamKib", `memory per open stream (${plan.openStreams}): KiB`],
@@ -177,6 +178,7 @@ await inTurn("unary", measure.unary, plan.rounds)
 await inTurn("latency", measure.latency, plan.rounds)
 await inTurn("burst", measure.burst, plan.rounds)
 for (const what of ["embeddings", "claude", "claudeStreams", "messages", "messageStreams"] as const) await inTurn(what, measure.other(what), plan.rounds)
+await inTurn("limited", measure.limited, plan.rounds)
 await inFresh("paced", warmed(measure.paced), plan.rounds)
 await inFresh("slow", warmed(measure.slow), plan.rounds)
 await inFresh("start", startAndIdle, plan.rounds)

@@ -78,6 +78,16 @@ export const unary = async ({ load, plan }: Bench, one: Contestant, figures: Fig
   figures.loadMib.push(rssKib(one.pid) / 1024)
 }
 
+/** A key with limits and a budget, on SQLite, against one without, one after the other in the same process. */
+export const limited = async ({ load, plan }: Bench, one: Contestant, figures: Figures): Promise<void> => {
+  if (one.limited === undefined) return
+  const ask = (target: Target, millis: number) => load.run({ kind: "loop", target, connections: 32, millis })
+  if (figures.limitedShare.length === 0) await ask(one.limited, plan.warmMillis)
+  const without = clean(one, "unary", await ask(one.target(model, false), plan.roundMillis))
+  const within = clean(one, "limited", await ask(one.limited, plan.roundMillis))
+  figures.limitedShare.push(within.done / within.seconds / (without.done / without.seconds))
+}
+
 /** As `unary`, for another operation; nothing where the contestant is not asked for it. */
 export const other = (what: Other): (bench: Bench, one: Contestant, figures: Figures) => Promise<void> => async ({ load, plan }, one, figures) => {
   if (one.other === undefined) return
