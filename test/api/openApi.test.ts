@@ -97,7 +97,9 @@ describe("the schemas of the document", () => {
 
   it("are many, and every one is a JSON schema whose references lead somewhere", () => {
     expect(all.length).toBeGreaterThan(200)
-    expect(all.filter((steps) => typeof ajv.getSchema(pointer(steps)) !== "function")).toEqual([])
+    // The same reference stands in many places; once is enough.
+    const distinct = new Map(all.map((steps) => [JSON.stringify(steps.reduce((node: Json, step) => node[step], document)), steps]))
+    expect([...distinct.values()].filter((steps) => typeof ajv.getSchema(pointer(steps)) !== "function")).toEqual([])
   })
 
   it("know no numbers that JSON has no form for, and none of the renderer's own words", () => {
