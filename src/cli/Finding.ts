@@ -19,7 +19,15 @@ export const fail = (check: string, detail: string, todo?: string): Finding => (
 
 const colours = { ok: "green", warn: "yellow", fail: "red" } as const
 
+const coloured = ({ status }: Finding, line: string): string =>
+  styleText(colours[status], status, { stream: process.stdout }) + line.slice(status.length)
+
 /** A line for each, and one below it for what to do. Coloured on a terminal that wants it. */
-export const findingLines = (findings: ReadonlyArray<Finding>): ReadonlyArray<string> =>
-  evenly(findings.flatMap(({ check, detail, status, todo }) => [[status, check, detail], ...(todo === undefined ? [] : [["", "", `-> ${todo}`]])]))
-    .map((line) => line.replace(/^(ok|warn|fail)/, (word) => styleText(word === "ok" || word === "warn" || word === "fail" ? colours[word] : "reset", word, { stream: process.stdout })))
+export const findingLines = (findings: ReadonlyArray<Finding>): ReadonlyArray<string> => {
+  const rows = findings.flatMap((finding) => [
+    { finding, cells: [finding.status, finding.check, finding.detail] },
+    ...(finding.todo === undefined ? [] : [{ finding: undefined, cells: ["", "", `-> ${finding.todo}`] }])
+  ])
+  const lines = evenly(rows.map(({ cells }) => cells))
+  return rows.map(({ finding }, at) => finding === undefined ? lines[at] ?? "" : coloured(finding, lines[at] ?? ""))
+}

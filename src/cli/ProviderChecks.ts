@@ -3,6 +3,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { TokenProvider } from "../auth/TokenProvider.ts"
+import { allows } from "../domain/GatewayKey.ts"
 import { isJsonObject, type JsonObject, parseJsonText } from "../domain/json.ts"
 import { credentialName, remedy } from "./describeAccount.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
@@ -25,11 +26,13 @@ export interface ProviderServices {
 const hello: JsonObject["messages"] = [{ role: "user", content: "Hello" }]
 const counting = "/v1/chat/completions/count_tokens"
 
+/** Both providers have it, and count with it for nothing. */
+const usual = "gemini-2.5-flash"
+
 /** A model that can be counted with for nothing; undefined when the account offers none. */
 const countable = ({ kind, models }: ProviderAccount): string | undefined => {
   if (kind !== "google" && kind !== "vertex-ai") return undefined
-  if (models === undefined || models.some((one) => one === "*" || "gemini-2.5-flash".startsWith(one.endsWith("*") ? one.slice(0, -1) : `${one}\n`))) return "gemini-2.5-flash"
-  return models.find((one) => !one.endsWith("*") && /^(gemini-|anthropic\.)/.test(one) && !/embedding|image/.test(one))
+  return allows(models, usual) ? usual : models?.find((one) => !one.endsWith("*") && /^(gemini-|anthropic\.)/.test(one) && !/embedding|image/.test(one))
 }
 
 /** Its role, or the rights of its key. */
@@ -42,7 +45,7 @@ const grant = ({ credentials, kind, projectId }: ProviderAccount): string => {
 const renewed = ({ credentials, kind, slug }: ProviderAccount): string => {
   switch (credentials?._tag) {
     case "ServiceAccount":
-      return "gcloud iam service-accounts keys create key.json --iam-account=" + credentials.key.clientEmail
+      return `gcloud iam service-accounts keys create key.json --iam-account=${credentials.key.clientEmail}`
     case "ApplicationDefault":
       return "gcloud auth application-default login"
     case "AccessToken":

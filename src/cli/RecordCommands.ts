@@ -123,12 +123,15 @@ const secretBody = Effect.fnUntraced(function*({ apiKeyEnv, apiKeyFile, credenti
   return body
 })
 
-/** Later parts over earlier ones; of objects in objects their fields. */
+/** Fields of which flags name one part at a time. */
+const inParts: ReadonlySet<string> = new Set(["rate_limit", "budget", "labels", "metadata"])
+
+/** Later parts over earlier ones. */
 const merged = (parts: ReadonlyArray<JsonObject>): JsonObject => {
   const out: Record<string, JsonObject[string]> = {}
   for (const [name, value] of parts.flatMap((part) => Object.entries(part))) {
     const below = out[name]
-    out[name] = (name === "rate_limit" || name === "budget") && isJsonObject(below) && isJsonObject(value) ? { ...below, ...value } : value
+    out[name] = inParts.has(name) && isJsonObject(below) && isJsonObject(value) ? { ...below, ...value } : value
   }
   return out
 }

@@ -17,10 +17,13 @@ export const credentialName = (credentials: Credentials): string => {
 }
 
 /** What to set where there is no credential. */
-export const remedy = (account: ProviderAccount): string =>
-  account.kind === "google"
+export const remedy = ({ kind, slug }: ProviderAccount): string => {
+  // Variables of the environment are for the two built-in slugs.
+  if (slug !== kind) return "no credential: give the account one, or let requests bring their own"
+  return kind === "google"
     ? "no API key: set GEMINI_API_KEY, or let requests bring their own"
     : "no credential: set GOOGLE_APPLICATION_CREDENTIALS to a service-account key file, or let requests bring their own"
+}
 
 /** Without a project or region a Vertex AI account needs them from the request; an API key (express mode) needs neither. */
 const place = (account: ProviderAccount): string => {

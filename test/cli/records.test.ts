@@ -125,7 +125,8 @@ describe("configs and prompts", () => {
     expect(await run(["prompts", "update", "greet", "--model", "@google/gemini-2.5-pro", "--label", "production=1"])).toEqual(
       { code: 0, out: "", err: "changed prompt greet, version 2\n" }
     )
-    expect((await run(["prompts", "list"])).out.split("\n")[1]?.split(/ +/)).toEqual(["greet", "-", "@google/gemini-2.5-pro", "2", "production=1", "store"])
+    expect(await run(["prompts", "update", "greet", "--label", "staging=2"])).toEqual({ code: 0, out: "", err: "changed prompt greet, version 3\n" })
+    expect((await run(["prompts", "list"])).out.split("\n")[1]?.split(/ +/)).toEqual(["greet", "-", "@google/gemini-2.5-pro", "3", "production=1,staging=2", "store"])
     expect(await json(["prompts", "get", "greet@1"])).toMatchObject({ model: "@google/gemini-2.5-flash", version: 1 })
   })
 
