@@ -29,6 +29,7 @@ export interface Figures {
   messageStreamsPerSecond: Array<number>
   messageStreamsCpuMicros: Array<number>
   limitedShare: Array<number>
+  limitedCpuShare: Array<number>
 }
 export type All = Partial<Record<Name, Figures>>
 
@@ -37,7 +38,7 @@ export const noFigures = (): Figures => ({
   chunkDelayMillis: [], slowEventCpuMicros: [], idleMib: [], loadMib: [], openStreamKib: [], stoppedGrowthPercent: [],
   leaveMillis: [], startMillis: [], embeddingsPerSecond: [], embeddingsCpuMicros: [],
   claudePerSecond: [], claudeCpuMicros: [], claudeStreamsPerSecond: [], claudeStreamsCpuMicros: [],
-  messagesPerSecond: [], messagesCpuMicros: [], messageStreamsPerSecond: [], messageStreamsCpuMicros: [], limitedShare: []
+  messagesPerSecond: [], messagesCpuMicros: [], messageStreamsPerSecond: [], messageStreamsCpuMicros: [], limitedShare: [], limitedCpuShare: []
 })
 
 export const median = (values: ReadonlyArray<number>): number => {

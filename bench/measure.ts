@@ -83,8 +83,11 @@ export const limited = async ({ load, plan }: Bench, one: Contestant, figures: F
   if (one.limited === undefined) return
   const ask = (target: Target, millis: number) => load.run({ kind: "loop", target, connections: 32, millis })
   if (figures.limitedShare.length === 0) await ask(one.limited, plan.warmMillis)
+  const before = cpuMicros(one.pid)
   const without = clean(one, "unary", await ask(one.target(model, false), plan.roundMillis))
+  const between = cpuMicros(one.pid)
   const within = clean(one, "limited", await ask(one.limited, plan.roundMillis))
+  figures.limitedCpuShare.push((cpuMicros(one.pid) - between) / within.done / ((between - before) / without.done))
   figures.limitedShare.push(within.done / within.seconds / (without.done / without.seconds))
 }
 

@@ -56,7 +56,6 @@ const accounting = Effect.gen(function*() {
     attempts TEXT NOT NULL, stream ${integer} NOT NULL, cache TEXT, duration_millis ${real} NOT NULL, ttft_millis ${real},
     overhead_millis ${real} NOT NULL, usage TEXT, cost_micros ${integer}, key_id ${name}, error_code TEXT ${end}`
   yield* sql`CREATE INDEX requests_by_id ON requests (request_id)`
-  yield* sql`CREATE INDEX requests_by_end ON requests (ended_millis)`
   yield* sql`CREATE INDEX requests_by_key ON requests (key_id, position)`
   yield* sql`CREATE TABLE usage_sums (
     day ${name} NOT NULL, key_id ${name} NOT NULL, provider ${name} NOT NULL, model ${name} NOT NULL,
