@@ -29,6 +29,8 @@ export interface Contestant {
   readonly other?: (what: Other) => Target
   /** A chat of a key with limits a minute and a budget; absent where the contestant has none. */
   readonly limited?: Target
+  /** A chat by a config with fallback and retries; absent where the contestant has none. */
+  readonly configured?: Target
   /** Port of its inspector, with `--profile`. */
   readonly inspector: number | undefined
   readonly stop: () => Promise<void>
@@ -189,6 +191,14 @@ export const startOurs = async (upstream: string, plain = false): Promise<Contes
       { name: "bench", key },
       { name: "limited", key: limitedKey, rate_limit: { requests_per_minute: plenty, tokens_per_minute: plenty }, budget: { usd: plenty, per: "day" } }
     ],
+    configs: {
+      careful: {
+        strategy: { mode: "fallback" },
+        retry: { attempts: 2 },
+        targets: [{ provider: "google" }, { provider: "vertex-ai", override_params: { model: "gemini-2.5-flash" } }]
+      }
+    },
+    log: { format: "json" },
     ...(plain ? { telemetry: { accounting: false } } : {})
   }))
   const gone = () => rmSync(folder, { recursive: true, force: true })
@@ -199,6 +209,7 @@ export const startOurs = async (upstream: string, plain = false): Promise<Contes
       name: "ours",
       ...process,
       stop: () => process.stop().finally(gone),
+      configured: { port, path: json, headers: { "x-gateway-api-key": key, "x-gateway-config": "careful" }, body: body("gemini-2.5-flash", false) },
       limited: { port, path: json, headers: { "x-gateway-api-key": limitedKey }, body: body("@google/gemini-2.5-flash", false) },
       target: (model, stream) => ({ port, path: json, headers: { "x-gateway-api-key": key }, body: body(`@google/${model}`, stream) }),
       other: (what) => otherTarget(port, what, { "x-gateway-api-key": key }, false)
@@ -206,6 +217,17 @@ export const startOurs = async (upstream: string, plain = false): Promise<Contes
   } catch (error) {
     gone()
     throw error
+  }
+}
+
+/** The gateway without configs, log, metrics, requests kept or a store: what watching costs is told against it. */
+export const startUnwatched = async (upstream: string): Promise<Contestant> => {
+  const port = await freePort()
+  const process = await start(0, [join(here, "unwatched.ts"), String(port), upstream], `http://127.0.0.1:${port}/health/ready`)
+  return {
+    name: "ours",
+    ...process,
+    target: (model, stream) => ({ port, path: json, headers: { "x-gateway-api-key": "mgk_bench" }, body: body(`@google/${model}`, stream) })
   }
 }
 

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path"
 import { arch, cpus, release, totalmem } from "node:os"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { body, type Contestant, freePort, isPinned, rssKib, start, startOurs, startPeer, startRaw } from "./contestants.ts"
+import { body, type Contestant, freePort, isPinned, rssKib, start, startOurs, startPeer, startRaw, startUnwatched } from "./contestants.ts"
 import { type All, type Figures, judge, median, noFigures } from "./goals.ts"
 import * as measure from "./measure.ts"
 import { profiled } from "./profile.ts"
@@ -124,6 +124,8 @@ const rows: ReadonlyArray<readonly [key: keyof Figures, name: string]> = [
   ["messageStreamsCpuMicros", "messages streamed: CPU us per stream"],
   ["limitedShare", "a key with limits: throughput / without"],
   ["limitedCpuShare", "a key with limits: CPU per request / without"],
+  ["watchedShare", "config, log, metrics: throughput / without"],
+  ["watchedCpuShare", "config, log, metrics: CPU per request / without"],
   ["idleMib", "memory idle: MiB"],
   ["loadMib", "memory under load: MiB"],
   ["openStreamKib", `memory per open stream (${plan.openStreams}): KiB`],
@@ -180,6 +182,11 @@ await inTurn("latency", measure.latency, plan.rounds)
 await inTurn("burst", measure.burst, plan.rounds)
 for (const what of ["embeddings", "claude", "claudeStreams", "messages", "messageStreams"] as const) await inTurn(what, measure.other(what), plan.rounds)
 await inTurn("limited", measure.limited, plan.rounds)
+if (wanted("watched")) {
+  const unwatched = await startUnwatched(upstreamUrl)
+  await inTurn("watched", measure.watched(unwatched), plan.rounds)
+  await unwatched.stop()
+}
 await inFresh("paced", warmed(measure.paced), plan.rounds)
 await inFresh("slow", warmed(measure.slow), plan.rounds)
 await inFresh("start", startAndIdle, plan.rounds)

@@ -78,17 +78,53 @@ export const unary = async ({ load, plan }: Bench, one: Contestant, figures: Fig
   figures.loadMib.push(rssKib(one.pid) / 1024)
 }
 
-/** A key with limits and a budget, on SQLite, against one without, one after the other in the same process. */
-export const limited = async ({ load, plan }: Bench, one: Contestant, figures: Figures): Promise<void> => {
-  if (one.limited === undefined) return
+/** The machine's own pace changes within seconds: whoever is compared takes turns this short. */
+const turnMillis = 400
+
+interface Side {
+  readonly pid: number
+  readonly target: Target
+}
+
+/** What one side does of the other's requests a second, and needs of its CPU time per request, in turns over one round each. */
+const compared = async ({ load, plan }: Bench, one: Contestant, on: Side, off: Side, isFirst: boolean): Promise<{ readonly share: number; readonly cpuShare: number }> => {
   const ask = (target: Target, millis: number) => load.run({ kind: "loop", target, connections: 32, millis })
-  if (figures.limitedShare.length === 0) await ask(one.limited, plan.warmMillis)
-  const before = cpuMicros(one.pid)
-  const without = clean(one, "unary", await ask(one.target(model, false), plan.roundMillis))
-  const between = cpuMicros(one.pid)
-  const within = clean(one, "limited", await ask(one.limited, plan.roundMillis))
-  figures.limitedCpuShare.push((cpuMicros(one.pid) - between) / within.done / ((between - before) / without.done))
-  figures.limitedShare.push(within.done / within.seconds / (without.done / without.seconds))
+  if (isFirst) {
+    await ask(off.target, plan.warmMillis)
+    await ask(on.target, plan.warmMillis)
+  }
+  const sums = { on: { done: 0, seconds: 0, cpu: 0 }, off: { done: 0, seconds: 0, cpu: 0 } }
+  for (let turn = 0; turn < plan.roundMillis / turnMillis; turn++) {
+    for (const [side, sum] of [[off, sums.off], [on, sums.on]] as const) {
+      const before = cpuMicros(side.pid)
+      const { done, seconds } = clean(one, "compared", await ask(side.target, turnMillis))
+      sum.cpu += cpuMicros(side.pid) - before
+      sum.done += done
+      sum.seconds += seconds
+    }
+  }
+  return {
+    share: sums.on.done / sums.on.seconds / (sums.off.done / sums.off.seconds),
+    cpuShare: sums.on.cpu / sums.on.done / (sums.off.cpu / sums.off.done)
+  }
+}
+
+/** A key with limits and a budget, on SQLite, against one without in the same process. */
+export const limited = async (bench: Bench, one: Contestant, figures: Figures): Promise<void> => {
+  if (one.limited === undefined) return
+  const off = { pid: one.pid, target: one.target(model, false) }
+  const { cpuShare, share } = await compared(bench, one, { pid: one.pid, target: one.limited }, off, figures.limitedShare.length === 0)
+  figures.limitedCpuShare.push(cpuShare)
+  figures.limitedShare.push(share)
+}
+
+/** With a config, log, metrics and requests kept, against a gateway without any of it. */
+export const watched = (unwatched: Contestant) => async (bench: Bench, one: Contestant, figures: Figures): Promise<void> => {
+  if (one.configured === undefined) return
+  const off = { pid: unwatched.pid, target: unwatched.target(model, false) }
+  const { cpuShare, share } = await compared(bench, one, { pid: one.pid, target: one.configured }, off, figures.watchedShare.length === 0)
+  figures.watchedCpuShare.push(cpuShare)
+  figures.watchedShare.push(share)
 }
 
 /** As `unary`, for another operation; nothing where the contestant is not asked for it. */

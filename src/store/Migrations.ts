@@ -49,12 +49,10 @@ const records = Effect.gen(function*() {
 /** The request log, its sums, and what keys have spent. Money is in millionths of a US dollar. */
 const accounting = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
-  const { end, integer, name, position, real } = words(sql)
+  const { end, integer, name, position } = words(sql)
   yield* sql`CREATE TABLE requests (
-    position ${position}, ended_millis ${integer} NOT NULL, request_id ${name} NOT NULL, trace_id TEXT NOT NULL,
-    route TEXT NOT NULL, status ${integer} NOT NULL, provider ${name}, model ${name}, target ${integer},
-    attempts TEXT NOT NULL, stream ${integer} NOT NULL, cache TEXT, duration_millis ${real} NOT NULL, ttft_millis ${real},
-    overhead_millis ${real} NOT NULL, usage TEXT, cost_micros ${integer}, key_id ${name}, error_code TEXT ${end}`
+    position ${position}, ended_millis ${integer} NOT NULL, request_id ${name} NOT NULL, status ${integer} NOT NULL,
+    provider ${name}, model ${name}, key_id ${name}, row TEXT NOT NULL ${end}`
   yield* sql`CREATE INDEX requests_by_id ON requests (request_id)`
   yield* sql`CREATE INDEX requests_by_key ON requests (key_id, position)`
   yield* sql`CREATE TABLE usage_sums (

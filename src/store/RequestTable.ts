@@ -1,6 +1,5 @@
 // Requests that have ended and their sums, as tables of the store.
 // It must not know how a request ran, or when rows are written.
-import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -8,10 +7,9 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
-import { type Json, parseJsonText } from "../domain/json.ts"
+import { parseJsonText } from "../domain/json.ts"
 import { Limits } from "../domain/Limits.ts"
-import type { AttemptRow, RequestRow } from "../domain/RequestRow.ts"
-import type { Usage } from "../domain/Usage.ts"
+import type { RequestRow } from "../domain/RequestRow.ts"
 import {
   type Grouping,
   type RequestPage,
@@ -23,7 +21,7 @@ import {
   type UsageGroup,
   type UsageQuery
 } from "../domain/usageSums.ts"
-import { answered, lazily } from "./Sql.ts"
+import { answered, lazily, onSqlite } from "./Sql.ts"
 
 const dayMillis = 24 * 60 * 60 * 1000
 /** Rows in one statement: more of them make it no faster. */
@@ -46,6 +44,7 @@ export class RequestTable extends Context.Service<RequestTable, {
       const { requestsStored, usageDays } = yield* Limits
       const within = yield* answered
       const atOnce = lazily(sql)
+      const written = writing(sql)
       let tidiedDay = 0
       /** Once a day is often enough for sums. */
       const tidied = Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -56,87 +55,56 @@ export class RequestTable extends Context.Service<RequestTable, {
       })
       const trimmed = sql`DELETE FROM requests WHERE position <= (SELECT MAX(position) FROM requests) - ${requestsStored}`
       return {
-        write: (entries) => within(atOnce(Effect.andThen(written(sql, entries), Effect.andThen(trimmed, tidied)))),
+        write: (entries) => within(atOnce(Effect.andThen(written(entries), Effect.andThen(trimmed, tidied)))),
         ...reads(sql, within)
       }
     })
   )
 }
 
-type Row = {
+/** What is asked for, beside the row itself as JSON: one text costs a fraction of what a column for each fact does. */
+interface Row {
   readonly position: number
-  readonly ended_millis: number
-  readonly request_id: string
-  readonly trace_id: string
-  readonly route: string
-  readonly status: number
-  readonly provider: string | null
-  readonly model: string | null
-  readonly target: number | null
-  readonly attempts: string
-  readonly stream: number
-  readonly cache: string | null
-  readonly duration_millis: number
-  readonly ttft_millis: number | null
-  readonly overhead_millis: number
-  readonly usage: string | null
-  readonly cost_micros: number | null
-  readonly key_id: string | null
-  readonly error_code: string | null
+  readonly row: string
 }
 
-const columnsOf = (row: RequestRow): Omit<Row, "position"> => ({
-  ended_millis: row.endedMillis,
-  request_id: row.requestId,
-  trace_id: row.traceId,
-  route: row.route,
-  status: row.status,
-  provider: row.provider ?? null,
-  model: row.model ?? null,
-  target: row.target ?? null,
-  attempts: JSON.stringify(row.attempts),
-  stream: row.stream ? 1 : 0,
-  cache: row.cache ?? null,
-  duration_millis: row.durationMillis,
-  ttft_millis: row.ttftMillis ?? null,
-  overhead_millis: row.overheadMillis,
-  usage: row.usage === undefined ? null : JSON.stringify(row.usage),
-  cost_micros: row.costMicros ?? null,
-  key_id: row.keyId ?? null,
-  error_code: row.errorCode ?? null
-})
+const columns = ["ended_millis", "request_id", "status", "provider", "model", "key_id", "row"]
 
-/** The text was written here. */
-const json = (text: string | null): Json => text === null ? null : Result.getOrElse(parseJsonText(text), () => null)
-const attemptsOf = (text: string): ReadonlyArray<AttemptRow> => {
-  const value: unknown = json(text)
-  return Array.isArray(value) ? value as ReadonlyArray<AttemptRow> : []
-}
-const usageOf = (text: string | null): Usage | undefined => {
-  const value: unknown = json(text)
-  return typeof value === "object" && value !== null ? value as Usage : undefined
+const put = (params: Array<unknown>, row: RequestRow): void => {
+  params.push(row.endedMillis, row.requestId, row.status, row.provider ?? null, row.model ?? null, row.keyId ?? null, JSON.stringify(row))
 }
 
-const rowOf = (row: Row): RequestRow => ({
-  endedMillis: row.ended_millis,
-  requestId: row.request_id,
-  traceId: row.trace_id,
-  route: row.route,
-  status: row.status,
-  provider: row.provider ?? undefined,
-  model: row.model ?? undefined,
-  target: row.target ?? undefined,
-  attempts: attemptsOf(row.attempts),
-  stream: row.stream === 1,
-  cache: row.cache ?? undefined,
-  durationMillis: row.duration_millis,
-  ttftMillis: row.ttft_millis ?? undefined,
-  overheadMillis: row.overhead_millis,
-  usage: usageOf(row.usage),
-  costMicros: row.cost_micros ?? undefined,
-  keyId: row.key_id ?? undefined,
-  errorCode: row.error_code ?? undefined
-})
+/** The text was written here; facts that were not known are absent in it. */
+const rowOf = ({ row }: Row): RequestRow => {
+  const value: unknown = Result.getOrThrow(parseJsonText(row))
+  return value as RequestRow
+}
+
+/** Statements for so many rows, worded once: the same text is prepared once by the database as well. */
+const insertions = (sql: SqlClient.SqlClient) => {
+  const texts = new Map<number, string>()
+  const place = onSqlite(sql) ? () => "?" : (at: number) => `$${at + 1}`
+  const wordsOf = (rows: number): string => {
+    const known = texts.get(rows)
+    if (known !== undefined) return known
+    const values = Array.from({ length: rows }, (_, row) => `(${columns.map((_, at) => place(row * columns.length + at)).join(", ")})`)
+    const text = `INSERT INTO requests (${columns.join(", ")}) VALUES ${values.join(", ")}`
+    texts.set(rows, text)
+    return text
+  }
+  return (entries: ReadonlyArray<UsageEntry>, from: number) => {
+    const params: Array<unknown> = []
+    const to = Math.min(entries.length, from + rowsPerStatement)
+    for (let at = from; at < to; at++) {
+      const entry = entries[at]
+      if (entry !== undefined) put(params, entry.row)
+    }
+    const emptied = Effect.sync(() => {
+      params.length = 0
+    })
+    return Effect.ensuring(sql.unsafe(wordsOf(to - from), params), emptied)
+  }
+}
 
 const bucketsOf = (entries: ReadonlyArray<UsageEntry>): ReadonlyArray<UsageBucket> => {
   const buckets = new Map<string, UsageBucket>()
@@ -145,11 +113,10 @@ const bucketsOf = (entries: ReadonlyArray<UsageEntry>): ReadonlyArray<UsageBucke
   return [...buckets].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, bucket]) => bucket)
 }
 
-const written = (sql: SqlClient.SqlClient, entries: ReadonlyArray<UsageEntry>) =>
-  Effect.gen(function*() {
-    for (const some of Arr.chunksOf(entries.map(({ row }) => columnsOf(row)), rowsPerStatement)) {
-      yield* sql`INSERT INTO requests ${sql.insert(some)}`
-    }
+const writing = (sql: SqlClient.SqlClient) => {
+  const insert = insertions(sql)
+  return Effect.fnUntraced(function*(entries: ReadonlyArray<UsageEntry>) {
+    for (let from = 0; from < entries.length; from += rowsPerStatement) yield* insert(entries, from)
     for (const { by, sums } of bucketsOf(entries)) {
       const { cached, costMicros, errors, input, output, requests } = sums
       yield* sql`
@@ -162,8 +129,9 @@ const written = (sql: SqlClient.SqlClient, entries: ReadonlyArray<UsageEntry>) =
           cached = usage_sums.cached + excluded.cached, cost_micros = usage_sums.cost_micros + excluded.cost_micros`
     }
   })
+}
 
-const columns: Readonly<Record<Grouping, string>> = { day: "day", key: "key_id", provider: "provider", model: "model" }
+const groupColumns: Readonly<Record<Grouping, string>> = { day: "day", key: "key_id", provider: "provider", model: "model" }
 const sumNames = ["requests", "errors", "input", "output", "cached", "cost_micros"] as const
 /** PostgreSQL would make a sum of whole numbers a decimal. */
 const sumColumns = sumNames.map((name) => `CAST(SUM(${name}) AS BIGINT) AS ${name}`).join(", ")
@@ -194,7 +162,7 @@ type Within = Effect.Success<typeof answered>
 const reads = (sql: SqlClient.SqlClient, within: Within): Omit<RequestTable["Service"], "write"> => ({
   request: (requestId) =>
     Effect.map(
-      within(sql<Row>`SELECT * FROM requests WHERE request_id = ${requestId} ORDER BY position DESC LIMIT 1`),
+      within(sql<Row>`SELECT position, row FROM requests WHERE request_id = ${requestId} ORDER BY position DESC LIMIT 1`),
       ([row]) => row === undefined ? undefined : rowOf(row)
     ),
   requests: ({ cursor = Number.MAX_SAFE_INTEGER, key, limit, model, provider, since, status }) => {
@@ -207,12 +175,12 @@ const reads = (sql: SqlClient.SqlClient, within: Within): Omit<RequestTable["Ser
       ...(since === undefined ? [] : [sql`ended_millis >= ${since}`])
     ]
     return Effect.map(
-      within(sql<Row>`SELECT * FROM requests WHERE ${sql.and(asked)} ORDER BY position DESC LIMIT ${limit + 1}`),
+      within(sql<Row>`SELECT position, row FROM requests WHERE ${sql.and(asked)} ORDER BY position DESC LIMIT ${limit + 1}`),
       (rows) => ({ rows: rows.slice(0, limit).map(rowOf), next: rows.length > limit ? rows[limit - 1]?.position : undefined })
     )
   },
   usage: ({ from, groupBy, key, to }) => {
-    const by = groupBy.map((one) => columns[one]).join(", ")
+    const by = groupBy.map((one) => groupColumns[one]).join(", ")
     const asked = [
       sql`day >= ${from ?? ""}`,
       ...(to === undefined ? [] : [sql`day <= ${to}`]),
