@@ -7,6 +7,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
+import { careful } from "./careful.ts"
 import type { Target } from "./load.ts"
 
 const here = dirname(fileURLToPath(import.meta.url))
@@ -191,13 +192,7 @@ export const startOurs = async (upstream: string, plain = false): Promise<Contes
       { name: "bench", key },
       { name: "limited", key: limitedKey, rate_limit: { requests_per_minute: plenty, tokens_per_minute: plenty }, budget: { usd: plenty, per: "day" } }
     ],
-    configs: {
-      careful: {
-        strategy: { mode: "fallback" },
-        retry: { attempts: 2 },
-        targets: [{ provider: "google" }, { provider: "vertex-ai", override_params: { model: "gemini-2.5-flash" } }]
-      }
-    },
+    configs: { careful },
     log: { format: "json" },
     ...(plain ? { telemetry: { accounting: false } } : {})
   }))
@@ -220,14 +215,16 @@ export const startOurs = async (upstream: string, plain = false): Promise<Contes
   }
 }
 
-/** The gateway without configs, log, metrics, requests kept or a store: what watching costs is told against it. */
-export const startUnwatched = async (upstream: string): Promise<Contestant> => {
+/** The gateway without a store, and without a log, metrics and a list of requests unless it is `watched`. */
+export const startUnwatched = async (upstream: string, watched = false): Promise<Contestant> => {
   const port = await freePort()
-  const process = await start(0, [join(here, "unwatched.ts"), String(port), upstream], `http://127.0.0.1:${port}/health/ready`)
+  const process = await start(0, [join(here, "unwatched.ts"), String(port), upstream, ...(watched ? ["watched"] : [])], `http://127.0.0.1:${port}/health/ready`)
+  const key = { "x-gateway-api-key": "mgk_bench" }
   return {
     name: "ours",
     ...process,
-    target: (model, stream) => ({ port, path: json, headers: { "x-gateway-api-key": "mgk_bench" }, body: body(`@google/${model}`, stream) })
+    configured: { port, path: json, headers: { ...key, "x-gateway-config": "careful" }, body: body("gemini-2.5-flash", false) },
+    target: (model, stream) => ({ port, path: json, headers: key, body: body(`@google/${model}`, stream) })
   }
 }
 

@@ -126,6 +126,7 @@ const rows: ReadonlyArray<readonly [key: keyof Figures, name: string]> = [
   ["limitedCpuShare", "a key with limits: CPU per request / without"],
   ["watchedShare", "config, log, metrics: throughput / without"],
   ["watchedCpuShare", "config, log, metrics: CPU per request / without"],
+  ["keptShare", "the same, requests on SQLite: throughput / without"],
   ["idleMib", "memory idle: MiB"],
   ["loadMib", "memory under load: MiB"],
   ["openStreamKib", `memory per open stream (${plan.openStreams}): KiB`],
@@ -183,9 +184,10 @@ await inTurn("burst", measure.burst, plan.rounds)
 for (const what of ["embeddings", "claude", "claudeStreams", "messages", "messageStreams"] as const) await inTurn(what, measure.other(what), plan.rounds)
 await inTurn("limited", measure.limited, plan.rounds)
 if (wanted("watched")) {
-  const unwatched = await startUnwatched(upstreamUrl)
-  await inTurn("watched", measure.watched(unwatched), plan.rounds)
+  const [unwatched, inMemory] = [await startUnwatched(upstreamUrl), await startUnwatched(upstreamUrl, true)]
+  await inTurn("watched", measure.watched(unwatched, inMemory), plan.rounds)
   await unwatched.stop()
+  await inMemory.stop()
 }
 await inFresh("paced", warmed(measure.paced), plan.rounds)
 await inFresh("slow", warmed(measure.slow), plan.rounds)

@@ -118,13 +118,15 @@ export const limited = async (bench: Bench, one: Contestant, figures: Figures): 
   figures.limitedShare.push(share)
 }
 
-/** With a config, log, metrics and requests kept, against a gateway without any of it. */
-export const watched = (unwatched: Contestant) => async (bench: Bench, one: Contestant, figures: Figures): Promise<void> => {
-  if (one.configured === undefined) return
+/** With a config, a log, metrics and a list of requests against a gateway with none of it; and the same with that list on SQLite. */
+export const watched = (unwatched: Contestant, inMemory: Contestant) => async (bench: Bench, one: Contestant, figures: Figures): Promise<void> => {
+  if (one.configured === undefined || inMemory.configured === undefined) return
   const off = { pid: unwatched.pid, target: unwatched.target(model, false) }
-  const { cpuShare, share } = await compared(bench, one, { pid: one.pid, target: one.configured }, off, figures.watchedShare.length === 0)
+  const isFirst = figures.watchedShare.length === 0
+  const { cpuShare, share } = await compared(bench, one, { pid: inMemory.pid, target: inMemory.configured }, off, isFirst)
   figures.watchedCpuShare.push(cpuShare)
   figures.watchedShare.push(share)
+  figures.keptShare.push((await compared(bench, one, { pid: one.pid, target: one.configured }, off, isFirst)).share)
 }
 
 /** As `unary`, for another operation; nothing where the contestant is not asked for it. */

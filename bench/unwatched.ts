@@ -1,20 +1,34 @@
-// The gateway as a service of its own that nobody watches: no log, no metrics, no list of requests, no store.
+// The gateway without a store, as an application starts it: watched, or with nothing that watches it.
 // It must not know what it is compared with.
 import "effect/schema/SchemaJITCompiler/enable"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import { readConfigs } from "../src/domain/readConfigs.ts"
 import { defaultLimits } from "../src/domain/Limits.ts"
 import { providerAccount } from "../src/domain/ProviderAccount.ts"
+import type { Settings } from "../src/domain/Settings.ts"
 import { Gateway } from "../src/Gateway.ts"
+import { careful } from "./careful.ts"
 
-const [port, upstream] = process.argv.slice(2)
-if (port === undefined || upstream === undefined) throw new Error("usage: unwatched.ts <port> <upstream origin>")
+const [port, upstream, watched] = process.argv.slice(2)
+if (port === undefined || upstream === undefined) throw new Error("usage: unwatched.ts <port> <upstream origin> [watched]")
+
+const accounts = [
+  providerAccount({ slug: "google", kind: "google", credentials: { _tag: "ApiKey", key: Redacted.make("bench-key") }, baseUrl: upstream }),
+  providerAccount({ slug: "vertex-ai", kind: "vertex-ai", projectId: "bench-project", region: "us-central1", baseUrl: upstream })
+]
+/** A log line for each request, metrics, and a list of requests for whoever has the admin key. */
+const watching: Partial<Settings> = {
+  log: { format: "json" },
+  configs: readConfigs({ careful }, accounts, defaultLimits).configs
+}
 
 NodeRuntime.runMain(Layer.launch(Gateway.layer({
   server: { host: "127.0.0.1", port: Number(port) },
-  accounts: [providerAccount({ slug: "google", kind: "google", credentials: { _tag: "ApiKey", key: Redacted.make("bench-key") }, baseUrl: upstream })],
-  keys: [{ name: "bench", key: Redacted.make("mgk_bench") }],
+  accounts,
+  keys: [{ name: "bench", key: Redacted.make("mgk_bench") }, { name: "ops", key: Redacted.make("mgk_bench_ops"), scopes: ["admin"] }],
   limits: defaultLimits,
-  accounting: false
+  accounting: watched !== undefined,
+  ...(watched === undefined ? {} : watching)
 })))
