@@ -33,6 +33,8 @@ export interface Figures {
   watchedShare: Array<number>
   watchedCpuShare: Array<number>
   keptShare: Array<number>
+  watchedPerSecond: Array<number>
+  unwatchedPerSecond: Array<number>
 }
 export type All = Partial<Record<Name, Figures>>
 
@@ -42,7 +44,7 @@ export const noFigures = (): Figures => ({
   leaveMillis: [], startMillis: [], embeddingsPerSecond: [], embeddingsCpuMicros: [],
   claudePerSecond: [], claudeCpuMicros: [], claudeStreamsPerSecond: [], claudeStreamsCpuMicros: [],
   messagesPerSecond: [], messagesCpuMicros: [], messageStreamsPerSecond: [], messageStreamsCpuMicros: [], limitedShare: [], limitedCpuShare: [],
-  watchedShare: [], watchedCpuShare: [], keptShare: []
+  watchedShare: [], watchedCpuShare: [], keptShare: [], watchedPerSecond: [], unwatchedPerSecond: []
 })
 
 export const median = (values: ReadonlyArray<number>): number => {

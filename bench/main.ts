@@ -124,6 +124,8 @@ const rows: ReadonlyArray<readonly [key: keyof Figures, name: string]> = [
   ["messageStreamsCpuMicros", "messages streamed: CPU us per stream"],
   ["limitedShare", "a key with limits: throughput / without"],
   ["limitedCpuShare", "a key with limits: CPU per request / without"],
+  ["unwatchedPerSecond", "no config, log, metrics: requests/s"],
+  ["watchedPerSecond", "config, log, metrics: requests/s"],
   ["watchedShare", "config, log, metrics: throughput / without"],
   ["watchedCpuShare", "config, log, metrics: CPU per request / without"],
   ["keptShare", "the same, requests on SQLite: throughput / without"],

@@ -87,7 +87,7 @@ interface Side {
 }
 
 /** What one side does of the other's requests a second, and needs of its CPU time per request, in turns over one round each. */
-const compared = async ({ load, plan }: Bench, one: Contestant, on: Side, off: Side, isFirst: boolean): Promise<{ readonly share: number; readonly cpuShare: number }> => {
+const compared = async ({ load, plan }: Bench, one: Contestant, on: Side, off: Side, isFirst: boolean): Promise<{ readonly share: number; readonly cpuShare: number; readonly perSecond: number; readonly offPerSecond: number }> => {
   const ask = (target: Target, millis: number) => load.run({ kind: "loop", target, connections: 32, millis })
   if (isFirst) {
     await ask(off.target, plan.warmMillis)
@@ -103,8 +103,12 @@ const compared = async ({ load, plan }: Bench, one: Contestant, on: Side, off: S
       sum.seconds += seconds
     }
   }
+  const perSecond = sums.on.done / sums.on.seconds
+  const offPerSecond = sums.off.done / sums.off.seconds
   return {
-    share: sums.on.done / sums.on.seconds / (sums.off.done / sums.off.seconds),
+    perSecond,
+    offPerSecond,
+    share: perSecond / offPerSecond,
     cpuShare: sums.on.cpu / sums.on.done / (sums.off.cpu / sums.off.done)
   }
 }
@@ -123,7 +127,9 @@ export const watched = (unwatched: Contestant, inMemory: Contestant) => async (b
   if (one.configured === undefined || inMemory.configured === undefined) return
   const off = { pid: unwatched.pid, target: unwatched.target(model, false) }
   const isFirst = figures.watchedShare.length === 0
-  const { cpuShare, share } = await compared(bench, one, { pid: inMemory.pid, target: inMemory.configured }, off, isFirst)
+  const { cpuShare, offPerSecond, perSecond, share } = await compared(bench, one, { pid: inMemory.pid, target: inMemory.configured }, off, isFirst)
+  figures.watchedPerSecond.push(perSecond)
+  figures.unwatchedPerSecond.push(offPerSecond)
   figures.watchedCpuShare.push(cpuShare)
   figures.watchedShare.push(share)
   figures.keptShare.push((await compared(bench, one, { pid: one.pid, target: one.configured }, off, isFirst)).share)
