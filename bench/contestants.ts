@@ -167,8 +167,7 @@ export const startRaw = async (upstream: string): Promise<Contestant> => {
   }
 }
 
-/** `plain` leaves accounting out, to show what it costs. */
-export const startOurs = async (upstream: string, plain = false): Promise<Contestant> => {
+export const startOurs = async (upstream: string): Promise<Contestant> => {
   const port = await freePort()
   const folder = mkdtempSync(join(tmpdir(), "model-gateway-bench-"))
   const config = join(folder, "gateway.json")
@@ -193,8 +192,7 @@ export const startOurs = async (upstream: string, plain = false): Promise<Contes
       { name: "limited", key: limitedKey, rate_limit: { requests_per_minute: plenty, tokens_per_minute: plenty }, budget: { usd: plenty, per: "day" } }
     ],
     configs: { careful },
-    log: { format: "json" },
-    ...(plain ? { telemetry: { accounting: false } } : {})
+    log: { format: "json" }
   }))
   const gone = () => rmSync(folder, { recursive: true, force: true })
   try {

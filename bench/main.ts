@@ -1,6 +1,6 @@
 // `npm run bench`: raw, this gateway and the closest peer, in one run and in turn, against one simulated provider.
 // Prints a table and one JSON line; exit 1 when a must fails. Everything stays on loopback.
-// Flags: --quick (a look, about five minutes), --profile (where the CPU time of a unary request goes, instead of the figures), --no-peer, --plain (ours without accounting), --streams=N, --warm=SECONDS, --only=unary,burst (names as they are printed).
+// Flags: --quick (a look, about five minutes), --profile (where the CPU time of a unary request goes, instead of the figures), --no-peer, --streams=N, --warm=SECONDS, --only=unary,burst (names as they are printed).
 import { dirname, join } from "node:path"
 import { arch, cpus, release, totalmem } from "node:os"
 import { setTimeout as pause } from "node:timers/promises"
@@ -26,7 +26,6 @@ const plan: measure.Plan = quick
   ? { rounds: 3, warmMillis, roundMillis: 1_500, latencyCount: 300, openStreams, slowStreams: 200, stoppedMillis: 4_000 }
   : { rounds: 5, warmMillis, roundMillis: 5_000, latencyCount: 2_000, openStreams, slowStreams: 500, stoppedMillis: 10_000 }
 
-const startMine = (url: string) => startOurs(url, flags.has("--plain"))
 const say = (line: string): void => console.error(line)
 
 const upstreamPort = await freePort()
@@ -36,7 +35,7 @@ const upstream = await start(1, [join(here, "upstream.ts"), String(upstreamPort)
 
 const startAll = async (): Promise<ReadonlyArray<Contestant>> => {
   const raw = await startRaw(upstreamUrl)
-  const ours = await startMine(upstreamUrl)
+  const ours = await startOurs(upstreamUrl)
   const peer = flags.has("--no-peer") ? "left out by --no-peer" : await startPeer(upstreamUrl)
   if (typeof peer === "string") say(`*** WITHOUT THE PEER: ${peer}. The goals that compare with it are left out. ***`)
   return typeof peer === "string" ? [raw, ours] : [raw, ours, peer]
@@ -82,7 +81,7 @@ const inFresh = async (name: string, scenario: Scenario, rounds: number): Promis
   for (const one of contestants) await one.stop()
   for (let round = 0; round < rounds; round++) {
     say(`${name}  round ${round + 1} of ${rounds}`)
-    for (const [who, again] of [["raw", startRaw], ["ours", startMine], ["peer", startPeer]] as const) {
+    for (const [who, again] of [["raw", startRaw], ["ours", startOurs], ["peer", startPeer]] as const) {
       const one = contestants.some((known) => known.name === who) ? await again(upstreamUrl) : ""
       if (typeof one === "string") continue
       await scenario(bench, one, figuresOf(one))

@@ -4,6 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import { dayMillis } from "../domain/days.ts"
 import { parseFamily } from "../domain/ModelRef.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import type { Price } from "../domain/Usage.ts"
@@ -25,7 +26,6 @@ export type PriceList = (modelId: string, nowMillis: number) => { readonly id: s
 /** The label of every model that neither the catalog nor a price knows. */
 const other = "other"
 const mostKnown = 512
-const dayMillis = 24 * 60 * 60 * 1000
 
 const noList: Effect.Effect<PriceList> = Effect.succeed(() => undefined)
 

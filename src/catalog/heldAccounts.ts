@@ -1,6 +1,7 @@
 // The accounts there are: the declared ones, and behind them those of the store.
 // It must not know requests or who may use an account.
 import * as Result from "effect/Result"
+import { inOneLine } from "../domain/faults.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import { ownFault, readAccount } from "../domain/readAccount.ts"
 import { ProviderEntry } from "../domain/Settings.ts"
@@ -21,7 +22,7 @@ export const heldAccounts = ({ declared, records }: Held): {
     if (Result.isFailure(found)) {
       faults.push({ id: `provider ${record.id}`, message: found.failure })
     } else if (found.success.faults.length > 0) {
-      faults.push({ id: `provider ${record.id}`, message: found.success.faults.map(({ message, path }) => `${path} ${message}`).join("; ") })
+      faults.push({ id: `provider ${record.id}`, message: inOneLine(found.success.faults) })
     } else {
       stored.push(found.success.account)
     }

@@ -2,6 +2,7 @@
 // It must not know how a config is used.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { inOneLine } from "../domain/faults.ts"
 import { type GatewayConfig, WrittenConfig } from "../domain/GatewayConfig.ts"
 import type { ConfigLimits } from "../domain/readConfig.ts"
 import { readConfigs } from "../domain/readConfigs.ts"
@@ -30,7 +31,7 @@ export const heldConfigs = (held: Held, limits: ConfigLimits): {
       continue
     }
     const { configs, faults: found } = readConfigs({ [id]: entry.success.config }, accounts, limits)
-    if (found.length > 0) faults.push({ id: `config ${id}`, message: found.map(({ message, path }) => `${path} ${message}`).join("; ") })
+    if (found.length > 0) faults.push({ id: `config ${id}`, message: inOneLine(found) })
     else Object.assign(stored, configs)
   }
   return { configs: { ...stored, ...held.declared.configs }, faults }

@@ -1,6 +1,6 @@
 // A gateway key's record: who may call, and what.
 // It must not know the key's text; only its digest is kept elsewhere.
-import { remembered } from "./remembered.ts"
+import { dayOf } from "./days.ts"
 
 /** `inference` calls models, `admin` reads and changes the gateway itself. */
 export type KeyScope = "inference" | "admin"
@@ -35,15 +35,8 @@ export interface GatewayKey {
   readonly metadata?: Readonly<Record<string, string>> | undefined
 }
 
-const dayMillis = 24 * 60 * 60 * 1000
-/** Days come again with every request. */
-const dayText = remembered((day) => new Date(Number(day) * dayMillis).toISOString().slice(0, 10))
-
 /** The period of a budget that a moment of UTC is in: a day as `2027-01-31`, a month as `2027-01`. */
-export const periodOf = (per: Budget["per"], millis: number): string => {
-  const day = dayText(String(Math.floor(millis / dayMillis)))
-  return per === "day" ? day : day.slice(0, 7)
-}
+export const periodOf = (per: Budget["per"], millis: number): string => per === "day" ? dayOf(millis) : dayOf(millis).slice(0, 7)
 
 /** When the period behind that one begins. */
 export const nextPeriodMillis = (per: Budget["per"], millis: number): number => {

@@ -21,6 +21,9 @@ export const renderPath = (at: FaultPath): string =>
 /** A fault at a place in the file. */
 export const faultAt = (at: FaultPath, message: string): Fault => ({ path: renderPath(at), message, at })
 
+/** Faults in one line, for where there is no place for more. */
+export const inOneLine = (faults: ReadonlyArray<Fault>): string => faults.map(({ message, path }) => `${path} ${message}`).join("; ")
+
 /** Text of the configuration made fit for one line of a message. */
 export const shown = (value: string): string => `"${value.slice(0, 80).replace(/[^\x20-\x7e]/g, "?")}"`
 

@@ -10,7 +10,7 @@ import { compileConfig, type ConfigLimits } from "./readConfig.ts"
 
 /** An id is written into a header where inline JSON may stand instead. */
 const idGrammar = /^[A-Za-z0-9][\w.-]{0,63}$/
-export const isConfigId = (text: string): boolean => idGrammar.test(text)
+const isConfigId = (text: string): boolean => idGrammar.test(text)
 
 /** Slugs a target names: of its provider, and of a model it sets. */
 const slugsOf = ({ defaultModel, model, slug }: ConfigTarget): ReadonlyArray<string> =>

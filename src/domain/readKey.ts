@@ -18,7 +18,7 @@ export const momentMillis = (text: string): number | undefined => {
 }
 
 /** Dollars to millionths, which add up without error. */
-export const microsOf = (usd: number): number => Math.round(usd * 1e6)
+const microsOf = (usd: number): number => Math.round(usd * 1e6)
 
 /** The record of the key, and what is wrong with it; slugs and configs it names must be among those known. */
 export const readKey = (

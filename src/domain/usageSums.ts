@@ -1,5 +1,6 @@
 // What lists of requests and sums of usage can be asked, and how requests become sums.
 // It must not know where either is kept.
+import { dayOf } from "./days.ts"
 import type { RequestRow } from "./RequestRow.ts"
 
 export interface RequestQuery {
@@ -60,15 +61,13 @@ export interface UsageBucket {
   readonly sums: Mutable<Sums>
 }
 
-const dayMillis = 24 * 60 * 60 * 1000
-
 /** Adds a request to its bucket, which is made where it is missing. */
 export const sumUp = (buckets: Map<string, UsageBucket>, { model, row }: UsageEntry): void => {
   const { endedMillis, keyId: key = "", provider = "" } = row
-  const name = `${Math.floor(endedMillis / dayMillis)}\n${key}\n${provider}\n${model}`
+  const day = dayOf(endedMillis)
+  const name = `${day}\n${key}\n${provider}\n${model}`
   let bucket = buckets.get(name)
   if (bucket === undefined) {
-    const day = new Date(endedMillis).toISOString().slice(0, 10)
     bucket = { by: { day, key, provider, model }, sums: { requests: 0, errors: 0, input: 0, output: 0, cached: 0, costMicros: 0 } }
     buckets.set(name, bucket)
   }

@@ -92,12 +92,7 @@ const make = Effect.gen(function*() {
   const one = yield* Semaphore.make(1)
   const writeSome: Effect.Effect<void, StoreUnavailable> = Effect.suspend(() => {
     const batch = waiting.slice(0, batchRows)
-    if (batch.length === 0) return Effect.void
-    // Fibers that have ended may be held by older garbage for long; what they hold must be little.
-    const emptied = Effect.sync(() => {
-      batch.length = 0
-    })
-    return Effect.ensuring(Effect.map(table.write(batch), () => void waiting.splice(0, batch.length)), emptied)
+    return batch.length === 0 ? Effect.void : Effect.map(table.write(batch), () => void waiting.splice(0, batch.length))
   })
   const writeAll: Effect.Effect<void, StoreUnavailable> = one.withPermit(
     Effect.suspend(() => Effect.forEach(Array.from({ length: Math.ceil(waiting.length / batchRows) }), () => writeSome, { discard: true }))

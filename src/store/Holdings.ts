@@ -103,11 +103,9 @@ const follow = (records: Records["Service"], declared: Declarations): Holdings["
     yield* put({ ...held, records: { provider, key, config, prompt } })
     revision = now
   })
-  const tell = (fresh: boolean): Effect.Effect<void> =>
-    Effect.suspend(() => {
-      if (fresh === isFresh) return Effect.void
+  const found = (fresh: boolean): Effect.Effect<void> =>
+    Effect.sync(() => {
       isFresh = fresh
-      return fresh ? Effect.logInfo("The store answers again.") : Effect.logWarning("The store does not answer; what it held last stays in use.")
     })
   return {
     view: (build) =>
@@ -123,7 +121,7 @@ const follow = (records: Records["Service"], declared: Declarations): Holdings["
         return Effect.as(report(first.faults), () => view)
       }),
     declare: (next) => oneAtATime.withPermits(1)(Effect.suspend(() => put({ ...held, declared: next }))),
-    refresh: oneAtATime.withPermits(1)(load).pipe(Effect.tap(() => tell(true)), Effect.tapError(() => tell(false))),
+    refresh: oneAtATime.withPermits(1)(load).pipe(Effect.tap(found(true)), Effect.tapError(() => found(false))),
     held: () => held,
     isFresh: () => isFresh
   }

@@ -1,5 +1,6 @@
 // Requests that have ended and their sums, as tables of the store.
 // It must not know how a request ran, or when rows are written.
+import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -7,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
+import { dayMillis, dayOf } from "../domain/days.ts"
 import { parseJsonText } from "../domain/json.ts"
 import { Limits } from "../domain/Limits.ts"
 import type { RequestRow } from "../domain/RequestRow.ts"
@@ -23,7 +25,6 @@ import {
 } from "../domain/usageSums.ts"
 import { answered, lazily, onSqlite } from "./Sql.ts"
 
-const dayMillis = 24 * 60 * 60 * 1000
 /** Rows in one statement: more of them make it no faster. */
 const rowsPerStatement = 100
 
@@ -51,7 +52,7 @@ export class RequestTable extends Context.Service<RequestTable, {
         const day = Math.floor(now / dayMillis)
         if (day === tidiedDay) return Effect.void
         tidiedDay = day
-        return Effect.asVoid(sql`DELETE FROM usage_sums WHERE day < ${new Date(now - usageDays * dayMillis).toISOString().slice(0, 10)}`)
+        return Effect.asVoid(sql`DELETE FROM usage_sums WHERE day < ${dayOf(now - usageDays * dayMillis)}`)
       })
       const trimmed = sql`DELETE FROM requests WHERE position <= (SELECT MAX(position) FROM requests) - ${requestsStored}`
       return {
@@ -70,9 +71,8 @@ interface Row {
 
 const columns = ["ended_millis", "request_id", "status", "provider", "model", "key_id", "row"]
 
-const put = (params: Array<unknown>, row: RequestRow): void => {
-  params.push(row.endedMillis, row.requestId, row.status, row.provider ?? null, row.model ?? null, row.keyId ?? null, JSON.stringify(row))
-}
+const paramsOf = (row: RequestRow): ReadonlyArray<unknown> =>
+  [row.endedMillis, row.requestId, row.status, row.provider ?? null, row.model ?? null, row.keyId ?? null, JSON.stringify(row)]
 
 /** The text was written here; facts that were not known are absent in it. */
 const rowOf = ({ row }: Row): RequestRow => {
@@ -92,18 +92,7 @@ const insertions = (sql: SqlClient.SqlClient) => {
     texts.set(rows, text)
     return text
   }
-  return (entries: ReadonlyArray<UsageEntry>, from: number) => {
-    const params: Array<unknown> = []
-    const to = Math.min(entries.length, from + rowsPerStatement)
-    for (let at = from; at < to; at++) {
-      const entry = entries[at]
-      if (entry !== undefined) put(params, entry.row)
-    }
-    const emptied = Effect.sync(() => {
-      params.length = 0
-    })
-    return Effect.ensuring(sql.unsafe(wordsOf(to - from), params), emptied)
-  }
+  return (entries: ReadonlyArray<UsageEntry>) => sql.unsafe(wordsOf(entries.length), entries.flatMap(({ row }) => paramsOf(row)))
 }
 
 const bucketsOf = (entries: ReadonlyArray<UsageEntry>): ReadonlyArray<UsageBucket> => {
@@ -116,7 +105,7 @@ const bucketsOf = (entries: ReadonlyArray<UsageEntry>): ReadonlyArray<UsageBucke
 const writing = (sql: SqlClient.SqlClient) => {
   const insert = insertions(sql)
   return Effect.fnUntraced(function*(entries: ReadonlyArray<UsageEntry>) {
-    for (let from = 0; from < entries.length; from += rowsPerStatement) yield* insert(entries, from)
+    for (const some of Arr.chunksOf(entries, rowsPerStatement)) yield* insert(some)
     for (const { by, sums } of bucketsOf(entries)) {
       const { cached, costMicros, errors, input, output, requests } = sums
       yield* sql`

@@ -6,6 +6,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
+import { dayMillis } from "../domain/days.ts"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import { answered, lazily } from "./Sql.ts"
@@ -65,8 +66,6 @@ export class Spending extends Context.Service<Spending, {
 }
 
 const granted = (budget: number, wanted: number, taken: number): number => Math.max(0, Math.min(wanted, budget - taken))
-
-const dayMillis = 24 * 60 * 60 * 1000
 
 interface LeaseRow {
   readonly holder: string

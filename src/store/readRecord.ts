@@ -3,7 +3,7 @@
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { faultsOfIssue } from "../domain/faults.ts"
+import { faultsOfIssue, inOneLine } from "../domain/faults.ts"
 import type { StoredRecord } from "./Records.ts"
 
 /** The whole of a record, or in one line why it cannot be used; the line holds no value. */
@@ -11,8 +11,7 @@ export const recordReader = <A>(schema: Schema.Codec<A>): (record: StoredRecord)
   const decode = Schema.decodeUnknownResult(schema, { errors: "first" })
   return ({ secret, value }) => {
     const whole = { ...value, ...(secret === undefined ? {} : Redacted.value(secret)) }
-    return Result.mapError(decode(whole), ({ issue }) =>
-      faultsOfIssue(issue, whole).map(({ message, path }) => `${path} ${message}`).join("; "))
+    return Result.mapError(decode(whole), ({ issue }) => inOneLine(faultsOfIssue(issue, whole)))
   }
 }
 
