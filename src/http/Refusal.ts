@@ -7,7 +7,7 @@ import { answerHeaders } from "../api/Headers.ts"
 import { Busy, type GatewayError, RouteUnknown, Unexpected } from "../domain/GatewayError.ts"
 import { contentTypeOf, envelopeOf, errorBody } from "./errorBody.ts"
 import { type ErrorFacts, errorFacts, errorTag } from "./errorFacts.ts"
-import { limitHeaders } from "./limitHeaders.ts"
+import { addLimits } from "./limitHeaders.ts"
 import type { Arrival } from "./RequestContexts.ts"
 
 /** Every tag of the union; a new error does not compile without its name here. */
@@ -77,7 +77,7 @@ export const arrivalHeaders = (arrival: Arrival): Record<string, string> => {
   const limits = arrival.record?.limits
   if (limits === undefined) return headers
   const dialect = envelopeOf(arrival.path) === "anthropic" ? "anthropic" : "openai"
-  return Object.assign(headers, limitHeaders(limits, dialect, arrival.startedMillis))
+  return addLimits(headers, limits, dialect, arrival.startedMillis)
 }
 
 /** The facts in the envelope of the caller's dialect; `tag` names the error where errors are counted. */

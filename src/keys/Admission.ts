@@ -2,17 +2,17 @@
 // It must not know HTTP, models or prices. A key without limits is nobody's business here.
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import { type BudgetSpent, RateLimitReached, type StoreUnavailable } from "../domain/GatewayError.ts"
-import { type GatewayKey, periodOf, type RateLimit } from "../domain/GatewayKey.ts"
+import { type GatewayKey, periodOf } from "../domain/GatewayKey.ts"
 import type { Allowance, LimitState } from "../domain/LimitState.ts"
 import { Spending } from "../store/Spending.ts"
 import { metrics } from "../telemetry/metrics.ts"
 import { SeriesRegistry } from "../telemetry/Series.ts"
 import { makeBudgets } from "./Budgets.ts"
+import { type KeyBuckets, type LimitKind, type RateBucket, rateBuckets } from "./RateBuckets.ts"
 import { UsageLog } from "./UsageLog.ts"
 
 /** What a request will probably use. */
@@ -26,7 +26,7 @@ export interface Admitted {
   /** What is left of the limits of its key. */
   readonly limits: LimitState
   /** To be run once, when it has ended: with what it used, or undefined where nobody counted and the estimate stands. */
-  readonly settle: (used: Estimate | undefined) => Effect.Effect<void>
+  readonly settle: (used: Estimate | undefined) => Effect.Effect<unknown>
 }
 
 export interface KeySpending {
@@ -55,85 +55,52 @@ export class Admission extends Context.Service<Admission, {
   )
 }
 
-const minute = Duration.minutes(1)
 const none: LimitState = { requests: undefined, tokens: undefined }
-
-type Kind = "requests" | "tokens"
-
-const allowanceOf = ({ limit, remaining, resetAfter }: RateLimiter.ConsumeResult): Allowance => ({
-  limit,
-  remaining: Math.max(0, Math.floor(remaining)),
-  resetMillis: Math.ceil(Duration.toMillis(resetAfter))
-})
-
-/** A bucket for each limit: it holds what a minute allows, and fills evenly. */
-const buckets = (limiter: RateLimiter.RateLimiter) => {
-  const bucket = (keyId: string, kind: Kind, limit: number, tokens: number, onExceeded: "fail" | "delay") =>
-    limiter.consume({ algorithm: "token-bucket", window: minute, key: `${keyId}:${kind}`, limit, tokens, onExceeded })
-
-  /** Takes or gives back whatever is there. */
-  const adjust = (keyId: string, kind: Kind, limit: number, tokens: number): Effect.Effect<Allowance | undefined> =>
-    bucket(keyId, kind, limit, tokens, "delay").pipe(Effect.map(allowanceOf), Effect.catch(() => Effect.succeed(undefined)))
-
-  /** Takes so much, or says when that will be there. Nobody is refused for want of a store. */
-  const take = (keyId: string, kind: Kind, limit: number | undefined, tokens: number): Effect.Effect<Allowance | undefined, number> =>
-    limit === undefined ? Effect.succeed(undefined) : Effect.matchEffect(bucket(keyId, kind, limit, tokens, "fail"), {
-      onSuccess: (taken) => Effect.succeed(allowanceOf(taken)),
-      onFailure: ({ reason }) =>
-        reason._tag === "RateLimitExceeded" ? Effect.fail(Duration.toMillis(reason.retryAfter)) : Effect.succeed(undefined)
-    })
-  const look = (keyId: string, kind: Kind, limit: number | undefined) =>
-    limit === undefined ? Effect.succeed(undefined) : adjust(keyId, kind, limit, 0)
-
-  const refused = (keyId: string, kind: Kind, limit: number, rate: RateLimit, retryMillis: number) =>
-    Effect.gen(function*() {
-      const requests = yield* look(keyId, "requests", rate.requestsPerMinute)
-      const tokens = yield* look(keyId, "tokens", rate.tokensPerMinute)
-      return yield* new RateLimitReached({ kind, limit, retryMillis, requests, tokens })
-    })
-  return { adjust, take, refused }
-}
 
 const make = Effect.gen(function*() {
   const spending = yield* Spending
   const log = yield* UsageLog
-  const { adjust, refused, take } = buckets(yield* RateLimiter.make)
+  const bucketsOf = rateBuckets(yield* RateLimiter.RateLimiterStore)
   const budgets = yield* makeBudgets
   const registry = SeriesRegistry.of(yield* Effect.context<never>())
-  const count = (kind: Kind | "budget") => registry.counter(metrics.rateLimited, { scope: "key", kind }).add(1)
+  const count = (kind: LimitKind | "budget") => registry.counter(metrics.rateLimited, { scope: "key", kind }).add(1)
 
+  const refused = (buckets: KeyBuckets, kind: LimitKind) => (retryMillis: number) => {
+    count(kind)
+    const look = (bucket: RateBucket | undefined) => bucket === undefined ? Effect.undefined : bucket.adjust(0)
+    return Effect.flatMap(look(buckets.requests), (requests) =>
+      Effect.flatMap(look(buckets.tokens), (tokens) =>
+        Effect.fail(new RateLimitReached({ kind, limit: buckets[kind]?.limit ?? 0, retryMillis, requests, tokens }))))
+  }
+  const take = (buckets: KeyBuckets, kind: LimitKind, tokens: number): Effect.Effect<Allowance | undefined, RateLimitReached> => {
+    const bucket = buckets[kind]
+    return bucket === undefined ? Effect.undefined : Effect.catch(bucket.take(tokens), refused(buckets, kind))
+  }
   /** A refused request counts as one, so that who asks too often is not served for asking more. */
-  const limitsOf = Effect.fnUntraced(function*(keyId: string, rate: RateLimit, tokens: number) {
-    const failed = (kind: Kind, limit = 0) => (retryMillis: number) => {
-      count(kind)
-      return refused(keyId, kind, limit, rate, retryMillis)
-    }
-    const { requestsPerMinute: requests, tokensPerMinute } = rate
-    return {
-      requests: yield* Effect.catch(take(keyId, "requests", requests, 1), failed("requests", requests)),
-      tokens: yield* Effect.catch(take(keyId, "tokens", tokensPerMinute, tokens), failed("tokens", tokensPerMinute))
-    }
-  })
+  const limitsOf = (buckets: KeyBuckets, tokens: number): Effect.Effect<LimitState, RateLimitReached> =>
+    Effect.flatMap(take(buckets, "requests", 1), (requests) =>
+      Effect.map(take(buckets, "tokens", tokens), (tokens) => ({ requests, tokens })))
 
-  const admit: Admission["Service"]["admit"] = Effect.fnUntraced(function*({ budget, id, rateLimit }, estimate, hold) {
-    const perMinute = rateLimit?.tokensPerMinute
+  const admit: Admission["Service"]["admit"] = Effect.fnUntraced(function*(key, { costMicros, tokens }, hold) {
+    const { budget } = key
+    const buckets = bucketsOf(key)
+    const perMinute = buckets?.tokens
     // A request that is larger than a minute allows waits for a whole minute's; the excess is paid by those behind it.
-    const taken = perMinute === undefined ? 0 : Math.min(estimate.tokens, perMinute)
-    const limits = rateLimit === undefined ? none : yield* limitsOf(id, rateLimit, taken)
+    const taken = perMinute === undefined ? 0 : Math.min(tokens, perMinute.limit)
+    const limits = buckets === undefined ? none : yield* limitsOf(buckets, taken)
     const settleTokens = (used: number): Effect.Effect<unknown> =>
-      perMinute === undefined || used === taken ? Effect.void : adjust(id, "tokens", perMinute, used - taken)
+      perMinute === undefined || used === taken ? Effect.void : perMinute.adjust(used - taken)
     if (budget === undefined) {
-      return hold({ limits, settle: (used) => used === undefined ? Effect.void : Effect.asVoid(settleTokens(used.tokens)) })
+      return hold({ limits, settle: (used) => used === undefined ? Effect.void : settleTokens(used.tokens) })
     }
-    const { costMicros } = estimate
     yield* Effect.tapError(
-      budgets.reserve(id, budget, costMicros, (settleCost) =>
+      budgets.reserve(key.id, budget, costMicros, (settleCost) =>
         hold({
           limits,
           settle: (used) =>
             Effect.suspend(() => {
               settleCost(used?.costMicros ?? costMicros)
-              return used === undefined ? Effect.void : Effect.asVoid(settleTokens(used.tokens))
+              return used === undefined ? Effect.void : settleTokens(used.tokens)
             })
         })),
       (error) => {

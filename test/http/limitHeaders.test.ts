@@ -1,6 +1,6 @@
 // What is left of limits, as the SDKs of both dialects read it.
 import { expect, it } from "vitest"
-import { goDuration, limitHeaders } from "../../src/http/limitHeaders.ts"
+import { addLimits, goDuration } from "../../src/http/limitHeaders.ts"
 
 it.each([
   [0, "0ms"], [0.2, "1ms"], [12, "12ms"], [999.1, "1s"], [1000, "1s"], [1001, "1.001s"], [59_999, "59.999s"], [60_000, "1m0s"],
@@ -12,7 +12,7 @@ const tokens = { limit: 1000, remaining: 0, resetMillis: 59_001 }
 const now = Date.parse("2027-01-31T23:59:59.500Z")
 
 it("OpenAI's names and durations", () =>
-  expect(limitHeaders({ requests, tokens }, "openai", now)).toEqual({
+  expect(addLimits({}, { requests, tokens }, "openai", now)).toEqual({
     "x-ratelimit-limit-requests": "10",
     "x-ratelimit-remaining-requests": "9",
     "x-ratelimit-reset-requests": "6s",
@@ -22,7 +22,7 @@ it("OpenAI's names and durations", () =>
   }))
 
 it("Anthropic's names and moments, rounded up to whole seconds", () =>
-  expect(limitHeaders({ requests, tokens }, "anthropic", now)).toEqual({
+  expect(addLimits({}, { requests, tokens }, "anthropic", now)).toEqual({
     "anthropic-ratelimit-requests-limit": "10",
     "anthropic-ratelimit-requests-remaining": "9",
     "anthropic-ratelimit-requests-reset": "2027-02-01T00:00:06Z",
@@ -32,6 +32,6 @@ it("Anthropic's names and moments, rounded up to whole seconds", () =>
   }))
 
 it("a limit that a key lacks has no headers", () => {
-  expect(Object.keys(limitHeaders({ requests, tokens: undefined }, "openai", now)).every((name) => name.endsWith("-requests"))).toBe(true)
-  expect(limitHeaders({ requests: undefined, tokens: undefined }, "anthropic", now)).toEqual({})
+  expect(Object.keys(addLimits({}, { requests, tokens: undefined }, "openai", now)).every((name) => name.endsWith("-requests"))).toBe(true)
+  expect(addLimits({}, { requests: undefined, tokens: undefined }, "anthropic", now)).toEqual({})
 })
