@@ -34,6 +34,36 @@ const graceMillis = 500
 /** How often idle connections are looked for while leaving; a keep-alive would hold the process up. */
 const sweepMillis = 100
 
+/** A turn of the event loop this short, in milliseconds, has found nothing to do. */
+const quietMillis = 0.2
+/** A process that is never idle does not wait for it longer than so many turns. */
+const mostTurns = 1000
+
+/** Goes on right behind a turn of the event loop that found nothing. */
+const whenQuiet = (then: () => void): void => {
+  let before = performance.now()
+  let turns = 0
+  const look = () => {
+    const now = performance.now()
+    if (now - before < quietMillis || ++turns === mostTurns) return then()
+    before = now
+    setImmediate(look)
+  }
+  setImmediate(look)
+}
+
+/**
+ * A connection that the kernel still holds when its listener is closed is reset, and the request on it lost; behind a
+ * turn that found nothing there is none.
+ */
+const closingQuietly = (server: NodeServer): void => {
+  const close = server.close.bind(server)
+  server.close = (done) => {
+    whenQuiet(() => close(done))
+    return server
+  }
+}
+
 const nodeServer = (limits: LimitValues, freshId: MakeId): NodeServer => {
   const server = createServer({
     maxHeaderSize: limits.headerBytes,
@@ -42,6 +72,7 @@ const nodeServer = (limits: LimitValues, freshId: MakeId): NodeServer => {
     connectionsCheckingInterval: Math.min(1000, limits.requestTimeoutMillis),
     keepAliveTimeout: limits.keepAliveMillis
   })
+  closingQuietly(server)
   server.maxConnections = limits.connections
   // Node looks whether anything of what waits was taken meanwhile; a socket that waits for an upstream has nothing to be taken.
   server.setTimeout(limits.writeStallMillis, (socket) => {

@@ -2,7 +2,7 @@
 // It must not know requests, or where the buckets are kept.
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as RateLimiter from "effect/persistence/RateLimiter"
+import type * as RateLimiter from "effect/persistence/RateLimiter"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
 import type { Allowance } from "../domain/LimitState.ts"
 
@@ -10,7 +10,7 @@ export type LimitKind = "requests" | "tokens"
 
 type Store = RateLimiter.RateLimiterStore["Service"]
 
-const minuteMillis = 60_000
+const minuteMillis = Duration.toMillis(Duration.minutes(1))
 
 /**
  * One limit of one key. The store is asked past Effect's `RateLimiter`, which costs several times what it guards, for it

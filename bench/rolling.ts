@@ -1,0 +1,190 @@
+// Two gateways behind nginx are replaced in turn while they are used (F30), and one leaves while long streams run (F29): `node bench/rolling.ts`.
+// About six minutes; everything stays on loopback. Needs nginx on the path. Prints one line a figure; exit 1 when one misses its goal.
+// Flag: --quick (5 restarts instead of 20, streams of 5 to 15 seconds instead of 60).
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { Agent, createServer, request as send } from "node:http"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { body, freePort } from "./contestants.ts"
+
+const quick = process.argv.includes("--quick")
+const restarts = quick ? 5 : 20
+const perSecond = 100
+/** With the five seconds a leaving gateway still takes connections, a thousand requests come with each restart. */
+const settledMillis = 4_000
+const streams = 200
+const streamSeconds = { least: 5, most: quick ? 15 : 60 }
+const key = "mgk_rolling"
+const folder = mkdtempSync(join(tmpdir(), "model-gateway-rolling-"))
+const main = join(dirname(fileURLToPath(import.meta.url)), "..", "src", "main.ts")
+
+const part = (text: string, finish?: string) => ({
+  candidates: [{ content: { role: "model", parts: [{ text }] }, index: 0, ...(finish === undefined ? {} : { finishReason: finish }) }],
+  usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }
+})
+/** A whole answer after 20 ms; a stream of five events a second, as long as its model id says. */
+const upstream = createServer((incoming, response) => {
+  incoming.resume()
+  const length = /for-(\d+)/.exec(incoming.url ?? "")
+  if (length === null) {
+    setTimeout(() => response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(part("ok", "STOP"))), 20)
+    return
+  }
+  let left = Number(length[1]) / 200
+  response.writeHead(200, { "content-type": "text/event-stream" })
+  const timer = setInterval(() => {
+    response.write(`data: ${JSON.stringify(part("word ", --left <= 0 ? "STOP" : undefined))}\r\n\r\n`)
+    if (left <= 0) {
+      clearInterval(timer)
+      response.end()
+    }
+  }, 200)
+  response.on("close", () => clearInterval(timer))
+})
+const upstreamPort = await new Promise<number>((resolve) => upstream.listen(0, "127.0.0.1", () => {
+  const address = upstream.address()
+  resolve(typeof address === "object" && address !== null ? address.port : 0)
+}))
+
+const config = join(folder, "gateway.json")
+writeFileSync(config, JSON.stringify({
+  providers: [{ slug: "google", provider: "google", api_key: "bench-key", base_url: `http://127.0.0.1:${upstreamPort}` }],
+  keys: [{ name: "rolling", key }],
+  log: { format: "off" }
+}))
+
+const running = new Set<ChildProcess>()
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGKILL")
+  rmSync(folder, { recursive: true, force: true })
+})
+
+interface Ended {
+  readonly code: number | null
+  readonly at: number
+}
+interface Instance {
+  readonly port: number
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+}
+
+const launch = (command: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}): Omit<Instance, "port"> => {
+  const child = spawn(command, args, { stdio: "ignore", env: { PATH: process.env["PATH"] ?? "", ...env } })
+  running.add(child)
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once("error", reject)
+    child.once("exit", (code) => {
+      running.delete(child)
+      resolve({ code, at: performance.now() })
+    })
+  })
+  return { child, ended }
+}
+
+const statusOf = (port: number): Promise<number> =>
+  fetch(`http://127.0.0.1:${port}/health/ready`, { headers: { connection: "close" } }).then(({ status }) => status, () => 0)
+
+const startGateway = async (port: number): Promise<Instance> => {
+  const launched = launch(process.execPath, [main, "serve", "--config", config, "--port", String(port)], { GATEWAY_DATA_DIR: join(folder, String(port)) })
+  while (await statusOf(port) !== 200) await pause(20)
+  return { port, ...launched }
+}
+
+const gateways = [await startGateway(await freePort()), await startGateway(await freePort())]
+const front = await freePort()
+writeFileSync(join(folder, "nginx.conf"), `
+daemon off; master_process off; pid ${folder}/nginx.pid; error_log ${folder}/error.log;
+events { worker_connections 4096; }
+http {
+  access_log off; client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy;
+  fastcgi_temp_path ${folder}/f; uwsgi_temp_path ${folder}/u; scgi_temp_path ${folder}/s;
+  upstream gateways { ${gateways.map(({ port }) => `server 127.0.0.1:${port} max_fails=1 fail_timeout=1s;`).join(" ")} keepalive 64; }
+  server {
+    listen 127.0.0.1:${front};
+    location / { proxy_pass http://gateways; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; proxy_read_timeout 120s; }
+  }
+}
+`)
+launch("nginx", ["-p", folder, "-c", join(folder, "nginx.conf")])
+while (await statusOf(front) !== 200) await pause(20)
+
+const agent = new Agent({ keepAlive: true, maxSockets: 1_000 })
+interface Answer {
+  readonly status: number
+  readonly text: string
+}
+const ask = (model: string, stream: boolean): Promise<Answer> =>
+  new Promise((resolve) => {
+    const failed = (error: Error): void => resolve({ status: 0, text: error.message })
+    const headers = { "content-type": "application/json", "x-gateway-api-key": key }
+    send({ port: front, host: "127.0.0.1", path: "/v1/chat/completions", method: "POST", agent, headers }, (response) => {
+      const parts: Array<Buffer> = []
+      response.on("data", (bytes: Buffer) => parts.push(bytes))
+      response.on("error", failed)
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString("utf8") }))
+    }).on("error", failed).end(body(`@google/${model}`, stream))
+  })
+
+/** Asks at a steady pace, whatever becomes of earlier requests, until it is told to stop. */
+const steady = () => {
+  const pending: Array<Promise<Answer>> = []
+  const timer = setInterval(() => void pending.push(ask("gemini-2.5-flash", false)), 1_000 / perSecond)
+  return async (): Promise<ReadonlyArray<Answer>> => {
+    clearInterval(timer)
+    return Promise.all(pending)
+  }
+}
+
+let missed = false
+const figure = (name: string, value: number, goal: string, holds: boolean): void => {
+  missed ||= !holds
+  console.log(`${holds ? "ok  " : "MISS"}  ${name.padEnd(56)} ${value.toFixed(1).padStart(9)}   goal ${goal}`)
+}
+const noFailures = (name: string, answers: ReadonlyArray<Answer>): void => {
+  const failed = answers.filter(({ status }) => status !== 200)
+  for (const { status, text } of failed.slice(0, 3)) console.log(`      ${status} ${text.slice(0, 200)}`)
+  figure(`${name}: failures of ${answers.length} requests`, failed.length, "0", failed.length === 0)
+}
+
+// F29: one of two leaves while streams run through both.
+const long = Array.from({ length: streams }, (_, n) => {
+  const seconds = streamSeconds.least + (n / streams) * (streamSeconds.most - streamSeconds.least)
+  return ask(`gemini-for-${Math.round(seconds * 1_000)}`, true).then((answer) => ({ ...answer, at: performance.now() }))
+})
+await pause(1_000)
+const besides = steady()
+const [leaving, staying] = gateways as [Instance, Instance]
+const told = performance.now()
+leaving.child.kill("SIGTERM")
+while (await statusOf(leaving.port) !== 503) await pause(2)
+figure("F29 ready says 503 after, ms", performance.now() - told, "< 100", performance.now() - told < 100)
+while (await statusOf(leaving.port) !== 0) await pause(20)
+figure("F29 connections are taken until, ms", performance.now() - told, ">= 5000", performance.now() - told >= 5_000)
+const left = await leaving.ended
+const ends = await Promise.all(long)
+const whole = ends.filter(({ text }) => text.endsWith("data: [DONE]\n\n")).length
+figure(`F29 streams of ${streams} that came to their end`, whole, String(streams), whole === streams)
+figure("F29 exit code", left.code ?? -1, "0", left.code === 0)
+const last = Math.max(...ends.map(({ at }) => at))
+figure("F29 exit behind the last stream, ms", left.at - last, "<= 1000", left.at - last <= 1_000)
+noFailures("F29 besides", await besides())
+
+// F30: both are replaced in turn, again and again.
+let [older, newer] = [staying, await startGateway(leaving.port)]
+const whileRolling = steady()
+for (let n = 0; n < restarts; n++) {
+  older.child.kill("SIGTERM")
+  await older.ended
+  ;[older, newer] = [newer, await startGateway(older.port)]
+  await pause(settledMillis)
+}
+noFailures(`F30 ${restarts} restarts`, await whileRolling())
+
+if (missed) console.log(readFileSync(join(folder, "error.log"), "utf8").split("\n").filter((line) => !line.includes("Connection refused")).join("\n").slice(-2_000))
+agent.destroy()
+upstream.closeAllConnections()
+process.exit(missed ? 1 : 0)
