@@ -32,7 +32,7 @@ export interface Contestant {
   readonly limited?: Target
   /** A chat by a config with fallback and retries; absent where the contestant has none. */
   readonly configured?: Target
-  /** Port of its inspector, with `--profile`. */
+  /** Port of its inspector, where it has one. */
   readonly inspector: number | undefined
   readonly stop: () => Promise<void>
 }
@@ -130,21 +130,31 @@ const answers = async (url: string): Promise<boolean> => {
 
 const isProfiling = process.argv.includes("--profile")
 
+interface Watching {
+  /** Opens its inspector. */
+  readonly inspected?: boolean
+  /** Hears what it says. */
+  readonly hear?: (words: string) => void
+}
+
 /** Starts a process and waits until a URL answers 200. */
 export const start = async (
   core: number,
   args: ReadonlyArray<string>,
   url: string,
-  env: Readonly<Record<string, string>> = {}
+  env: Readonly<Record<string, string>> = {},
+  { hear = () => undefined, inspected = isProfiling }: Watching = {}
 ): Promise<Pick<Contestant, "pid" | "startMillis" | "inspector" | "stop">> => {
-  const inspector = isProfiling ? await freePort() : undefined
+  const inspector = inspected ? await freePort() : undefined
   const [command, line] = onCore(core, inspector === undefined ? args : [`--inspect=127.0.0.1:${inspector}`, ...args])
   const started = performance.now()
   const child = spawn(command, line, { cwd: tmpdir(), stdio: ["ignore", "ignore", "pipe"], env: { PATH: process.env["PATH"] ?? "", ...env } })
   children.add(child)
   let words = ""
   child.stderr.on("data", (part: Buffer) => {
-    words = (words + part.toString("utf8")).slice(-2_000)
+    const more = part.toString("utf8")
+    hear(more)
+    words = (words + more).slice(-2_000)
   })
   while (!await answers(url)) {
     if (ended(child) || performance.now() - started > 20_000) {
@@ -167,7 +177,7 @@ export const startRaw = async (upstream: string): Promise<Contestant> => {
   }
 }
 
-export const startOurs = async (upstream: string): Promise<Contestant> => {
+export const startOurs = async (upstream: string, watching: Watching = {}): Promise<Contestant> => {
   const port = await freePort()
   const folder = mkdtempSync(join(tmpdir(), "model-gateway-bench-"))
   const config = join(folder, "gateway.json")
@@ -197,7 +207,7 @@ export const startOurs = async (upstream: string): Promise<Contestant> => {
   const gone = () => rmSync(folder, { recursive: true, force: true })
   try {
     const args = [join(root, "src", "main.ts"), "serve", "--config", config, "--port", String(port)]
-    const process = await start(0, args, `http://127.0.0.1:${port}/health/ready`, { GATEWAY_DATA_DIR: folder })
+    const process = await start(0, args, `http://127.0.0.1:${port}/health/ready`, { GATEWAY_DATA_DIR: folder }, watching)
     return {
       name: "ours",
       ...process,

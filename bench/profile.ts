@@ -1,6 +1,7 @@
 // `npm run bench -- --profile`: where the CPU time of a unary request goes, per contestant, once its code is warm.
 // It must not know goals. The profiler is the process's own, asked over its inspector on loopback.
 import type { Contestant } from "./contestants.ts"
+import { inspect } from "./inspector.ts"
 
 interface Node {
   readonly id: number
@@ -10,32 +11,6 @@ interface Profile {
   readonly nodes: ReadonlyArray<Node>
   readonly samples: ReadonlyArray<number>
   readonly timeDeltas: ReadonlyArray<number>
-}
-
-/** One inspector connection: commands are answered by id. */
-const connect = async (port: number) => {
-  const [target] = await (await fetch(`http://127.0.0.1:${port}/json/list`)).json() as ReadonlyArray<{ readonly webSocketDebuggerUrl: string }>
-  if (target === undefined) throw new Error(`no inspector on port ${port}`)
-  const socket = new WebSocket(target.webSocketDebuggerUrl)
-  await new Promise((resolve, reject) => {
-    socket.addEventListener("open", resolve, { once: true })
-    socket.addEventListener("error", reject, { once: true })
-  })
-  let last = 0
-  const send = (method: string, params: object = {}): Promise<{ readonly profile?: Profile }> =>
-    new Promise((resolve, reject) => {
-      const id = ++last
-      const hear = ({ data }: MessageEvent): void => {
-        const { error, id: of, result } = JSON.parse(String(data))
-        if (of !== id) return
-        socket.removeEventListener("message", hear)
-        if (error === undefined) resolve(result)
-        else reject(new Error(`${method}: ${error.message}`))
-      }
-      socket.addEventListener("message", hear)
-      socket.send(JSON.stringify({ id, method, params }))
-    })
-  return { send, close: () => socket.close() }
 }
 
 /** Whose code a frame is. */
@@ -71,14 +46,13 @@ const lines = (times: ReadonlyMap<string, number>, requests: number, most: numbe
 
 /** Self time per request by package and by function, while `load` runs; `load` answers how many requests that were. */
 export const profiled = async (one: Contestant, inspector: number, load: () => Promise<number>): Promise<string> => {
-  const { close, send } = await connect(inspector)
+  const { close, send } = await inspect(inspector)
   try {
     await send("Profiler.enable")
     await send("Profiler.setSamplingInterval", { interval: 200 })
     await send("Profiler.start")
     const requests = await load()
-    const { profile } = await send("Profiler.stop")
-    if (profile === undefined) throw new Error("the profiler answered no profile")
+    const { profile } = await send<{ readonly profile: Profile }>("Profiler.stop")
     return [
       `${one.name}: CPU time per request by package`,
       ...lines(selfTimes(profile, packageOf), requests, 12),

@@ -1,0 +1,202 @@
+// Mixed use for long, and what is left of it in memory (F39): `node bench/soak.ts`, five minutes; --minutes=60 by hand. Everything stays on loopback.
+// Seven requests in ten stream, one in ten is left by its client, one in twenty meets a provider that fails, some carry pictures.
+// Prints one line a figure; exit 1 when one misses its goal.
+import { readdirSync } from "node:fs"
+import { createServer, type ServerResponse } from "node:http"
+import { setTimeout as pause } from "node:timers/promises"
+import { Agent, fetch } from "undici"
+import { rssKib, startOurs } from "./contestants.ts"
+import { inspect } from "./inspector.ts"
+
+const minutes = Number(process.argv.find((one) => one.startsWith("--minutes="))?.slice("--minutes=".length) ?? 5)
+const perSecond = 60
+/** Code is compiled and pools fill until then. */
+const warmSeconds = 60
+/** No answer takes this long unless it is lost. */
+const lostMillis = 30_000
+
+const picture = Buffer.alloc(150_000, 7).toString("base64")
+const reply = (parts: ReadonlyArray<object>, finish?: string) =>
+  JSON.stringify({
+    candidates: [{ content: { role: "model", parts }, index: 0, ...(finish === undefined ? {} : { finishReason: finish }) }],
+    usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 5, totalTokenCount: 12 }
+  })
+const json = { "content-type": "application/json" }
+const fault = (status: number, name: string) => (response: ServerResponse) =>
+  response.writeHead(status, json).end(JSON.stringify({ error: { code: status, status: name, message: "as asked" } }))
+
+/** By the word at the end of the model id. */
+const behaviours: Readonly<Record<string, (response: ServerResponse) => void>> = {
+  text: (response) => setTimeout(() => response.writeHead(200, json).end(reply([{ text: "The tide follows the moon." }], "STOP")), 20),
+  picture: (response) => response.writeHead(200, json).end(reply([{ inlineData: { mimeType: "image/png", data: picture } }], "STOP")),
+  stream: (response) => {
+    let left = 20
+    response.writeHead(200, { "content-type": "text/event-stream" })
+    const timer = setInterval(() => {
+      response.write(`data: ${reply([{ text: "word " }], --left === 0 ? "STOP" : undefined)}\r\n\r\n`)
+      if (left === 0) response.end()
+    }, 25)
+    response.on("close", () => clearInterval(timer))
+  },
+  cut: (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" }).write(`data: ${reply([{ text: "half" }])}\r\n\r\n`)
+    setTimeout(() => response.destroy(), 50)
+  },
+  busy: fault(503, "UNAVAILABLE"),
+  spent: fault(429, "RESOURCE_EXHAUSTED"),
+  wrong: fault(400, "INVALID_ARGUMENT"),
+  garbage: (response) => response.writeHead(200, json).end("{\"candidates\": ["),
+  gone: (response) => response.destroy()
+}
+const upstream = createServer((incoming, response) => {
+  incoming.resume()
+  incoming.on("end", () => (behaviours[/soak-(\w+)/.exec(incoming.url ?? "")?.[1] ?? ""] ?? fault(404, "NOT_FOUND"))(response))
+})
+await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve))
+const address = upstream.address()
+
+const warnings: Array<string> = []
+const gateway = await startOurs(`http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`, {
+  inspected: true,
+  hear: (words) => void (/warning/i.test(words) && warnings.push(words))
+})
+const inspector = await inspect(gateway.inspector ?? 0)
+
+interface Kind {
+  readonly model: string
+  /** The share of requests. */
+  readonly share: number
+  readonly stream: boolean
+  /** What its answer begins with, by status. */
+  readonly status: ReadonlyArray<number>
+  readonly ending?: string
+  readonly leaves?: boolean
+  readonly sees?: boolean
+}
+const done = "data: [DONE]\n\n"
+const kinds: ReadonlyArray<Kind> = [
+  { model: "stream", share: 0.58, stream: true, status: [200], ending: done },
+  { model: "stream", share: 0.1, stream: true, status: [200], leaves: true },
+  { model: "text", share: 0.22, stream: false, status: [200] },
+  { model: "text", share: 0.03, stream: false, status: [200], sees: true },
+  { model: "picture", share: 0.02, stream: false, status: [200] },
+  { model: "cut", share: 0.02, stream: true, status: [200] },
+  { model: "busy", share: 0.006, stream: false, status: [503] },
+  { model: "spent", share: 0.006, stream: false, status: [429] },
+  { model: "wrong", share: 0.006, stream: false, status: [400] },
+  { model: "garbage", share: 0.006, stream: false, status: [502] },
+  { model: "gone", share: 0.006, stream: false, status: [502, 503] }
+]
+const kindAt = (draw: number): Kind | undefined => {
+  let sum = 0
+  return kinds.find(({ share }) => (sum += share) > draw) ?? kinds[0]
+}
+
+const { headers, path, port } = gateway.target("gemini-2.5-flash", false)
+const limited = gateway.limited?.headers ?? headers
+const unexpected = new Map<string, number>()
+let asked = 0
+
+/** Its connections are closed before what is open is counted. */
+let client = new Agent()
+
+const ask = async (kind: Kind | undefined): Promise<void> => {
+  if (kind === undefined) return
+  const { ending, leaves, model, sees, status, stream } = kind
+  asked++
+  const content = sees === true
+    ? [{ type: "text", text: "What is this?" }, { type: "image_url", image_url: { url: `data:image/png;base64,${picture}` } }]
+    : "Why are there tides?"
+  const body = JSON.stringify({ model: `@google/gemini-2.5-flash-soak-${model}`, messages: [{ role: "user", content }], stream, temperature: 0.3 })
+  const controller = new AbortController()
+  const timer = setTimeout(() => controller.abort(), leaves === true ? 50 + Math.random() * 300 : lostMillis)
+  const outcome = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...(asked % 2 === 0 ? headers : limited) },
+    body,
+    signal: controller.signal,
+    dispatcher: client
+  }).then(async (answer) => {
+    const text = await answer.text()
+    return status.includes(answer.status) && text.endsWith(ending ?? "") ? undefined : `${model}: ${answer.status} ${text.slice(-120)}`
+  }, (error: unknown) => `${model}: ${String(error)}`).catch((error: unknown) => `${model}: ${String(error)}`)
+  clearTimeout(timer)
+  if (outcome !== undefined && leaves !== true) unexpected.set(outcome, (unexpected.get(outcome) ?? 0) + 1)
+}
+
+interface Sample {
+  readonly seconds: number
+  readonly heapMib: number
+}
+const heapMib = async (): Promise<number> => {
+  await inspector.send("HeapProfiler.collectGarbage")
+  return (await inspector.send<{ readonly usedSize: number }>("Runtime.getHeapUsage")).usedSize / 2 ** 20
+}
+const files = (): number => readdirSync(`/proc/${gateway.pid}/fd`).length
+const handles = (): Promise<number> => inspector.value<number>("process.getActiveResourcesInfo().filter((one) => one !== 'Timeout').length")
+
+/** MiB in ten minutes, by least squares. */
+const slope = (samples: ReadonlyArray<Sample>): number => {
+  const mean = (of: (one: Sample) => number): number => samples.reduce((sum, one) => sum + of(one), 0) / samples.length
+  const [x, y] = [mean(({ seconds }) => seconds), mean(({ heapMib: heap }) => heap)]
+  const above = samples.reduce((sum, one) => sum + (one.seconds - x) * (one.heapMib - y), 0)
+  return above / samples.reduce((sum, one) => sum + (one.seconds - x) ** 2, 0) * 600
+}
+
+const rest = async (): Promise<void> => {
+  await Promise.all(pending)
+  await client.destroy()
+  client = new Agent()
+  // The provider closes what is idle for five seconds.
+  await pause(8_000)
+}
+const pending = new Set<Promise<void>>()
+const load = async (seconds: number, between: () => Promise<void>): Promise<void> => {
+  const ends = performance.now() + seconds * 1_000
+  let due = performance.now()
+  let next = due
+  while (due < ends) {
+    const one = ask(kindAt(Math.random())).finally(() => pending.delete(one))
+    pending.add(one)
+    due += 1_000 / perSecond
+    const wait = due - performance.now()
+    if (wait > 0) await pause(wait)
+    if (performance.now() > next) {
+      next = performance.now() + 2_000 + Math.random() * 4_000
+      await between()
+    }
+  }
+}
+
+const samples: Array<Sample> = []
+const started = performance.now()
+await load(warmSeconds, async () => undefined)
+await rest()
+const before = { files: files(), handles: await handles() }
+await load(minutes * 60, async () => {
+  samples.push({ seconds: (performance.now() - started) / 1_000, heapMib: await heapMib() })
+})
+const rss = rssKib(gateway.pid) / 1024
+await rest()
+const after = { files: files(), handles: await handles() }
+
+let missed = false
+const figure = (name: string, value: number, goal: string, holds: boolean): void => {
+  missed ||= !holds
+  console.log(`${holds ? "ok  " : "MISS"}  ${name.padEnd(56)} ${value.toFixed(2).padStart(9)}   goal ${goal}`)
+}
+figure(`F39 heap after collections over ${minutes} min, MiB in 10 min`, slope(samples), "< 1", slope(samples) < 1)
+figure("F39 open files, more than at the beginning", after.files - before.files, "<= 3", after.files - before.files <= 3)
+figure("F39 handles, more than at the beginning", after.handles - before.handles, "<= 3", after.handles - before.handles <= 3)
+figure("F39 warnings", warnings.length, "0", warnings.length === 0)
+figure(`F39 unexpected answers of ${asked}`, [...unexpected.values()].reduce((sum, one) => sum + one, 0), "0", unexpected.size === 0)
+figure("F39 resident memory at the end, MiB", rss, "none", true)
+console.log(`      heap after collections, MiB: ${samples.filter((_, at) => at % Math.ceil(samples.length / 12) === 0).map(({ heapMib: heap }) => heap.toFixed(1)).join(" ")}`)
+for (const [words, times] of [...unexpected].slice(0, 10)) console.log(`      ${times} times ${words}`)
+for (const words of warnings.slice(0, 3)) console.log(`      ${words.slice(0, 300)}`)
+
+inspector.close()
+await gateway.stop()
+upstream.close()
+upstream.closeAllConnections()
+process.exit(missed ? 1 : 0)
