@@ -17,8 +17,9 @@ export const isPublicHost = (url: URL, text: string): boolean => {
 
 /** True for an address of the public Internet, however it is spelt; false for any other, and for what is none. */
 export const isGlobalAddress = (text: string): boolean => {
-  const url = /^[\da-f:.]+$/i.test(text) ? URL.parse(`https://${text.includes(":") ? `[${text}]` : text}`) : null
-  return url !== null && /^[[\d]/.test(url.hostname) && isPublicHost(url, url.href)
+  const host = text.includes(":") ? `[${text}]` : text
+  const url = /^(\[[\da-f:.]+\]|[\d.]+)$/i.test(host) ? URL.parse(`https://${host}`) : null
+  return url !== null && isPublicHost(url, `https://${host}`)
 }
 
 const isGlobalV4 = ([a = 0, b = 0, c = 0]: ReadonlyArray<number>): boolean =>
