@@ -7,14 +7,16 @@ import * as Effect from "effect/Effect"
 /** IPv4 and IPv6; a name without any has none, for whatever reason. */
 export type HostAddresses = (host: string) => Effect.Effect<ReadonlyArray<string>>
 
-const lookUp: HostAddresses = (host) =>
+/** By these servers, or by those the machine asks. */
+export const hostAddressesBy = (servers?: ReadonlyArray<string>): HostAddresses => (host) =>
   Effect.callback((resume) => {
     const resolver = new Resolver()
+    if (servers !== undefined) resolver.setServers(servers)
     const ofKind = (kind: "A" | "AAAA"): Promise<ReadonlyArray<string>> => resolver.resolve(host, kind).catch(() => [])
     void Promise.all([ofKind("A"), ofKind("AAAA")]).then((both) => resume(Effect.succeed(both.flat())))
     return Effect.sync(() => resolver.cancel())
   })
 
 export const HostAddresses: Context.Reference<HostAddresses> = Context.Reference<HostAddresses>("gateway/upstream/HostAddresses", {
-  defaultValue: () => lookUp
+  defaultValue: () => hostAddressesBy()
 })

@@ -32,7 +32,9 @@ const v6 = fc.tuple(head, fc.array(group, { minLength: 7, maxLength: 7 })).map((
 
 describe("TH7 an address of the public Internet", () => {
   it("IPv4: none of the blocks", () => {
-    fc.assert(fc.property(v4, (address) => expect(isGlobalAddress(address)).toBe(!inBlocks.check(address, "ipv4"))), { numRuns: 2_000 })
+    fc.assert(fc.property(v4, (address) => {
+      expect(isGlobalAddress(address)).toBe(!inBlocks.check(address, "ipv4"))
+    }), { numRuns: 2_000 })
   })
   it("IPv6: global unicast, and none of the blocks; however it is spelt", () => {
     const spelling = fc.constantFrom<(text: string) => string>(
@@ -41,11 +43,14 @@ describe("TH7 an address of the public Internet", () => {
       (text) => text.split(":").map((part) => part.padStart(4, "0")).join(":"),
       (text) => new URL(`https://[${text}]`).hostname.slice(1, -1)
     )
-    fc.assert(fc.property(v6, spelling, (address, spelt) =>
-      expect(isGlobalAddress(spelt(address))).toBe(unicast.check(address, "ipv6") && !inBlocks.check(address, "ipv6"))), { numRuns: 2_000 })
+    fc.assert(fc.property(v6, spelling, (address, spelt) => {
+      expect(isGlobalAddress(spelt(address))).toBe(unicast.check(address, "ipv6") && !inBlocks.check(address, "ipv6"))
+    }), { numRuns: 2_000 })
   })
   it("no IPv4 address inside an IPv6 one", () => {
-    fc.assert(fc.property(v4, fc.constantFrom("::ffff:", "::", "64:ff9b::", "::ffff:0:"), (address, prefix) => expect(isGlobalAddress(prefix + address)).toBe(false)))
+    fc.assert(fc.property(v4, fc.constantFrom("::ffff:", "::", "64:ff9b::", "::ffff:0:"), (address, prefix) => {
+      expect(isGlobalAddress(prefix + address)).toBe(false)
+    }))
   })
   it("nothing else", () => {
     for (const text of ["", "example.com", "1.2.3", "8.8.8.8.8", "256.8.8.8", "8.8.8.8:80", "[2600::1]", "2600::1%eth0", "2600:::1", "8.8.8.8/x", "a@8.8.8.8", "0x7f.0.0.1", "127.1", "abba", "ab.ba", "ab.c1", "::"]) {
@@ -54,6 +59,8 @@ describe("TH7 an address of the public Internet", () => {
     for (const text of ["8.8.8.8", "1.1.1.1", "2606:4700::1111"]) expect([text, isGlobalAddress(text)]).toEqual([text, true])
   })
   it("never throws", () => {
-    fc.assert(fc.property(fc.string(), (text) => expect(isGlobalAddress(text)).toBeTypeOf("boolean")))
+    fc.assert(fc.property(fc.string(), (text) => {
+      expect(isGlobalAddress(text)).toBeTypeOf("boolean")
+    }))
   })
 })

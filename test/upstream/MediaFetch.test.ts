@@ -280,11 +280,3 @@ describe("TH7 bounds", () => {
       expect(yield* Fiber.join(running)).toEqual(late)
     }))
 })
-
-describe("the name system itself", () => {
-  it.live("a name nobody has has no address, and no failure", () =>
-    Effect.gen(function*() {
-      const addressesOf = yield* HostAddresses
-      expect(yield* addressesOf("no-such-host.invalid")).toEqual([])
-    }))
-})
