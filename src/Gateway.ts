@@ -46,6 +46,7 @@ import * as Store from "./store/Store.ts"
 import { Vault } from "./store/Vault.ts"
 import { ProcessMetrics } from "./telemetry/ProcessMetrics.ts"
 import { ExporterMissing } from "./telemetry/Tracing.ts"
+import { mediaFetchLayer } from "./upstream/MediaFetch.ts"
 import { Transport } from "./upstream/Transport.ts"
 import { Upstream } from "./upstream/Upstream.ts"
 
@@ -81,8 +82,9 @@ const services = <E>(settings: Settings, parts: GatewayParts, shared: Sharing, k
   const held = Layer.provideMerge(settings.store === undefined ? Holdings.layerAlone(settings) : Holdings.layer(settings), kept)
   const catalog = Catalog.layer.pipe(Layer.provide(held))
   const prices = Prices.layerWith(settings.prices ?? {}, publicPrices).pipe(Layer.provide(catalog))
+  const media = settings.media?.fetch === true ? mediaFetchLayer : Layer.empty
   const router = ProviderRouter.layer.pipe(
-    Layer.provide([providers, Upstream.layer, memories(shared).pipe(Layer.provide(circuitMeters(settings, prices))), catalog])
+    Layer.provide([providers, Upstream.layer, memories(shared).pipe(Layer.provide(circuitMeters(settings, prices))), catalog, media])
   )
   const entries = Layer.mergeAll(Configs.layer, Prompts.layer, Administration.layer).pipe(Layer.provideMerge(keys), Layer.provideMerge(held))
   const test = ProviderTest.layer.pipe(Layer.provide([router, catalog]))

@@ -41,7 +41,7 @@ export const variableOf = (section: string, name: string): string =>
   `GATEWAY_${section}_${name.replace(/[A-Z]/g, "_$&")}`.toUpperCase()
 
 interface Override {
-  readonly section: "server" | "store" | "redis" | "limits" | "log" | "telemetry"
+  readonly section: "server" | "store" | "redis" | "limits" | "log" | "telemetry" | "media"
   readonly name: string
   /** What a fault names: the variable or the flag. */
   readonly origin: string
@@ -68,6 +68,7 @@ const overrides = (env: Environment, flags: Flags): ReadonlyArray<Override> => {
   variable("redis", "url", variableOf("redis", "url"))
   variable("log", "format", variableOf("log", "format"))
   variable("log", "level", variableOf("log", "level"))
+  variable("media", "fetch", variableOf("media", "fetch"))
   for (const name of Object.keys(defaultLimits)) variable("limits", name, variableOf("limits", name))
   if (flags.host !== undefined) found.push({ section: "server", name: "host", origin: "--host", value: flags.host })
   if (flags.port !== undefined) found.push({ section: "server", name: "port", origin: "--port", value: flags.port })
@@ -81,6 +82,10 @@ const withNumbers = (section: JsonObject, isNumber: (name: string) => boolean): 
   Object.fromEntries(Object.entries(section).map(([name, value]) =>
     [name, isNumber(name) && typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value]))
 
+/** The same of yes and no. */
+const withFlags = (section: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(section).map(([name, value]) => [name, value === "true" ? true : value === "false" ? false : value]))
+
 /** The file with overrides laid over it; an empty section (`keys:` and nothing below) counts as absent. */
 const layered = (file: JsonObject, over: ReadonlyArray<Override>): JsonObject => {
   const out: Record<string, Json | undefined> = {}
@@ -93,6 +98,7 @@ const layered = (file: JsonObject, over: ReadonlyArray<Override>): JsonObject =>
   }
   if (isJsonObject(out["server"])) out["server"] = withNumbers(out["server"], (name) => name === "port" || name === "admin_port")
   if (isJsonObject(out["limits"])) out["limits"] = withNumbers(out["limits"], () => true)
+  if (isJsonObject(out["media"])) out["media"] = withFlags(out["media"])
   return out
 }
 
@@ -206,6 +212,7 @@ const checked = (file: SettingsFile, input: SettingsInput, over: ReadonlyArray<O
       ...(file.telemetry?.accounting === undefined ? {} : { accounting: file.telemetry.accounting }),
       ...(file.telemetry?.key_label === undefined ? {} : { keyLabel: file.telemetry.key_label }),
       ...(file.telemetry?.propagate_upstream === undefined ? {} : { propagateUpstream: file.telemetry.propagate_upstream }),
+      ...(file.media?.fetch === undefined ? {} : { media: { fetch: file.media.fetch } }),
       ...(credentialsFile === undefined || credentialsFile === "" ? {} : { applicationCredentialsFile: credentialsFile })
     },
     faults: [

@@ -79,6 +79,12 @@ export interface LimitValues {
   readonly usageQueue: number
   readonly requestsStored: number
   readonly usageDays: number
+  /** Of media that are fetched: bytes and URLs of one request, and how long it waits; bytes and connections of all requests at once. */
+  readonly mediaBytes: number
+  readonly mediaUrls: number
+  readonly mediaMillis: number
+  readonly mediaInFlightBytes: number
+  readonly mediaConnections: number
 }
 
 const MiB = 1024 * 1024
@@ -157,7 +163,13 @@ export const defaultLimits: LimitValues = {
   budgetOutputTokens: 4_096,
   usageQueue: 10_000,
   requestsStored: 100_000,
-  usageDays: 400
+  usageDays: 400,
+  // In base64 they are 27 MiB; Claude takes requests of 30 MB, and a hundred images in one.
+  mediaBytes: 20 * MiB,
+  mediaUrls: 100,
+  mediaMillis: 15_000,
+  mediaInFlightBytes: 128 * MiB,
+  mediaConnections: 64
 }
 
 export const Limits: Context.Reference<LimitValues> = Context.Reference<LimitValues>("gateway/domain/Limits", {

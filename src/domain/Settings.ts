@@ -54,6 +54,12 @@ const telemetry = Schema.Struct({
   )
 })
 
+const media = Schema.Struct({
+  fetch: Schema.optionalKey(
+    Schema.Boolean.annotate({ description: "true: public https media are fetched for models that read none by address (Claude); refused unless set." })
+  )
+})
+
 const dollars = Schema.Number.check(Schema.makeFilter((value: number) => value >= 0 ? undefined : "expected a price of at least 0"))
 const price = Schema.Struct({
   input: Schema.optionalKey(dollars.annotate({ description: "US dollars per million tokens, here and below." })),
@@ -224,7 +230,12 @@ const limits = Schema.Struct({
   budgetOutputTokens: count,
   usageQueue: count,
   requestsStored: count,
-  usageDays: count
+  usageDays: count,
+  mediaBytes: size,
+  mediaUrls: count,
+  mediaMillis: duration,
+  mediaInFlightBytes: size,
+  mediaConnections: count
 } satisfies Record<keyof LimitValues, unknown>)
 
 /** The configuration file after `${NAME}` was replaced. An unknown key is a fault, so decode with `onExcessProperty: "error"`. */
@@ -241,6 +252,7 @@ export const settingsFile = Schema.Struct({
   ),
   log: Schema.optionalKey(log),
   telemetry: Schema.optionalKey(telemetry),
+  media: Schema.optionalKey(media),
   limits: Schema.optionalKey(limits)
 })
 export type SettingsFile = typeof settingsFile.Type
@@ -311,6 +323,8 @@ export interface Settings {
   readonly store?: StoreSetting
   /** True: requests, tokens and costs are counted by gateway key as well. */
   readonly keyLabel?: boolean
+  /** Whether media are fetched for upstreams that take bytes only. */
+  readonly media?: { readonly fetch: boolean }
 }
 
 export const defaultServer: Settings["server"] = { host: "127.0.0.1", port: 8787 }

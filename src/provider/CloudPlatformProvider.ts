@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import { TokenProvider } from "../auth/TokenProvider.ts"
 import { Limits } from "../domain/Limits.ts"
 import { byFamily } from "./byFamily.ts"
-import { claudeChat, claudeCount } from "./claudeChat.ts"
+import { claudeChat, claudeCount, claudeMedia } from "./claudeChat.ts"
 import { claudeMessages, claudeMessagesCount } from "./claudeMessages.ts"
 import { cloudRoute } from "./cloudRoute.ts"
 import { geminiCount } from "./countTokens.ts"
@@ -40,6 +40,7 @@ export class CloudPlatformProvider extends Context.Service<CloudPlatformProvider
           messages: claudeMessages(cloudRoute, limits),
           messagesCountTokens: claudeMessagesCount(cloudRoute, limits)
         },
+        media: { chat: claudeMedia, countTokens: claudeMedia },
         authorize: tokens.authorization,
         refresh: tokens.refresh
       }

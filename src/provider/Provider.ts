@@ -7,7 +7,7 @@ import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"
 import type { MessagesRequest, PassedReply } from "../translate/messages-to-claude.ts"
-import type { KnownSignature } from "../translate/Translator.ts"
+import type { FetchedMedia, KnownSignature } from "../translate/Translator.ts"
 import type { Prepared } from "../upstream/Prepared.ts"
 import type { AuthHeaders } from "../upstream/Upstream.ts"
 import type { ChatChunk, ChatCompletion } from "../wire/openai/ChatReply.ts"
@@ -26,7 +26,7 @@ export interface Operations {
   readonly messagesCountTokens: { readonly request: MessagesRequest; readonly out: PassedReply; readonly chunk: never }
 }
 
-/** What one attempt knows besides the request: the account, the model there, and what memory recalled. */
+/** What one attempt knows besides the request: the account, the model there, and what was recalled and fetched. */
 export interface AttemptContext {
   readonly request: RequestContext
   readonly account: ProviderAccount
@@ -38,6 +38,7 @@ export interface AttemptContext {
   readonly optionIndex: number
   readonly callId: (n: number) => string
   readonly signature: (callId: string) => KnownSignature | undefined
+  readonly media: (url: string) => FetchedMedia | undefined
 }
 
 export type Prepare<Op extends keyof Operations> = (
@@ -48,6 +49,13 @@ export type Prepare<Op extends keyof Operations> = (
 export interface Provider {
   /** A missing operation is a missing key. */
   readonly prepare: { readonly [Op in keyof Operations]?: Prepare<Op> }
+  /** Addresses of media that a call needs as bytes, since its upstream fetches none; a missing operation needs none. */
+  readonly media?: {
+    readonly [Op in keyof Operations]?: (
+      request: Operations[Op]["request"],
+      model: Pick<AttemptContext, "account" | "modelId">
+    ) => ReadonlyArray<string>
+  }
   readonly authorize: (account: ProviderAccount) => Effect.Effect<AuthHeaders, ProviderError>
   /** Drops a cached token that the upstream refused; true when a new one can be tried. */
   readonly refresh: (account: ProviderAccount) => Effect.Effect<boolean>

@@ -19,7 +19,7 @@ export interface CallInput {
 
 export const callInput = (
   operation: OperationName,
-  { account, request, model, optionIndex, callId, signature }: AttemptContext,
+  { account, request, model, optionIndex, callId, signature, media }: AttemptContext,
   { family, modelId, endpoint }: TargetModel,
   { url, headers }: Route,
   limits: LimitValues
@@ -36,7 +36,8 @@ export const callInput = (
       strict: request.strict,
       betas: request.betas,
       callId,
-      signature
+      signature,
+      media
     },
     target: { slug: account.slug, kind: account.kind, modelId, issuer, operation, optionIndex },
     url,

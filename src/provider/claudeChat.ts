@@ -4,10 +4,12 @@ import * as Result from "effect/Result"
 import type { LimitValues } from "../domain/Limits.ts"
 import { chatToClaude } from "../translate/chat-to-claude/ChatToClaude.ts"
 import { countToClaude } from "../translate/count-to-claude.ts"
+import { mediaUrls } from "../translate/shared/mediaUrls.ts"
 import { prepare, prepareUnary } from "../upstream/Prepared.ts"
 import type { PrepareModel } from "./byFamily.ts"
 import { callInput } from "./callInput.ts"
-import type { RouteOf } from "./Route.ts"
+import type { Provider } from "./Provider.ts"
+import { type RouteOf, targetModel } from "./Route.ts"
 
 export const claudeChat = (routeOf: RouteOf, limits: LimitValues): PrepareModel<"chat"> => (request, context, model) =>
   Result.flatMap(
@@ -21,3 +23,11 @@ export const claudeCount = (routeOf: RouteOf, limits: LimitValues): PrepareModel
     routeOf(context.account, { ...model, modelId: "count-tokens" }, ":rawPredict"),
     (route) => prepareUnary({ translator: countToClaude, request, ...callInput("countTokens", context, model, route, limits) })
   )
+
+/** Claude takes bytes only (T1813). Most requests name no media, and are looked at no further. */
+export const claudeMedia: NonNullable<NonNullable<Provider["media"]>["chat"]> = (request, { account, modelId }) => {
+  const urls = mediaUrls(request)
+  if (urls.length === 0) return urls
+  const model = targetModel(modelId, account)
+  return Result.isSuccess(model) && model.success.family === "claude" ? urls : []
+}

@@ -17,6 +17,7 @@ import type { KnownSignature } from "../translate/Translator.ts"
 import type { Prepared } from "../upstream/Prepared.ts"
 import type { AttemptTimes, AuthHeaders } from "../upstream/Upstream.ts"
 import { callIds } from "./callIds.ts"
+import type { Fetched, Fetching } from "./Fetching.ts"
 import { lessons } from "./learned.ts"
 import { overridden } from "./overrides.ts"
 import type { Planned } from "./plan.ts"
@@ -44,19 +45,21 @@ export interface Asking<Op extends keyof Operations> {
   readonly stream: boolean
 }
 
-/** Lays edits and credentials, recalls signatures and prepares; sends nothing. */
-export const preparing = ({ limits, memory, providers }: AttemptServices) =>
+/** Lays edits and credentials, recalls signatures, has media fetched where that is wanted, and prepares; sends nothing. */
+export const preparing = ({ limits, memory, providers }: AttemptServices, fetch: Fetching | undefined) =>
 <Op extends keyof Operations>(
-  { context, operation, request: asked, stream }: Asking<Op>,
+  asking: Asking<Op>,
   { account: stored, carried, modelId, target }: Planned
 ): Effect.Effect<Attempt<Op>, GatewayError> => {
+  const { context, operation, request: asked, stream } = asking
   const account = withCarried(stored, carried)
   if (Result.isFailure(account)) return Effect.fail(account.failure)
   const { kind } = account.success
   const laid = target === undefined ? Result.succeed(asked) : overridden(operation, asked, target, kind, limits)
   if (Result.isFailure(laid)) return Effect.fail(laid.failure)
   const request = laid.success
-  const ready = (known: ReadonlyMap<string, KnownSignature> | undefined) =>
+  const provider = providers[kind]
+  const ready = (known: ReadonlyMap<string, KnownSignature> | undefined, fetched: Fetched | undefined) =>
     Effect.fromResult(prepareAttempt(operation, request, {
       request: context,
       account: account.success,
@@ -65,10 +68,17 @@ export const preparing = ({ limits, memory, providers }: AttemptServices) =>
       stream,
       optionIndex: target?.index ?? 0,
       callId: callIds(context.idSeed),
-      signature: (callId) => known?.get(callId)
-    }, providers[kind]))
+      signature: (callId) => known?.get(callId),
+      media: (url) => fetched?.get(url)
+    }, provider))
   const calls = lessons[operation]?.history(request) ?? []
-  return calls.length === 0 ? ready(undefined) : Effect.flatMap(memory.recall(context.key.id, calls), ready)
+  const withMedia = (fetched: Fetched | undefined) =>
+    calls.length === 0 ? ready(undefined, fetched) : Effect.flatMap(memory.recall(context.key.id, calls), (known) => ready(known, fetched))
+  if (fetch === undefined) return withMedia(undefined)
+  const urls = provider?.media?.[operation]?.(request, { account: account.success, modelId }) ?? []
+  return urls.length === 0
+    ? withMedia(undefined)
+    : Effect.flatMap(fetch(asking, urls), (fetched) => Effect.andThen(leftOf(account.success, context), withMedia(fetched)))
 }
 
 const prepareAttempt = <Op extends keyof Operations>(
@@ -133,14 +143,29 @@ const unset: TargetTimes = { request: undefined, connect: undefined, firstByte: 
 const least = (limit: number, ...asked: ReadonlyArray<number | undefined>): number =>
   asked.reduce<number>((shortest, one) => one === undefined || one > shortest ? shortest : one, limit)
 
+/** What is left of the time the client allows, if it says any; without any left nothing is called. */
+const leftOf = ({ slug }: ProviderAccount, { deadlineMillis }: RequestContext): Effect.Effect<number | undefined, ProviderError> => {
+  if (deadlineMillis === undefined) return Effect.succeed(undefined)
+  return Effect.clockWith((clock) => {
+    const left = deadlineMillis - clock.currentTimeMillisUnsafe()
+    return left > 0
+      ? Effect.succeed(left)
+      : Effect.fail(new ProviderError({
+        slug,
+        reason: { _tag: "Timeout", phase: "total", message: "The deadline of the request had passed before the upstream was called." }
+      }))
+  })
+}
+
 /** The timers of one attempt: the operator's limits, shortened by the config and by the deadline of the client. */
 export const timesOf = (
   account: ProviderAccount,
   asked: TargetTimes | undefined,
-  { deadlineMillis }: RequestContext,
+  context: RequestContext,
   limits: LimitValues,
   stream: boolean
 ): Effect.Effect<AttemptTimes, ProviderError> => {
+  const { deadlineMillis } = context
   const { connect, firstByte, idle, request, total } = asked ?? unset
   const within = (left: number | undefined): AttemptTimes => ({
     connectMillis: least(limits.connectMillis, connect),
@@ -149,14 +174,5 @@ export const timesOf = (
     idleMillis: least(limits.idleMillis, idle),
     totalMillis: stream ? least(limits.totalMillis, total, left) : least(limits.totalMillis, total, request, left)
   })
-  if (deadlineMillis === undefined) return Effect.succeed(within(undefined))
-  return Effect.clockWith((clock) => {
-    const left = deadlineMillis - clock.currentTimeMillisUnsafe()
-    return left > 0
-      ? Effect.succeed(within(left))
-      : Effect.fail(new ProviderError({
-        slug: account.slug,
-        reason: { _tag: "Timeout", phase: "total", message: "The deadline of the request had passed before the upstream was called." }
-      }))
-  })
+  return deadlineMillis === undefined ? Effect.succeed(within(undefined)) : Effect.map(leftOf(account, context), within)
 }

@@ -20,6 +20,7 @@ import { ResponseCache } from "../memory/ResponseCache.ts"
 import { SignatureMemory } from "../memory/SignatureMemory.ts"
 import { Providers } from "../provider/Providers.ts"
 import type { Operations } from "../provider/Provider.ts"
+import { MediaFetch } from "../upstream/MediaFetch.ts"
 import type { Prepared, Target } from "../upstream/Prepared.ts"
 import { faultReason } from "../upstream/TransportFault.ts"
 import { type AttemptTimes, type Opened, Upstream } from "../upstream/Upstream.ts"
@@ -110,8 +111,9 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
       const circuits = yield* Circuits
       const cache = yield* ResponseCache
       const limits = yield* Limits
+      const media = yield* MediaFetch
       const random = yield* Random.Random
-      const { planOf, prepared, serve } = serving({ catalog, providers, memory, circuits, cache, limits, draw: () => random.nextDoubleUnsafe() })
+      const { planOf, prepared, serve } = serving({ catalog, providers, memory, circuits, cache, limits, media, draw: () => random.nextDoubleUnsafe() })
 
       const learn = (context: RequestContext, { issuer }: Target, calls: ReadonlyArray<SignedCall>) =>
         memory.remember(context.key.id, issuer, calls)

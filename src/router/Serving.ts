@@ -5,12 +5,14 @@ import * as Effect from "effect/Effect"
 import { AllTargetsFailed, type GatewayError } from "../domain/GatewayError.ts"
 import type { ResponseCache } from "../memory/ResponseCache.ts"
 import type { Operations } from "../provider/Provider.ts"
+import type { MediaFetch } from "../upstream/MediaFetch.ts"
 import type { AttemptTimes } from "../upstream/Upstream.ts"
 import { type Asking, type Attempt, type AttemptServices, preparing, timesOf } from "./Attempts.ts"
 import { cacheAsk } from "./cacheKey.ts"
 import { cached, type CacheStatus, type Keeping } from "./Cached.ts"
 import { circuitOf, refusedBy, verdictOf } from "./circuit.ts"
 import { failureOf } from "./failures.ts"
+import { fetching, notFetching } from "./Fetching.ts"
 import { type AttemptState, firstAttempt, nextAttempt } from "./nextAttempt.ts"
 import type { Plan, Planned } from "./plan.ts"
 import { planning, type PlanningServices } from "./Planning.ts"
@@ -31,6 +33,8 @@ export interface Sending<Op extends keyof Operations, A, R> extends Keeping<A> {
 
 export interface ServingServices extends AttemptServices, PlanningServices {
   readonly cache: ResponseCache["Service"]
+  /** Undefined: no media are fetched. */
+  readonly media: MediaFetch | undefined
 }
 
 interface Serving {
@@ -45,10 +49,10 @@ interface Serving {
 }
 
 export const serving = (services: ServingServices): Serving => {
-  const { cache, circuits, draw, limits } = services
-  const prepare = preparing(services)
+  const { cache, circuits, draw, limits, media } = services
+  const prepare = preparing(services, media === undefined ? undefined : fetching(media, limits))
+  const show = preparing(services, media === undefined ? undefined : notFetching)
   const budgetOf = retryBudgets()
-
   const planOf = planning(services)
 
   const attempted = <Op extends keyof Operations, A, R>(
@@ -111,7 +115,7 @@ export const serving = (services: ServingServices): Serving => {
             afterFailure(asking, plan, budget, state, error, trying))
         return trying(firstAttempt)
       }),
-    prepared: (asking) => Effect.flatMap(Effect.suspend(() => planOf(asking)), ([first]) => prepare(asking, first))
+    prepared: (asking) => Effect.flatMap(Effect.suspend(() => planOf(asking)), ([first]) => show(asking, first))
   }
 }
 

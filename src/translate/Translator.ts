@@ -15,6 +15,14 @@ export interface KnownSignature {
   readonly signature: string
 }
 
+/** What became of media behind an address whose upstream takes bytes only. */
+export type FetchedMedia =
+  /** Bytes in base64; the type is what the host says. */
+  | { readonly _tag: "Fetched"; readonly contentType: string | undefined; readonly data: string }
+  | { readonly _tag: "Failed"; readonly message: string }
+  /** The request is shown only; to be sent it would be fetched. */
+  | { readonly _tag: "Shown" }
+
 /** Everything a translation may depend on besides the body: values and pure functions only. */
 export interface TranslateContext {
   /** `chatcmpl-<uuid>`, the same on every chunk. */
@@ -37,6 +45,8 @@ export interface TranslateContext {
   readonly callId: (n: number) => string
   /** What the signature memory knows of a call of the history. */
   readonly signature: (callId: string) => KnownSignature | undefined
+  /** What was fetched from an address; undefined for what was not asked for. */
+  readonly media: (url: string) => FetchedMedia | undefined
 }
 
 /** An error inside a 200 stream: data to the machine, a failure to the shell. Nothing follows it. */

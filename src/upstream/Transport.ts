@@ -1,5 +1,6 @@
 // The door to the network: one HTTP call, answered as a whole body or as a pull of bytes.
 // It must not know providers, dialects or what a body means.
+import type { LookupFunction } from "node:net"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -7,7 +8,7 @@ import * as Layer from "effect/Layer"
 import type * as Pull from "effect/Pull"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
-import { Agent } from "undici"
+import { Agent, Client, type Dispatcher } from "undici"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { version } from "../domain/version.ts"
 import { type Call, CollectCall, StreamCall, toBytes, type Wire } from "./HttpCall.ts"
@@ -21,6 +22,8 @@ export interface TransportRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly auth: AuthHeaders
+  /** The only addresses to call, checked by whoever asks; without them the host's name is looked up. */
+  readonly addresses?: ReadonlyArray<string>
   readonly body: string | Uint8Array | undefined
   /** Until a socket is there. */
   readonly connectMillis: number
@@ -138,14 +141,18 @@ const makeWire = (limits: LimitValues): Wire & { readonly destroy: () => Promise
   const kept = new Agent({ ...options, pipelining: 1 })
   // Keeps no connection alive, so that every call gets a socket of its own.
   const fresh = new Agent({ ...options, pipelining: 0 })
+  /** A connection of its own to one of these addresses, whatever the name system says by now. */
+  const pinned = (origin: string, addresses: ReadonlyArray<string>) => new Client(origin, { ...options, pipelining: 0, connect: { lookup: lookupOf(addresses) } })
   const wire = {
     windowBytes: limits.streamWindowBytes,
     opened: false,
     dispatch: (request: TransportRequest, body: Buffer | null, handler: Call, anew: boolean) => {
-      const { url, method } = request
+      const { url, method, addresses } = request
       const slash = url.indexOf("/", url.indexOf("//") + 2)
-      ;(anew ? fresh : kept).dispatch({
-        origin: slash < 0 ? url : url.slice(0, slash),
+      const origin = slash < 0 ? url : url.slice(0, slash)
+      const dispatcher: Dispatcher = addresses !== undefined ? pinned(origin, addresses) : anew ? fresh : kept
+      dispatcher.dispatch({
+        origin,
         path: slash < 0 ? "/" : url.slice(slash),
         method,
         headers: sentHeaders(request),
@@ -162,6 +169,16 @@ const makeWire = (limits: LimitValues): Wire & { readonly destroy: () => Promise
     })
   })
   return wire
+}
+
+/** Answers what Node asks of a name with addresses that are known. */
+const lookupOf = (addresses: ReadonlyArray<string>): LookupFunction => {
+  const all = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }))
+  return (_host, options, done) => {
+    if (options.all === true) return done(null, all)
+    const [first] = all
+    if (first !== undefined) done(null, first.address, first.family)
+  }
 }
 
 const userAgent = `model-gateway/${version}`

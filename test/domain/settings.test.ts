@@ -61,7 +61,7 @@ describe("faults", () => {
   const table: ReadonlyArray<readonly [name: string, file: Json, expected: ReadonlyArray<string>]> = [
     ["no mapping", ["a"], ["  the configuration must be a mapping of keys"]],
     ["unknown section", { server: {}, provider: [] }, ["provider  unknown key; did you mean providers?"]],
-    ["unknown section far from all", { xyzzyxyzzy: 1 }, ["xyzzyxyzzy  unknown key; known: server, store, redis, providers, keys, prompts, configs, prices, log, telemetry, limits"]],
+    ["unknown section far from all", { xyzzyxyzzy: 1 }, ["xyzzyxyzzy  unknown key; known: server, store, redis, providers, keys, prompts, configs, prices, log, telemetry, media, limits"]],
     ["swapped letters", { server: { prot: 1 } }, ["server.prot  unknown key; did you mean port?"]],
     ["camelCase for snake_case", google({ apiKey: "sekret" }), ["providers[0].apiKey  unknown key; did you mean api_key?"]],
     ["port out of range", { server: { port: 70000 } }, ["server.port  expected a whole number from 0 to 65535"]],
@@ -368,6 +368,16 @@ describe("settings", () => {
     expect(faults({ server: { admin_port: 8787 } })).toEqual(["server.admin_port  is the port of the API itself"])
     expect(faults({ server: { admin_host: "a b", admin_port: 1 } })).toEqual(["server.admin_host  \"a b\" is not an address to listen on"])
     expect(faults({ server: { admin_host: "::1" } })).toEqual(["server.admin_host  has no meaning without an admin_port"])
+  })
+
+  it("media are fetched where the operator says so", () => {
+    expect([settings({}).media, settings({ media: {} }).media]).toEqual([undefined, undefined])
+    expect(settings({ media: { fetch: true } }).media).toEqual({ fetch: true })
+    expect(settings({ media: { fetch: true } }, { GATEWAY_MEDIA_FETCH: "false" }).media).toEqual({ fetch: false })
+    expect(settings({ media: { fetch: "${YES}" } }, { YES: "true" }).media).toEqual({ fetch: true })
+    expect(faults({ media: { fetch: 1 } }).map((fault) => fault.split("  ")[0])).toEqual(["media.fetch"])
+    expect(faults({}, { GATEWAY_MEDIA_FETCH: "yes" }).map((fault) => fault.split("  ")[0])).toEqual(["GATEWAY_MEDIA_FETCH"])
+    expect(faults({ media: { hosts: [] } })).toEqual(["media.hosts  unknown key; known: fetch"])
   })
 
   it("prices, accounting and who may read the metrics", () => {

@@ -1,7 +1,7 @@
 // Small builders for tests of the chat translators: a context for a model, call ids one can read, frozen input.
 // It must not know what a translator does.
 import { normaliseModelId, modelFacts } from "../../src/translate/shared/modelFacts.ts"
-import type { KnownSignature, TranslateContext } from "../../src/translate/Translator.ts"
+import type { FetchedMedia, KnownSignature, TranslateContext } from "../../src/translate/Translator.ts"
 import type { BuiltInKind } from "../../src/domain/ProviderAccount.ts"
 import type { ChatRequest } from "../../src/wire/openai/Chat.ts"
 
@@ -18,6 +18,8 @@ export interface ContextOptions {
   /** The id is the number of a tuned endpoint. */
   readonly tuned?: boolean
   readonly betas?: ReadonlyArray<string>
+  /** What was fetched, by address. */
+  readonly fetched?: Readonly<Record<string, FetchedMedia>>
 }
 
 /** A context as the router would build it, with fixed id and time; not strict unless said. */
@@ -39,7 +41,8 @@ export const chatContext = (model = "gemini-2.5-flash", options: ContextOptions 
     strict: options.strict ?? false,
     betas: options.betas ?? [],
     callId,
-    signature: (id) => (options.known !== undefined && Object.hasOwn(options.known, id) ? options.known[id] : undefined)
+    signature: (id) => (options.known !== undefined && Object.hasOwn(options.known, id) ? options.known[id] : undefined),
+    media: (url) => options.fetched?.[url]
   }
 }
 

@@ -61,6 +61,8 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
   BodyInvalid: [
     ["The body is no JSON", new BodyInvalid({ ...text, code: "invalid_json", param: null })],
     ["A prompt lacks a variable, or one is no string", new BodyInvalid({ ...text, code: "missing_variable", param: "(`variables.` and its name)" })],
+    ["Media by address at a model that reads none, while `media.fetch` is off", new BodyInvalid({ ...text, code: "invalid_media_url", param: "(path)" })],
+    ["Media by address could not be fetched; the message says why", new BodyInvalid({ ...text, code: "media_fetch_failed", param: "(path)" })],
     ["A value in the body is wrong; `param` says which", new BodyInvalid({ ...text, code: "invalid_value", param: "(path)" })]
   ],
   UnsupportedParameter: [

@@ -52,12 +52,12 @@ export const messagesToClaude = (
   const messages: Array<Message> = []
   let thinkingLost = false
   for (const turn of talk) {
-    const first = turn._tag === "Assistant" ? addAssistant(messages, turn, around) : addUser(messages, turn)
+    const first = turn._tag === "Assistant" ? addAssistant(messages, turn, around) : addUser(messages, turn, context)
     if (Result.isFailure(first)) return Result.fail(first.failure)
     if (turn._tag !== "Assistant") continue
     thinkingLost = (turn.calls.length > 0 || turn.isLast) && first.success !== undefined && !isThinking(first.success)
   }
-  const texts = partsToClaude(system.flatMap((turn) => turn.parts), false)
+  const texts = partsToClaude(system.flatMap((turn) => turn.parts), false, context)
   if (Result.isFailure(texts)) return Result.fail(texts.failure)
   if (messages.length === 0) return invalid("messages", "invalid_value", "The messages hold nothing but white space; Claude needs a word.")
   if (messages[0]?.role === "assistant") messages.unshift({ role: "user", content: [{ type: "text", text: "Continue." }] })
@@ -75,8 +75,8 @@ const append = (messages: Array<Message>, role: Message["role"], content: Readon
   else messages.push({ role, content: [...content] })
 }
 
-const addUser = (messages: Array<Message>, turn: Turn): Read<undefined> =>
-  Result.map(partsToClaude(turn.parts, false), (blocks) => {
+const addUser = (messages: Array<Message>, turn: Turn, context: TranslateContext): Read<undefined> =>
+  Result.map(partsToClaude(turn.parts, false, context), (blocks) => {
     append(messages, "user", blocks)
     return undefined
   })
@@ -91,7 +91,7 @@ const addAssistant = (
   const { context, kept } = around
   const issuer = issuerOf(calls, context)
   const own = (kept === "all" || (kept === "withCalls" && calls.length > 0)) && (issuer === undefined || issuer === context.target.issuer)
-  const parts = partsToClaude(turn.parts, own)
+  const parts = partsToClaude(turn.parts, own, context)
   if (Result.isFailure(parts)) return Result.fail(parts.failure)
   const blocks: Array<BlockOut> = thinkingFirst(parts.success)
   const carried = own && !blocks.some(isThinking)
@@ -103,7 +103,7 @@ const addAssistant = (
     if (index === 0) blocks.unshift(...thoughts)
     else blocks.push(...thoughts)
     blocks.push({ type: "tool_use", id, name: around.names.mangle(call.name), input: call.args })
-    const result = resultBlock(id, call)
+    const result = resultBlock(id, call, context)
     if (Result.isFailure(result)) return Result.fail(result.failure)
     results.push(result.success)
   }
@@ -131,8 +131,8 @@ const uniqueId = (id: string, ids: CallIds): string => {
   return unique
 }
 
-const resultBlock = (id: string, { result = noResult }: Call): Read<BlockOut> =>
-  Result.map(resultContent(result), (content) => ({
+const resultBlock = (id: string, { result = noResult }: Call, context: TranslateContext): Read<BlockOut> =>
+  Result.map(resultContent(result, context), (content) => ({
     type: "tool_result",
     tool_use_id: id,
     content,
@@ -141,11 +141,11 @@ const resultBlock = (id: string, { result = noResult }: Call): Read<BlockOut> =>
   }))
 
 /** One plain text as it is; several parts, or marked ones, as blocks. */
-const resultContent = ({ parts }: ToolResult): Read<string | ReadonlyArray<BlockOut>> => {
+const resultContent = ({ parts }: ToolResult, context: TranslateContext): Read<string | ReadonlyArray<BlockOut>> => {
   const [only] = parts
   return parts.length === 1 && only?._tag === "Text" && only.cacheControl === undefined
     ? Result.succeed(only.text)
-    : Result.map(partsToClaude(parts, false), (blocks) => (blocks.length === 0 ? "" : blocks))
+    : Result.map(partsToClaude(parts, false, context), (blocks) => (blocks.length === 0 ? "" : blocks))
 }
 
 /** A JSON object with an error in it; the first look saves parsing what cannot be one. */

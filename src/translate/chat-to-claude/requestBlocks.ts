@@ -4,9 +4,11 @@ import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { BlockOut } from "../../wire/anthropic/Messages.ts"
 import { textOfBase64 } from "../shared/base64.ts"
+import { readFetched } from "../shared/fetchedMedia.ts"
 import { isInline, mediaFault, notUtf8, readInline } from "../shared/media.ts"
 import { plainText } from "../shared/mime.ts"
 import type { CacheControl, MediaPart, Part } from "../shared/readParts.ts"
+import type { TranslateContext } from "../Translator.ts"
 
 /** Whose parts `provider_part` blocks are that Claude made. */
 export const ownProvider = "anthropic"
@@ -14,12 +16,13 @@ export const ownProvider = "anthropic"
 /** All parts that have a place upstream. `own`: thoughts and server-side parts may be of this family and are wanted. */
 export const partsToClaude = (
   parts: ReadonlyArray<Part>,
-  own: boolean
+  own: boolean,
+  context: TranslateContext
 ): Result.Result<ReadonlyArray<BlockOut>, RequestFault> => {
   const blocks: Array<BlockOut> = []
   for (const part of parts) {
     if (part._tag === "Media") {
-      const media = mediaToClaude(part)
+      const media = mediaToClaude(part, context)
       if (Result.isFailure(media)) return Result.fail(media.failure)
       blocks.push(media.success)
       continue
@@ -57,11 +60,9 @@ const images = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"])
 const longestTitle = 500
 
 /** Vertex AI has refused addresses for this family, only bytes in the request do. */
-const mediaToClaude = ({ source, cacheControl }: MediaPart): Result.Result<BlockOut, RequestFault> => {
-  if (!isInline(source)) {
-    return mediaFault(source, "invalid_media_url", "Claude reads media from the request itself only: send data:<type>;base64,<data>.")
-  }
-  return Result.flatMap(readInline(source), ({ mimeType, data }): Result.Result<BlockOut, RequestFault> => {
+const mediaToClaude = ({ source, cacheControl }: MediaPart, { media }: TranslateContext): Result.Result<BlockOut, RequestFault> => {
+  const read = isInline(source) ? readInline(source) : readFetched(source, media(source.url), "Claude")
+  return Result.flatMap(read, ({ mimeType, data }): Result.Result<BlockOut, RequestFault> => {
     if (images.has(mimeType)) {
       return Result.succeed({ type: "image", source: { type: "base64", media_type: mimeType, data }, ...marked(cacheControl) })
     }

@@ -159,10 +159,11 @@ const publicUrl = (text: string): URL | undefined => {
 }
 
 /** True for what any upstream that reads media by itself may be given: data, and addresses no Google service stands behind. */
-export const isPlainMedia = (text: string): boolean => {
-  const scheme = text.slice(0, 8).toLowerCase()
-  if (scheme.startsWith("data:")) return true
-  const url = scheme === "https://" ? publicUrl(text) : undefined
+export const isPlainMedia = (text: string): boolean => text.slice(0, 5).toLowerCase() === "data:" || isPublicMedia(text)
+
+/** True for public https addresses that anybody can read; those of the Files API and the video site are Google's alone. */
+export const isPublicMedia = (text: string): boolean => {
+  const url = text.slice(0, 8).toLowerCase() === "https://" ? publicUrl(text) : undefined
   return url !== undefined && !isFileUrl(url) && !isVideoSite(url)
 }
 
@@ -179,7 +180,15 @@ const readHttps = (source: MediaSource, kind: ProviderKind): Read<Media> => {
       : remote(source, kind, mime)
   }
   if (isVideoSite(url)) return Result.succeed({ _tag: "Remote", mimeType: "video/mp4", uri: source.url })
-  return remote(source, kind, typeOf(source, mimeOfPath(decoded(url.pathname))))
+  return remote(source, kind, typeOf(source, mimeOfUrl(url)))
+}
+
+const mimeOfUrl = ({ pathname }: URL): string | undefined => mimeOfPath(decoded(pathname))
+
+/** The type that is claimed for what lies behind a public address: the declared one, else by extension. */
+export const claimedType = (source: MediaSource): string | undefined => {
+  const url = publicUrl(source.url)
+  return typeOf(source, url === undefined ? undefined : mimeOfUrl(url))
 }
 
 const decoded = (path: string): string => {
@@ -192,5 +201,9 @@ const decoded = (path: string): string => {
 
 const remote = (source: MediaSource, kind: ProviderKind, mime: string | undefined): Read<Media> =>
   mime === undefined
-    ? mediaFault(source, "unknown_media_type", "The type of this URL cannot be told from its extension; add mime_type beside url.")
+    ? unknownUrl(source)
     : Result.map(settle(source, kind, mime), (mimeType) => ({ _tag: "Remote", mimeType, uri: source.url }))
+
+/** An address that nothing tells the type of. */
+export const unknownUrl = (source: MediaSource): Read<never> =>
+  mediaFault(source, "unknown_media_type", "The type of this URL cannot be told from its extension; add mime_type beside url.")

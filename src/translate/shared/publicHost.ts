@@ -1,4 +1,4 @@
-// Whether a URL's host may be a public one, by its spelling alone; no name is looked up.
+// Whether a URL's host may be a public one, by its spelling alone, and whether an address is; no name is looked up.
 // It must not know what the URL is for.
 
 const localNames = /(^|\.)(localhost|local|internal|localdomain|home\.arpa)$/
@@ -15,6 +15,13 @@ export const isPublicHost = (url: URL, text: string): boolean => {
   return parts.length > 1 && !localNames.test(host)
 }
 
+/** True for an address of the public Internet, however it is spelt; false for any other, and for what is none. */
+export const isGlobalAddress = (text: string): boolean => {
+  const host = text.includes(":") ? `[${text}]` : text
+  const url = /^(\[[\da-f:.]+\]|[\d.]+)$/i.test(host) ? URL.parse(`https://${host}`) : null
+  return url !== null && isPublicHost(url, `https://${host}`)
+}
+
 const isGlobalV4 = ([a = 0, b = 0, c = 0]: ReadonlyArray<number>): boolean =>
   !(a === 0 || a === 10 || a === 127 || a >= 224 ||
     (a === 100 && b >= 64 && b <= 127) ||
@@ -22,10 +29,11 @@ const isGlobalV4 = ([a = 0, b = 0, c = 0]: ReadonlyArray<number>): boolean =>
     (a === 172 && b >= 16 && b <= 31) ||
     (a === 192 && b === 168) ||
     (a === 192 && b === 0 && (c === 0 || c === 2)) ||
+    (a === 192 && b === 88 && c === 99) ||
     (a === 198 && (b === 18 || b === 19)) ||
     (a === 198 && b === 51 && c === 100) ||
     (a === 203 && b === 0 && c === 113))
 
-/** Global unicast is 2000::/3; documentation, 6to4 and Teredo can hide other addresses. */
+/** Global unicast is 2000::/3; of it 2001::/23 serves protocols, 6to4 and Teredo can hide other addresses, and two blocks are for documentation. */
 const isGlobalV6 = (address: string): boolean =>
-  /^[23][0-9a-f]{3}:/.test(address) && !/^(2002:|2001:0?db8:|2001:0{0,3}:|2001::)/.test(address)
+  /^[23][0-9a-f]{3}:/.test(address) && !/^(2002:|2001:db8:|2001:(1?[0-9a-f]{1,2})?:|3fff:([0-9a-f]{1,3})?:)/.test(address)

@@ -1,6 +1,10 @@
 // Media of a request to Claude: T1812 to T1815, T1831.
+import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { assistant, blocksSent, call, calling, refused, sent, text, tool, user } from "../../support/claude.ts"
+import { mediaUrls } from "../../../src/translate/shared/mediaUrls.ts"
+import type { FetchedMedia } from "../../../src/translate/Translator.ts"
+import { chatRequest } from "../../support/chat.ts"
+import { assistant, blocksSent, call, calling, claudeContext, refused, sent, text, tool, translate, user } from "../../support/claude.ts"
 
 const url = (address: unknown, rest: object = {}) => ({ type: "image_url", image_url: { url: address, ...rest } })
 const file = (rest: object) => ({ type: "file", file: rest })
@@ -43,6 +47,100 @@ describe("T1813 T1814 addresses", () => {
   it("the same of files", () => {
     expect(fault(file({ file_url: "https://example.com/x.pdf" }))).toStrictEqual([at("file.file_url"), "invalid_media_url"])
     expect(fault(file({ file_id: "files/abc" }))).toStrictEqual([at("file.file_id"), "invalid_media_url"])
+  })
+})
+
+describe("T1813 what was fetched", () => {
+  const bytesOf = (...bytes: ReadonlyArray<number | string>) => Buffer.concat(bytes.map((one) => typeof one === "string" ? Buffer.from(one) : Buffer.of(one)))
+  const pngBytes = bytesOf(0x89, "PNG\r\n", 0x1a, "\nrest")
+  const jpegBytes = bytesOf(0xff, 0xd8, 0xff, "rest and more")
+  const pdfBytes = bytesOf("%PDF-1.7 and more")
+  const got = (bytes: Buffer | string, contentType?: string): FetchedMedia => ({ _tag: "Fetched", contentType, data: Buffer.from(bytes).toString("base64") })
+  const around = (address: string, fetched: FetchedMedia) => claudeContext(undefined, { fetched: { [address]: fetched } })
+  const read = (address: string, fetched: FetchedMedia, rest: object = {}) => blocksSent([url(address, rest)], around(address, fetched))[0]
+  const refusal = (address: string, fetched: FetchedMedia, rest: object = {}) => refused([user([url(address, rest)])], {}, around(address, fetched))
+  const messageOf = (address: string, context = claudeContext()) => {
+    const out = translate([user([url(address)])], {}, context)
+    return Result.isFailure(out) && "message" in out.failure ? out.failure.message : undefined
+  }
+  const image64 = (media_type: string, bytes: Buffer) => image(media_type, bytes.toString("base64"))
+  const pdf = (bytes: Buffer) => ({ type: "document", source: { type: "base64", media_type: "application/pdf", data: bytes.toString("base64") } })
+  const document = (words: string) => ({ type: "document", source: { type: "text", media_type: "text/plain", data: words } })
+
+  it("is of the type its host says, else the one given beside it, else its extension, else its bytes", () => {
+    expect(read("https://a.example/x", got(pngBytes, "image/png"))).toStrictEqual(image64("image/png", pngBytes))
+    expect(read("https://a.example/x.png", got(pdfBytes, "application/pdf; v=1"))).toStrictEqual(pdf(pdfBytes))
+    expect(read("https://a.example/x.png", got(pdfBytes, "application/octet-stream"), { mime_type: "application/pdf" })).toStrictEqual(pdf(pdfBytes))
+    expect(read("https://a.example/x.pdf?y=1", got(pdfBytes, "binary/octet-stream"))).toStrictEqual(pdf(pdfBytes))
+    expect(read("https://a.example/x", got(jpegBytes))).toStrictEqual(image64("image/jpeg", jpegBytes))
+    expect(read("https://a.example/x.php", got(jpegBytes, "image/jpeg"))).toStrictEqual(image64("image/jpeg", jpegBytes))
+    expect(read("https://a.example/x", got("<p>é</p>", "text/html; charset=utf-8"))).toStrictEqual(document("<p>é</p>"))
+    expect(refusal("https://a.example/x", got("rest of something"))).toStrictEqual([at("image_url.url"), "unknown_media_type"])
+  })
+  it("an image that is of another kind than it is called is what its bytes are", () => {
+    expect(read("https://a.example/x.png", got(jpegBytes, "image/png"))).toStrictEqual(image64("image/jpeg", jpegBytes))
+  })
+  it("what is no image or document although it is called so", () => {
+    for (const [address, fetched] of [
+      ["https://a.example/x.png", got("<html>Log in</html>", "text/html")], ["https://a.example/x.pdf", got("{}", "application/json")],
+      ["https://a.example/x", got("not an image", "image/png")], ["https://a.example/x", got(pdfBytes, "image/png")],
+      ["https://a.example/x", got(pngBytes, "application/pdf")], ["https://a.example/x.png", got("<html>Log in</html>", "application/octet-stream")],
+      ["https://a.example/x.txt", got(Buffer.of(0xff), "text/plain")]
+    ] as const) {
+      expect([address, ...refusal(address, fetched)]).toStrictEqual([address, at("image_url.url"), "media_fetch_failed"])
+    }
+  })
+  it("types Claude does not read", () => {
+    for (const type of ["image/heic", "image/avif", "audio/wav"]) {
+      expect(refusal("https://a.example/x", got(bytesOf(0, 0, 0, 0, "ftypheicmore"), type))).toStrictEqual([at("image_url.url"), "unsupported_media_type"])
+    }
+  })
+  it("files keep their names and marks, results their images", () => {
+    const address = "https://a.example/x.pdf"
+    const context = around(address, got(pdfBytes, "application/pdf"))
+    const mark = { type: "ephemeral" }
+    expect(blocksSent([{ ...file({ file_url: address, filename: "a.pdf" }), cache_control: mark }], context)).toStrictEqual([{ ...pdf(pdfBytes), title: "a.pdf", cache_control: mark }])
+    const { messages } = sent([user("q"), calling(call("1")), tool("1", [url(address)])], {}, context)
+    expect(messages[2]?.content).toStrictEqual([{ type: "tool_result", tool_use_id: "1", content: [pdf(pdfBytes)] }])
+  })
+  it("could not be fetched: why, and what else can be done", () => {
+    const address = "https://a.example/x.png"
+    const failed = { _tag: "Failed", message: "It rained." } as const
+    expect(refusal(address, failed)).toStrictEqual([at("image_url.url"), "media_fetch_failed"])
+    expect(messageOf(address, around(address, failed))).toBe("It rained. Where this cannot be mended, send data:<type>;base64,<data>.")
+  })
+  it("was not asked for: the hint names the setting where that would help", () => {
+    const inline = "Claude reads media from the request itself only: send data:<type>;base64,<data>."
+    expect(messageOf("https://a.example/x.png")).toBe(`${inline} The operator can have public addresses fetched by the setting media.fetch.`)
+    for (const address of ["https://10.0.0.1/x.png", "gs://bucket/x.png", "https://youtu.be/abc"]) expect(messageOf(address)).toBe(inline)
+  })
+  it("is only shown: words stand for the bytes", () => {
+    const words = (address: string) => `<what ${address} holds when the request is sent>`
+    const shown = { _tag: "Shown" } as const
+    expect(read("https://a.example/x.png", shown)).toStrictEqual(image("image/png", words("https://a.example/x.png")))
+    expect(read("https://a.example/x.md", shown)).toStrictEqual(document(words("https://a.example/x.md")))
+    expect(refusal("https://a.example/x", shown)).toStrictEqual([at("image_url.url"), "unknown_media_type"])
+  })
+})
+
+describe("T1813 what would be fetched", () => {
+  it("public addresses, each once, wherever media may stand", () => {
+    const at = (name: string) => `https://a.example/${name}`
+    expect(mediaUrls(chatRequest([
+      user([{ type: "text", text: at("no") }, url(at("1")), { type: "image_url", image_url: at("2") }, file({ file_url: at("3"), file_data: "" })]),
+      user([url(at("1"))]),
+      assistant("a", { content_parts: [url(at("5"))], content_blocks: [url(at("4"))] }),
+      tool("1", [url(at("6"))])
+    ]))).toStrictEqual(["1", "2", "3", "4", "5", "6"].map(at))
+  })
+  it("nothing else", () => {
+    const others = ["data:image/png;base64,AAAA", "gs://bucket/x.png", "https://youtu.be/abc", "https://generativelanguage.googleapis.com/v1beta/files/abc", "http://a.example/x.png",
+      "https://127.0.0.1/x.png", "https://[::1]/x.png", "https://u:p@a.example/x.png", "https://a.example:8443/x.png", "x", "", 7, null]
+    expect(mediaUrls(chatRequest([
+      user("https://a.example/x.png"),
+      user(others.map((one) => url(one))),
+      user([null, 7, "x", { type: "image_url" }, { type: "file" }, file({ file_url: "https://a.example/x.pdf", file_data: "AAAA" }), { type: "other", image_url: { url: "https://a.example/x.png" } }])
+    ]))).toStrictEqual([])
   })
 })
 
