@@ -1,0 +1,93 @@
+// Clients that are slow on purpose (TH17) and readers that hardly read (F28), and what others notice: `node bench/slow.ts`.
+// About four minutes; everything stays on loopback. Prints one line a figure; exit 1 when one misses its goal.
+import { connect, type Socket } from "node:net"
+import { dirname, join } from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { cpuMicros, freePort, rssKib, start, startOurs } from "./contestants.ts"
+import { burstEvents, startLoad } from "./measure.ts"
+
+const slowSockets = 2_000
+const slowSeconds = 20
+const readers = 200
+/** The gateway gives up a client that takes nothing for 60 seconds, and looks once in that time. */
+const stallSeconds = 125
+
+const upstreamPort = await freePort()
+const upstream = await start(1, [join(dirname(fileURLToPath(import.meta.url)), "upstream.ts"), String(upstreamPort), String(burstEvents)], `http://127.0.0.1:${upstreamPort}/stats`)
+const gateway = await startOurs(`http://127.0.0.1:${upstreamPort}`)
+const load = startLoad()
+const usual = gateway.target("gemini-2.5-flash", false)
+const endless = gateway.target("gemini-bench-endless", true)
+
+const headOf = ({ body, headers, path }: typeof usual): string =>
+  [`POST ${path} HTTP/1.1`, "host: 127.0.0.1", "content-type: application/json", `content-length: ${Buffer.byteLength(body)}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`), "", ""].join("\r\n")
+
+/** A socket that sends these bytes by and by. */
+const dripping = (text: string, bytesPerSecond: number): Socket => {
+  const socket = connect({ port: usual.port, host: "127.0.0.1" })
+  let at = 0
+  const timer = setInterval(() => {
+    if (at < text.length) socket.write(text.slice(at, at += bytesPerSecond))
+  }, 1_000)
+  return socket.on("error", () => undefined).on("close", () => clearInterval(timer)).resume()
+}
+
+let missed = false
+const figure = (name: string, value: number, goal: string, holds: boolean): void => {
+  missed ||= !holds
+  console.log(`${holds ? "ok  " : "MISS"}  ${name.padEnd(60)} ${value.toFixed(1).padStart(9)}   goal ${goal}`)
+}
+
+const used = async (millis: number) => load.run({ kind: "loop", target: usual, connections: 16, millis })
+
+await used(6_000)
+const alone = await used(5_000)
+
+// TH17: a third drips its head, a third its body, a third sends nothing at all.
+const head = headOf(usual)
+const sockets = Array.from({ length: slowSockets }, (_, n) =>
+  n % 3 === 0 ? dripping(head, 10) : n % 3 === 1 ? dripping(head + usual.body, head.length + 5) : dripping("", 1))
+await pause(2_000)
+const among = await used(slowSeconds * 1_000)
+figure(`TH17 failures of ${among.done} requests among ${slowSockets} slow sockets`, among.failed, "0", among.failed === 0)
+figure("TH17 requests a second, of those without slow sockets", among.done / among.seconds / (alone.done / alone.seconds), ">= 0.8", among.done / among.seconds >= 0.8 * alone.done / alone.seconds)
+for (const socket of sockets) socket.destroy()
+await pause(2_000)
+
+// F28: half of the readers take nothing, half 4 KB a second: of less, a loopback socket with its packets of 64 KB tells nobody for a minute.
+await load.run({ kind: "loop", target: gateway.target("gemini-bench-burst", true), connections: 16, millis: 4_000 })
+const rssBefore = rssKib(gateway.pid) / 1024
+const reading = Array.from({ length: readers }, (_, n) => {
+  const socket = connect({ port: endless.port, host: "127.0.0.1" })
+  socket.pause()
+  socket.write(headOf(endless) + endless.body)
+  const timer = n % 2 === 0 ? undefined : setInterval(() => socket.read(4_096), 1_000)
+  if (timer !== undefined) socket.on("readable", () => undefined)
+  return socket.on("error", () => undefined).on("close", () => clearInterval(timer))
+})
+// The provider is endless: what the kernel's buffers on both sides hold is worked through first.
+for (let busy = 1; busy > 0.1;) {
+  const before = cpuMicros(gateway.pid)
+  await pause(2_000)
+  busy = (cpuMicros(gateway.pid) - before) / 2_000_000
+}
+const beside = await used(5_000)
+const growth = rssKib(gateway.pid) / 1024 - rssBefore
+figure(`F28 memory of ${readers} slow readers, MiB`, growth, "none: most is text of answers without an end", true)
+figure(`F28 failures of ${beside.done} other requests`, beside.failed, "0", beside.failed === 0)
+figure("F28 requests a second, of those without slow readers", beside.done / beside.seconds / (alone.done / alone.seconds), ">= 0.8", beside.done / beside.seconds >= 0.8 * alone.done / alone.seconds)
+const { openStreams } = await (await fetch(`http://127.0.0.1:${upstreamPort}/stats`)).json() as { readonly openStreams: number }
+figure("F28 upstream streams that are held back and open", openStreams, String(readers), openStreams === readers)
+await pause(stallSeconds * 1_000)
+const left = await (await fetch(`http://127.0.0.1:${upstreamPort}/stats`)).json() as { readonly openStreams: number }
+figure(`F28 upstream streams left after ${stallSeconds} s: those that are read`, left.openStreams, String(readers / 2), left.openStreams === readers / 2)
+const later = rssKib(gateway.pid) / 1024 - rssBefore
+figure("F28 memory by then, MiB", later, "no more", later < growth * 1.05)
+
+for (const socket of reading) socket.destroy()
+load.stop()
+await gateway.stop()
+await upstream.stop()
+process.exit(missed ? 1 : 0)
