@@ -223,7 +223,7 @@ describe("keys", () => {
         "name is missing",
         "scopes[0] \"root\" is not known here; known: inference, admin",
         "rate_limit.requests_per_minute expected a whole number from 1 to 2147483647",
-        "budget.usd expected a price of at least 0",
+        "budget.usd expected US dollars from 0 to 1000000000",
         "budget.per \"year\" is not known here; known: day, month"
       ])
       expect(yield* faults({ name: "k", providers: ["prd"], config: "fast", expires_at: "tomorrow", key: "mgk_mine" })).toEqual([

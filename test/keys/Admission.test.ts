@@ -219,6 +219,38 @@ describe("a budget on a store", () => {
     }).pipe(Effect.provide(layer))
   })
 
+  it.effect("gives back what was asked for in vain, and asks again for less", () => {
+    const { layer, told } = fresh()
+    return Effect.gen(function*() {
+      yield* admit(key, { costMicros: 50_000 })
+      expect((yield* Effect.flip(admit(key, { costMicros: 60_000 })))._tag).toBe("BudgetSpent")
+      yield* TestClock.adjust(250)
+      yield* admit(key, { costMicros: 40_000 })
+      expect((yield* Effect.flip(admit(key, { costMicros: 60_000 })))._tag).toBe("BudgetSpent")
+      expect(told.map(({ wantedMicros }) => wantedMicros)).toEqual([51_000, 111_000, 51_000, 91_000])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("gives back what was set aside for a request that cost nothing", () => {
+    const { layer, told } = fresh()
+    return Effect.gen(function*() {
+      yield* (yield* admit(key, { costMicros: 50_000 })).settle({ tokens: 0, costMicros: 0 })
+      yield* TestClock.adjust(250)
+      expect(told.map(({ wantedMicros }) => wantedMicros)).toEqual([51_000, 1000])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("is not asked for more than all of it", () => {
+    const { layer, told } = fresh()
+    return Effect.gen(function*() {
+      for (const costMicros of [100_001, Number.MAX_VALUE]) {
+        expect((yield* Effect.flip(admit(key, { costMicros })))._tag).toBe("BudgetSpent")
+      }
+      yield* admit(key, { costMicros: 100_000 })
+      expect(told.map(({ wantedMicros }) => wantedMicros)).toEqual([101_000])
+    }).pipe(Effect.provide(layer))
+  })
+
   it.effect("serves from its lease while the store is gone, for ten minutes at least, and then says why it does not", () => {
     const { layer, state } = fresh()
     return Effect.gen(function*() {
