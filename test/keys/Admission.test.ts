@@ -104,6 +104,21 @@ describe.each(counts)("limits a minute %s", (_name, store) => {
       expect((yield* Effect.flip(admit(key, { tokens: 5000 })))).toMatchObject({ retryMillis: 60_000 })
     }).pipe(Effect.provide(layer)))
 
+  it.effect("what comes back late is never more than there may be", () =>
+    Effect.gen(function*() {
+      const key = keyOf({ tokensPerMinute: 600 })
+      const first = yield* admit(key, { tokens: 600 })
+      yield* TestClock.adjust(60_000)
+      yield* first.settle({ tokens: 1, costMicros: 0 })
+      expect((yield* admit(key)).limits.tokens).toEqual({ limit: 600, remaining: 600, resetMillis: 0 })
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("a limit that was changed holds at once, and what is left of another is not its own", () =>
+    Effect.gen(function*() {
+      yield* admit(keyOf({ requestsPerMinute: 600 }))
+      expect((yield* admit(keyOf({ requestsPerMinute }))).limits.requests).toEqual({ limit: 3, remaining: 2, resetMillis: 20_000 })
+    }).pipe(Effect.provide(layer)))
+
   it.effect("keys do not share", () =>
     Effect.gen(function*() {
       yield* admit(keyOf({ requestsPerMinute: 1 }))
