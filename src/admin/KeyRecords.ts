@@ -17,7 +17,7 @@ import { readKey } from "../domain/readKey.ts"
 import type { KeySetting, WrittenKey } from "../domain/Settings.ts"
 import { dollarsOf } from "../domain/Usage.ts"
 import { GatewayKeys, KeyEntry } from "../keys/GatewayKeys.ts"
-import { keyPrefix } from "../keys/keyPrefix.ts"
+import { keyPrefix, makeKey } from "../keys/KeyText.ts"
 import type { Held, Holdings } from "../store/Holdings.ts"
 import { newestOf, recordReader } from "../store/readRecord.ts"
 import type { Actor, Records, StoredRecord } from "../store/Records.ts"
@@ -106,23 +106,6 @@ const adminGuard: Kind<Key>["guard"] = (before, after, changed, nowMillis) =>
     ? new RecordRefused({ code: "last_admin_key", message: `"${changed}" is the last key with the scope "admin"; make another one first.` })
     : undefined
 
-const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-const keyBytes = 32
-/** As many digits as 32 bytes need. */
-const keyDigits = 43
-
-const inBase62 = (bytes: Uint8Array): string => {
-  let rest = BigInt(`0x${Buffer.from(bytes).toString("hex")}`)
-  let text = ""
-  while (text.length < keyDigits) {
-    text = base62[Number(rest % 62n)] + text
-    rest /= 62n
-  }
-  return text
-}
-
-const freshText = (): string => `mgk_${inBase62(randomBytes(keyBytes))}`
-
 /** In the order they were made. */
 const freshId = (nowMillis: number): string => `key_${nowMillis.toString(36).padStart(9, "0")}${randomBytes(6).toString("hex")}`
 
@@ -155,7 +138,7 @@ export const keyRecords = (turn: Turn): Effect.Effect<KeyRecords, never, Records
   return {
     ...changing,
     create: Effect.fnUntraced(function*(written, actor) {
-      const text = freshText()
+      const text = makeKey()
       const id = freshId(yield* Clock.currentTimeMillis)
       const change = (held: Held) =>
         Effect.mapBoth(Effect.fromResult(judged(limits, written, held)), {
@@ -180,7 +163,7 @@ export const keyRecords = (turn: Turn): Effect.Effect<KeyRecords, never, Records
       yield* Effect.catchIf(revoke, (error) => error._tag === "RecordRefused" && error.code === "key_revoked", () => Effect.void)
     }),
     rotate: Effect.fnUntraced(function*(id, actor, expected) {
-      const text = freshText()
+      const text = makeKey()
       const record = yield* edit(id, actor, expected, (before) => Effect.as(unrevoked(before), { value: { ...before.value, ...textPart(text) } }))
       return { ...(yield* read(record)), key: text }
     })
