@@ -157,14 +157,14 @@ export const keyRecords = (turn: Turn): Effect.Effect<KeyRecords, never, Records
     remove: Effect.fnUntraced(function*(id, actor, expected) {
       const revoke = edit(id, actor, expected, Effect.fnUntraced(function*(before) {
         yield* unrevoked(before)
-        return { value: { ...before.value, revoked_at: momentOf(yield* Clock.currentTimeMillis) } }
+        return { value: { ...before.value, revoked_at: momentOf(yield* Clock.currentTimeMillis) }, action: "revoke" as const }
       }))
       // To revoke a key again changes nothing, and is what was asked for.
       yield* Effect.catchIf(revoke, (error) => error._tag === "RecordRefused" && error.code === "key_revoked", () => Effect.void)
     }),
     rotate: Effect.fnUntraced(function*(id, actor, expected) {
       const text = makeKey()
-      const record = yield* edit(id, actor, expected, (before) => Effect.as(unrevoked(before), { value: { ...before.value, ...textPart(text) } }))
+      const record = yield* edit(id, actor, expected, (before) => Effect.as(unrevoked(before), { value: { ...before.value, ...textPart(text) }, action: "rotate" as const }))
       return { ...(yield* read(record)), key: text }
     })
   }

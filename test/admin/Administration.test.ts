@@ -354,11 +354,13 @@ it.effect("the audit log has who changed what, and no secret", () =>
     const { audit, keys, providers } = yield* Administration
     yield* providers.create({ slug: "gemini", provider: "google", api_key: canary }, actor)
     const { id } = yield* keys.create({ name: "team" }, { id: "cli", requestId: undefined })
+    yield* keys.rotate(id, actor)
     yield* keys.remove(id, actor)
     const entry = { object: "audit_entry", at: "1970-01-01T00:00:00.000Z" }
-    const first = yield* audit(2)
+    const first = yield* audit(3)
     expect(first.rows).toEqual([
-      { ...entry, actor: "key_admin", request_id: "r1", action: "update", kind: "key", id, version: 2 },
+      { ...entry, actor: "key_admin", request_id: "r1", action: "revoke", kind: "key", id, version: 3 },
+      { ...entry, actor: "key_admin", request_id: "r1", action: "rotate", kind: "key", id, version: 2 },
       { ...entry, actor: "cli", action: "create", kind: "key", id, version: 1 }
     ])
     expect(yield* audit(2, first.next)).toEqual({
