@@ -1,6 +1,7 @@
 // Limits of keys: reserved by an estimate, settled by what was used, the same in this process and in a Redis that several share.
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type * as RateLimiter from "effect/persistence/RateLimiter"
 import * as Metric from "effect/Metric"
@@ -176,6 +177,16 @@ describe("budgets of this process", () => {
       expect((yield* Effect.flip(admit(key, { tokens: 80, costMicros: 1001 })))._tag).toBe("BudgetSpent")
       expect((yield* admit(key, { tokens: 80, costMicros: 1 })).limits.tokens?.remaining).toBe(20)
     }).pipe(Effect.provide(layer)))
+
+  it.effect("and so does a client that leaves while the store is asked", () => {
+    const silent = Layer.effect(Spending, Effect.map(Spending, (real) => ({ ...real, exchange: () => Effect.never }))).pipe(Layer.provide(Spending.layerMemory))
+    return Effect.gen(function*() {
+      const waiting = yield* Effect.forkChild(admit(keyOf({ tokensPerMinute: 100 }, daily), { tokens: 80, costMicros: 1 }), { startImmediately: true })
+      expect((yield* admit(keyOf({ tokensPerMinute: 100 }))).limits.tokens?.remaining).toBe(20)
+      yield* Fiber.interrupt(waiting)
+      expect((yield* admit(keyOf({ tokensPerMinute: 100 }))).limits.tokens?.remaining).toBe(100)
+    }).pipe(Effect.provide(Layer.fresh(admissionOn(RateStore.layerMemory, silent))))
+  })
 
   it.effect("a budget that was raised serves at once", () =>
     Effect.gen(function*() {
