@@ -16,15 +16,16 @@ import { momentMillis } from "../domain/moments.ts"
 import { readKey } from "../domain/readKey.ts"
 import type { KeySetting, WrittenKey } from "../domain/Settings.ts"
 import { dollarsOf } from "../domain/Usage.ts"
-import { GatewayKeys, KeyEntry } from "../keys/GatewayKeys.ts"
+import { GatewayKeys, KeptOfKey, KeyEntry } from "../keys/GatewayKeys.ts"
 import { keyPrefix, makeKey } from "../keys/KeyText.ts"
 import type { Held, Holdings } from "../store/Holdings.ts"
 import { newestOf, recordReader } from "../store/readRecord.ts"
 import type { Actor, Records, StoredRecord } from "../store/Records.ts"
-import { type ChangeFault, type Expected, invalid, type Kind, type Managed, managing, type Turn } from "./Managed.ts"
+import { type ChangeFault, type Expected, invalid, type Kind, type Managed, managing, type Turn, unreadable } from "./Managed.ts"
 import { momentOf, resourceReader } from "./readBody.ts"
 
 const entryReader = recordReader(KeyEntry)
+const keptReader = recordReader(KeptOfKey)
 
 const shownStored = (record: StoredRecord): Result.Result<Key, string> =>
   Result.map(entryReader(record), (entry) => {
@@ -86,13 +87,6 @@ const judged = (limits: LimitValues, written: JsonObject, held: Held): Result.Re
   })
 }
 
-/** What the gateway knows of a key stays with it, whatever is written. */
-const ownPart = (record: StoredRecord): Result.Result<Pick<typeof KeyEntry.Type, "digest" | "prefix" | "revoked_at">, ReadonlyArray<Fault>> =>
-  Result.match(entryReader(record), {
-    onFailure: (why) => Result.fail([faultAt([], `of the key as it is kept cannot be read: ${why}`)]),
-    onSuccess: ({ digest, prefix, revoked_at: revoked }) => Result.succeed({ digest, prefix, ...(revoked === undefined ? {} : { revoked_at: revoked }) })
-  })
-
 const isAdmin = (nowMillis: number, { expires_at: expires, revoked_at: revoked, scopes }: typeof KeyEntry.Type): boolean =>
   scopes?.includes("admin") === true && revoked === undefined && (expires === undefined || (momentMillis(expires) ?? 0) > nowMillis)
 
@@ -150,9 +144,10 @@ export const keyRecords = (turn: Turn): Effect.Effect<KeyRecords, never, Records
     update: (id, written, actor, expected) =>
       Effect.flatMap(edit(id, actor, expected, Effect.fnUntraced(function*(before, held) {
         yield* unrevoked(before)
-        const own = yield* Effect.mapError(Effect.fromResult(ownPart(before)), invalid)
+        // This stays, whatever is written; what was written before need not be readable.
+        const kept = yield* Effect.mapError(Effect.fromResult(keptReader(before)), (why) => unreadable("key", id, why))
         const body = yield* Effect.mapError(Effect.fromResult(judged(limits, written, held)), invalid)
-        return { value: jsonObjectOf({ ...body, ...own }) }
+        return { value: jsonObjectOf({ ...body, ...kept }) }
       })), read),
     remove: Effect.fnUntraced(function*(id, actor, expected) {
       const revoke = edit(id, actor, expected, Effect.fnUntraced(function*(before) {

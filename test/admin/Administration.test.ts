@@ -234,6 +234,19 @@ describe("keys", () => {
       ])
     }).pipe(Effect.provide(services)))
 
+  it.effect("what was written of a key and cannot be read can be written anew; the text of the key stays", () =>
+    Effect.gen(function*() {
+      const { keys } = yield* Administration
+      const found = yield* GatewayKeys
+      const value = { name: "rich", budget: { usd: 1e15, per: "day" }, digest: found.digest("mgk_rich"), prefix: "mgk_rich" }
+      yield* (yield* Records).create("key", "k1", { value }, actor)
+      expect(yield* Effect.flip(keys.get("k1"))).toEqual(
+        new RecordRefused({ code: "record_unreadable", message: "The key \"k1\" cannot be read: budget.usd expected US dollars from 0 to 1000000000. Remove it, and make it anew." })
+      )
+      yield* keys.update("k1", { name: "rich", budget: { usd: 5, per: "day" } }, actor)
+      expect((yield* found.find("mgk_rich")).budget).toEqual({ micros: 5_000_000, per: "day" })
+    }).pipe(Effect.provide(services)))
+
   it.effect("the last key that opens the admin API stays", () =>
     Effect.gen(function*() {
       const { keys } = yield* Administration
