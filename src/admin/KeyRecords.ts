@@ -12,18 +12,20 @@ import { type Fault, faultAt } from "../domain/faults.ts"
 import { RecordRefused } from "../domain/GatewayError.ts"
 import { jsonObjectOf, type JsonObject } from "../domain/json.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
-import { momentMillis, readKey } from "../domain/readKey.ts"
+import { momentMillis } from "../domain/moments.ts"
+import { readKey } from "../domain/readKey.ts"
 import type { KeySetting, WrittenKey } from "../domain/Settings.ts"
 import { dollarsOf } from "../domain/Usage.ts"
-import { GatewayKeys, KeyEntry } from "../keys/GatewayKeys.ts"
-import { keyPrefix } from "../keys/keyPrefix.ts"
+import { GatewayKeys, KeptOfKey, KeyEntry } from "../keys/GatewayKeys.ts"
+import { keyPrefix, makeKey } from "../keys/KeyText.ts"
 import type { Held, Holdings } from "../store/Holdings.ts"
 import { newestOf, recordReader } from "../store/readRecord.ts"
 import type { Actor, Records, StoredRecord } from "../store/Records.ts"
-import { type ChangeFault, type Expected, invalid, type Kind, type Managed, managing, type Turn } from "./Managed.ts"
+import { type ChangeFault, type Expected, invalid, type Kind, type Managed, managing, type Turn, unreadable } from "./Managed.ts"
 import { momentOf, resourceReader } from "./readBody.ts"
 
 const entryReader = recordReader(KeyEntry)
+const keptReader = recordReader(KeptOfKey)
 
 const shownStored = (record: StoredRecord): Result.Result<Key, string> =>
   Result.map(entryReader(record), (entry) => {
@@ -85,13 +87,6 @@ const judged = (limits: LimitValues, written: JsonObject, held: Held): Result.Re
   })
 }
 
-/** What the gateway knows of a key stays with it, whatever is written. */
-const ownPart = (record: StoredRecord): Result.Result<Pick<typeof KeyEntry.Type, "digest" | "prefix" | "revoked_at">, ReadonlyArray<Fault>> =>
-  Result.match(entryReader(record), {
-    onFailure: (why) => Result.fail([faultAt([], `of the key as it is kept cannot be read: ${why}`)]),
-    onSuccess: ({ digest, prefix, revoked_at: revoked }) => Result.succeed({ digest, prefix, ...(revoked === undefined ? {} : { revoked_at: revoked }) })
-  })
-
 const isAdmin = (nowMillis: number, { expires_at: expires, revoked_at: revoked, scopes }: typeof KeyEntry.Type): boolean =>
   scopes?.includes("admin") === true && revoked === undefined && (expires === undefined || (momentMillis(expires) ?? 0) > nowMillis)
 
@@ -104,23 +99,6 @@ const adminGuard: Kind<Key>["guard"] = (before, after, changed, nowMillis) =>
   hasAdmin(before, nowMillis) && !hasAdmin(after, nowMillis)
     ? new RecordRefused({ code: "last_admin_key", message: `"${changed}" is the last key with the scope "admin"; make another one first.` })
     : undefined
-
-const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-const keyBytes = 32
-/** As many digits as 32 bytes need. */
-const keyDigits = 43
-
-const inBase62 = (bytes: Uint8Array): string => {
-  let rest = BigInt(`0x${Buffer.from(bytes).toString("hex")}`)
-  let text = ""
-  while (text.length < keyDigits) {
-    text = base62[Number(rest % 62n)] + text
-    rest /= 62n
-  }
-  return text
-}
-
-const freshText = (): string => `mgk_${inBase62(randomBytes(keyBytes))}`
 
 /** In the order they were made. */
 const freshId = (nowMillis: number): string => `key_${nowMillis.toString(36).padStart(9, "0")}${randomBytes(6).toString("hex")}`
@@ -154,7 +132,7 @@ export const keyRecords = (turn: Turn): Effect.Effect<KeyRecords, never, Records
   return {
     ...changing,
     create: Effect.fnUntraced(function*(written, actor) {
-      const text = freshText()
+      const text = makeKey()
       const id = freshId(yield* Clock.currentTimeMillis)
       const change = (held: Held) =>
         Effect.mapBoth(Effect.fromResult(judged(limits, written, held)), {
@@ -166,21 +144,22 @@ export const keyRecords = (turn: Turn): Effect.Effect<KeyRecords, never, Records
     update: (id, written, actor, expected) =>
       Effect.flatMap(edit(id, actor, expected, Effect.fnUntraced(function*(before, held) {
         yield* unrevoked(before)
-        const own = yield* Effect.mapError(Effect.fromResult(ownPart(before)), invalid)
+        // This stays, whatever is written; what was written before need not be readable.
+        const kept = yield* Effect.mapError(Effect.fromResult(keptReader(before)), (why) => unreadable("key", id, why))
         const body = yield* Effect.mapError(Effect.fromResult(judged(limits, written, held)), invalid)
-        return { value: jsonObjectOf({ ...body, ...own }) }
+        return { value: jsonObjectOf({ ...body, ...kept }) }
       })), read),
     remove: Effect.fnUntraced(function*(id, actor, expected) {
       const revoke = edit(id, actor, expected, Effect.fnUntraced(function*(before) {
         yield* unrevoked(before)
-        return { value: { ...before.value, revoked_at: momentOf(yield* Clock.currentTimeMillis) } }
+        return { value: { ...before.value, revoked_at: momentOf(yield* Clock.currentTimeMillis) }, action: "revoke" as const }
       }))
       // To revoke a key again changes nothing, and is what was asked for.
       yield* Effect.catchIf(revoke, (error) => error._tag === "RecordRefused" && error.code === "key_revoked", () => Effect.void)
     }),
     rotate: Effect.fnUntraced(function*(id, actor, expected) {
-      const text = freshText()
-      const record = yield* edit(id, actor, expected, (before) => Effect.as(unrevoked(before), { value: { ...before.value, ...textPart(text) } }))
+      const text = makeKey()
+      const record = yield* edit(id, actor, expected, (before) => Effect.as(unrevoked(before), { value: { ...before.value, ...textPart(text) }, action: "rotate" as const }))
       return { ...(yield* read(record)), key: text }
     })
   }

@@ -87,7 +87,7 @@ interface Parts<A> {
   readonly turn: Turn
 }
 
-const unreadable = (kind: RecordKind, id: string, why: string): RecordRefused =>
+export const unreadable = (kind: RecordKind, id: string, why: string): RecordRefused =>
   new RecordRefused({ code: "record_unreadable", message: `The ${kind} "${id}" cannot be read: ${why}. Remove it, and make it anew.` })
 
 const isUnreadable = (error: { readonly _tag: string; readonly code?: string }): boolean => error._tag === "RecordRefused" && error.code === "record_unreadable"

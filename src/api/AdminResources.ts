@@ -94,7 +94,7 @@ export const Change = Schema.Struct({
   at: moment,
   actor: Schema.String.annotate({ description: "Id of the admin key, or cli." }),
   request_id: opt(Schema.String),
-  action: Schema.Literals(["create", "update", "delete"]),
+  action: Schema.Literals(["create", "update", "delete", "revoke", "rotate"]).annotate({ description: "revoke and rotate are what becomes of keys." }),
   kind: Schema.Literals(["provider", "key", "config", "prompt"]),
   id: Schema.String,
   version: Schema.Number

@@ -1,5 +1,6 @@
 // Names of the gateway's own headers and how they are read, `x-portkey-*` aliases included.
 // It must not know what the values mean beyond their grammar.
+import { keyMark } from "../domain/keyMark.ts"
 
 /** Lower-case names to values; several lines of one name are joined by a comma. */
 export type HeaderRecord = Readonly<Record<string, string | undefined>>
@@ -90,9 +91,6 @@ export const isStrict = (headers: HeaderRecord): boolean => strictHeader(headers
 export const withoutBearer = (authorization: string): string =>
   authorization.slice(0, 7).toLowerCase() === "bearer " ? authorization.slice(7).trim() : authorization.trim()
 
-/** Values that start so are gateway keys wherever they stand, and never go upstream. */
-export const keyPrefix = "mgk_"
-
 /** The gateway key a request presents: its own header, else a `mgk_` value where stock SDKs put their keys. */
 export const presentedKey = (headers: HeaderRecord): string | undefined => {
   const own = gatewayHeader(headers, known.apiKey)
@@ -104,5 +102,5 @@ export const presentedKey = (headers: HeaderRecord): string | undefined => {
     headers["x-goog-api-key"],
     headers["api-key"]
   ]
-  return places.find((value) => value?.startsWith(keyPrefix))
+  return places.find((value) => value?.startsWith(keyMark))
 }

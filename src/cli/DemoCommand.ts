@@ -9,8 +9,9 @@ import { banner, demoKey, snippets } from "../demo/seed.ts"
 import { defaultServer, type Settings, type StoreSetting } from "../domain/Settings.ts"
 import { describeStore } from "../domain/storeLocation.ts"
 import { version } from "../domain/version.ts"
+import { makeKey } from "../keys/KeyText.ts"
 import { failed, type Failure } from "./Failure.ts"
-import { firstKeys, makeKey } from "./FirstKeys.ts"
+import { firstKeys } from "./FirstKeys.ts"
 import { originOf, runGateway } from "./Serve.ts"
 
 export interface DemoFlags {

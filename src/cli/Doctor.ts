@@ -11,6 +11,7 @@ import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import type { Settings } from "../domain/Settings.ts"
 import { Gateway } from "../Gateway.ts"
 import { WebHandler } from "../http/HttpApi.ts"
+import { makeKey } from "../keys/KeyText.ts"
 import { SharedRedis } from "../store/SharedRedis.ts"
 import { Transport } from "../upstream/Transport.ts"
 import { failed, type Failure } from "./Failure.ts"
@@ -19,7 +20,6 @@ import { loadSettings } from "./LoadSettings.ts"
 import { nodeFinding, portFinding } from "./MachineChecks.ts"
 import { accountFindings, type Ask, clockFinding, hostMet, jsonOf, originOfAccount, type ProviderServices } from "./ProviderChecks.ts"
 import { storeFindings, withoutAbsentStore } from "./StoreChecks.ts"
-import { makeKey } from "./FirstKeys.ts"
 
 export interface DoctorOptions {
   readonly config: string | undefined

@@ -8,9 +8,9 @@ import { isJsonObject, type JsonObject, parseJsonText } from "../domain/json.ts"
 import * as Result from "effect/Result"
 import { Gateway } from "../Gateway.ts"
 import { HttpApi } from "../http/HttpApi.ts"
+import { makeKey } from "../keys/KeyText.ts"
 import { failed, type Failure, usage } from "./Failure.ts"
 import { loadSettings } from "./LoadSettings.ts"
-import { makeKey } from "./FirstKeys.ts"
 import { withoutAbsentStore } from "./StoreChecks.ts"
 
 export interface ExplainOptions {

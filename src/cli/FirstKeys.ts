@@ -1,6 +1,5 @@
 // The keys of a service that has none: one to call models with for this run, and one to administer it with, kept in its store.
 // It must not know where keys are told.
-import { randomBytes } from "node:crypto"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { Administration } from "../admin/Administration.ts"
@@ -8,11 +7,9 @@ import type { KeyScope } from "../domain/GatewayKey.ts"
 import { inference } from "../domain/readKey.ts"
 import type { Settings } from "../domain/Settings.ts"
 import { errorFacts } from "../http/errorFacts.ts"
+import { makeKey } from "../keys/KeyText.ts"
 import { type Declarations, Holdings } from "../store/Holdings.ts"
 import { failed } from "./Failure.ts"
-
-/** A new gateway key: 192 random bits behind the prefix that tells it from a provider's. */
-export const makeKey = (): string => `mgk_${randomBytes(24).toString("base64url")}`
 
 export interface FirstKeys {
   /** Texts of the keys that were made; undefined where there was one. */

@@ -60,16 +60,23 @@ const media = Schema.Struct({
   )
 })
 
-const dollars = Schema.Number.check(Schema.makeFilter((value: number) => value >= 0 ? undefined : "expected a price of at least 0"))
+const dollars = (most: number) =>
+  Schema.Number.check(Schema.makeFilter((value: number) => value >= 0 && value <= most ? undefined : `expected US dollars from 0 to ${most}`))
+
+/** Spending is added up in millionths of a dollar, which must stay whole numbers. */
+const mostBudget = 1_000_000_000
+const mostPrice = 1_000_000
+
+const rate = dollars(mostPrice)
 const price = Schema.Struct({
-  input: Schema.optionalKey(dollars.annotate({ description: "US dollars per million tokens, here and below." })),
-  output: Schema.optionalKey(dollars),
-  cached_input: Schema.optionalKey(dollars),
-  cache_write: Schema.optionalKey(dollars),
-  audio_input: Schema.optionalKey(dollars),
-  audio_output: Schema.optionalKey(dollars),
-  image_output: Schema.optionalKey(dollars),
-  image: Schema.optionalKey(dollars.annotate({ description: "US dollars per picture." }))
+  input: Schema.optionalKey(rate.annotate({ description: "US dollars per million tokens, here and below." })),
+  output: Schema.optionalKey(rate),
+  cached_input: Schema.optionalKey(rate),
+  cache_write: Schema.optionalKey(rate),
+  audio_input: Schema.optionalKey(rate),
+  audio_output: Schema.optionalKey(rate),
+  image_output: Schema.optionalKey(rate),
+  image: Schema.optionalKey(rate.annotate({ description: "US dollars per picture." }))
 })
 
 const credentials = Schema.Union([
@@ -124,7 +131,7 @@ const keyFields = {
     tokens_per_minute: Schema.optionalKey(whole(1, mostMillis))
   })),
   budget: Schema.optionalKey(Schema.Struct({
-    usd: dollars.annotate({ description: "US dollars, to the millionth." }),
+    usd: dollars(mostBudget).annotate({ description: "US dollars, to the millionth." }),
     per: Schema.Literals(["day", "month"]).annotate({ description: "Of UTC." })
   })),
   metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.String).annotate({ description: "What requests of this key carry besides their own metadata." }))

@@ -2,20 +2,12 @@
 // It must not know the key's text or where it was written.
 import { type Fault, faultAt, type FaultPath, shown } from "./faults.ts"
 import type { GatewayKey, KeyScope } from "./GatewayKey.ts"
+import { momentMillis } from "./moments.ts"
 import { hint } from "./nearest.ts"
 import type { WrittenKey } from "./Settings.ts"
 
 /** What a key is for that does not say. */
 export const inference: ReadonlyArray<KeyScope> = ["inference"]
-
-/** RFC 3339: a date, a time, and how far it is from UTC. */
-const momentGrammar = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/
-
-/** Milliseconds of an RFC 3339 moment; undefined when the text is none. */
-export const momentMillis = (text: string): number | undefined => {
-  const millis = momentGrammar.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(millis) ? undefined : millis
-}
 
 /** Dollars to millionths, which add up without error. */
 const microsOf = (usd: number): number => Math.round(usd * 1e6)
@@ -39,7 +31,8 @@ export const readKey = (
       scopes,
       rateLimit: limit === undefined ? undefined : { requestsPerMinute: limit.requests_per_minute, tokensPerMinute: limit.tokens_per_minute },
       budget: budget === undefined ? undefined : { micros: microsOf(budget.usd), per: budget.per },
-      expiresMillis,
+      // An end nobody can read is no reason to be served for good.
+      expiresMillis: expires === undefined ? undefined : expiresMillis ?? 0,
       metadata
     },
     faults: [

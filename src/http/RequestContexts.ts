@@ -11,7 +11,6 @@ import {
   type HeaderPrefix,
   type HeaderRecord,
   isStrict,
-  keyPrefix,
   known,
   prefixOf,
   presentedKey,
@@ -23,6 +22,7 @@ import { BodyInvalid, CredentialsInvalid, type GatewayError, RecordUnknown } fro
 import type { GatewayConfig } from "../domain/GatewayConfig.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
 import { isJsonObject, parseJsonText } from "../domain/json.ts"
+import { keyMark } from "../domain/keyMark.ts"
 import { isSlug } from "../domain/ModelRef.ts"
 import type { CarriedCredentials, CatalogView } from "../domain/ProviderAccount.ts"
 import type { CacheWish, RequestContext } from "../domain/RequestContext.ts"
@@ -315,4 +315,4 @@ const carried = (
 
 /** A gateway key, this one or any other, is no provider credential and never goes upstream. */
 const credential = (value: string, gatewayKey: string | undefined): Redacted.Redacted<string> | undefined =>
-  value === "" || value === gatewayKey || value.startsWith(keyPrefix) ? undefined : Redacted.make(value)
+  value === "" || value === gatewayKey || value.startsWith(keyMark) ? undefined : Redacted.make(value)

@@ -3,6 +3,7 @@
 import * as Result from "effect/Result"
 import { isNoId } from "../admin/noId.ts"
 import { BodyInvalid } from "../domain/GatewayError.ts"
+import { isDay, momentMillis } from "../domain/moments.ts"
 import { type Grouping, groupings, type RequestQuery, type UsageQuery } from "../domain/usageSums.ts"
 
 const invalid = (param: string, message: string) => Result.fail(new BodyInvalid({ code: "invalid_value", param, message: `${param} ${message}` }))
@@ -40,8 +41,8 @@ export const pageQuery = (url: string): Result.Result<{ readonly limit: number; 
 export const requestQuery = (url: string): Result.Result<RequestQuery, BodyInvalid> =>
   Result.gen(function*() {
     const fields = yield* read(url, ["status", "provider", "model", "key", "since", "limit", "cursor"])
-    const since = fields.since === undefined ? undefined : Date.parse(fields.since)
-    if (since !== undefined && Number.isNaN(since)) return yield* invalid("since", "is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")
+    const since = fields.since === undefined ? undefined : momentMillis(fields.since)
+    if (fields.since !== undefined && since === undefined) return yield* invalid("since", "is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")
     return {
       status: yield* whole("status", fields.status, 599),
       provider: fields.provider,
@@ -54,7 +55,7 @@ export const requestQuery = (url: string): Result.Result<RequestQuery, BodyInval
   })
 
 const day = (name: string, text: string | undefined): Result.Result<string | undefined, BodyInvalid> =>
-  text === undefined || /^\d{4}-\d{2}-\d{2}$/.test(text) ? Result.succeed(text) : invalid(name, "is a day, such as 2027-01-31.")
+  text === undefined || isDay(text) ? Result.succeed(text) : invalid(name, "is a day, such as 2027-01-31.")
 
 const isGrouping = (name: string): name is Grouping => groupings.some((one) => one === name)
 

@@ -18,7 +18,9 @@ const inputOf = (body: JsonObject): number => {
   return tokens
 }
 
-const count = (value: Json | undefined): number | undefined => (typeof value === "number" && value > 0 ? value : undefined)
+/** JSON can write numbers that are none any more when they are multiplied. */
+const count = (value: Json | undefined): number | undefined =>
+  typeof value === "number" && value > 0 ? Math.min(value, Number.MAX_SAFE_INTEGER) : undefined
 
 const mostOutput = (body: JsonObject, usual: number): number =>
   (count(body["max_completion_tokens"]) ?? count(body["max_tokens"]) ?? usual) * (count(body["n"]) ?? 1)

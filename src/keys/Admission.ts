@@ -93,21 +93,24 @@ const make = Effect.gen(function*() {
     if (budget === undefined) {
       return hold({ limits, settle: (used) => used === undefined ? Effect.void : settleTokens(used.tokens) })
     }
-    yield* Effect.tapError(
-      budgets.reserve(key.id, budget, costMicros, (settleCost) =>
-        hold({
-          limits,
-          settle: (used) =>
-            Effect.suspend(() => {
-              settleCost(used?.costMicros ?? costMicros)
-              return used === undefined ? Effect.void : settleTokens(used.tokens)
-            })
-        })),
-      (error) => {
-        if (error._tag === "BudgetSpent") count("budget")
-        return settleTokens(0)
-      }
-    )
+    let isHeld = false
+    const reserved = budgets.reserve(key.id, budget, costMicros, (settleCost) => {
+      isHeld = true
+      hold({
+        limits,
+        settle: (used) =>
+          Effect.suspend(() => {
+            settleCost(used?.costMicros ?? costMicros)
+            return used === undefined ? Effect.void : settleTokens(used.tokens)
+          })
+      })
+    })
+    const counted = Effect.tapError(reserved, ({ _tag }) =>
+      Effect.sync(() => {
+        if (_tag === "BudgetSpent") count("budget")
+      }))
+    // Whoever is refused, or leaves while the store is asked, has used no tokens.
+    yield* Effect.ensuring(counted, Effect.suspend(() => isHeld ? Effect.void : settleTokens(0)))
   })
 
   const spent: Admission["Service"]["spent"] = Effect.fnUntraced(function*({ budget, id }) {

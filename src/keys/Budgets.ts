@@ -15,9 +15,6 @@ import { metrics } from "../telemetry/metrics.ts"
 import { SeriesRegistry } from "../telemetry/Series.ts"
 import { Lease } from "./Lease.ts"
 
-/** How long an empty budget is believed to be empty. */
-const refusedMillis = 1000
-
 export interface Budgets {
   /**
    * Sets this much aside, and in the same moment gives `hold` what ends that: it takes what was spent in the end. Fails
@@ -54,10 +51,7 @@ class Leases {
     const known = this.get(keyId, period)
     if (known !== undefined) {
       this.latest.set(keyId, known)
-      if (known.budgetMicros !== budgetMicros) {
-        known.budgetMicros = budgetMicros
-        known.refusedUntilMillis = 0
-      }
+      if (known.budgetMicros !== budgetMicros) known.changeBudget(budgetMicros)
       return known
     }
     const lease = new Lease(keyId, period, budgetMicros, this.leaseMillis)
@@ -153,9 +147,11 @@ export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> 
         })
         return Effect.void
       }
-      return now < lease.refusedUntilMillis ? Effect.fail(spentError(budget, lease, micros, now)) : Effect.flatMap(asked(lease, micros), () => {
+      // What no budget covers is not asked for: while it waits, it would keep others from all that is left.
+      if (micros > budget.micros || lease.isRefused(micros, now)) return Effect.fail(spentError(budget, lease, micros, now))
+      return Effect.flatMap(asked(lease, micros), () => {
         if (!lease.isShort || lease.fits(micros, now)) return attempt
-        lease.refusedUntilMillis = now + refusedMillis
+        lease.refuse(micros, now)
         return Effect.fail(spentError(budget, lease, micros, now))
       })
     })

@@ -18,14 +18,16 @@ import { newestOf, recordReader } from "../store/readRecord.ts"
 /** Longer texts are no keys and are not worth a digest. */
 const longestKey = 256
 
-/** What a stored key is: what is written of it, the digest of its text, and when it was revoked. */
-export const KeyEntry = Schema.Struct({
-  ...WrittenKey.fields,
+/** What the gateway itself keeps of a key: the digest of its text, and when it was revoked. */
+export const KeptOfKey = Schema.Struct({
   digest: Schema.String,
   /** The first characters of its text, to tell keys apart by. */
   prefix: Schema.String,
   revoked_at: Schema.optionalKey(Schema.String)
 })
+
+/** What a stored key is: that, and what is written of it. */
+export const KeyEntry = Schema.Struct({ ...WrittenKey.fields, ...KeptOfKey.fields })
 
 export class GatewayKeys extends Context.Service<GatewayKeys, {
   /**

@@ -5,6 +5,9 @@ import type { SpendingChange, SpendingState } from "../store/Spending.ts"
 /** What a process takes beyond what it needs: one part in so many of the budget. */
 const slices = 100
 
+/** How long what was refused is believed not to be there. */
+const refusedMillis = 1000
+
 /** All in millionths of a US dollar. What is reserved and what is spent and not yet told never exceed what was granted. */
 export class Lease {
   readonly keyId: string
@@ -14,8 +17,6 @@ export class Lease {
   waiting = 0
   /** The last exchange granted less than was wanted. */
   isShort = false
-  /** Until then what does not fit is refused without asking again. */
-  refusedUntilMillis = 0
   private readonly leaseMillis: number
   private reserved = 0
   private spent = 0
@@ -24,6 +25,9 @@ export class Lease {
   private usedMillis = 0
   private spentByAll = 0
   private turn = 0
+  /** The least that was refused, and until when as much is refused without asking again. */
+  private refusedMicros = 0
+  private refusedUntilMillis = 0
   /** Nothing was wanted beyond the need, because nobody asks any more. */
   private isLean = false
   /** An exchange that is not answered. */
@@ -71,6 +75,21 @@ export class Lease {
     this.spent += spent
   }
 
+  refuse(micros: number, nowMillis: number): void {
+    this.refusedMicros = nowMillis < this.refusedUntilMillis ? Math.min(this.refusedMicros, micros) : micros
+    this.refusedUntilMillis = nowMillis + refusedMillis
+  }
+
+  isRefused(micros: number, nowMillis: number): boolean {
+    return nowMillis < this.refusedUntilMillis && micros >= this.refusedMicros
+  }
+
+  /** Another budget may cover what was refused. */
+  changeBudget(micros: number): void {
+    this.budgetMicros = micros
+    this.refusedUntilMillis = 0
+  }
+
   private isIdle(nowMillis: number, isOver: boolean): boolean {
     return isOver || nowMillis - this.usedMillis > this.leaseMillis / 2
   }
@@ -90,9 +109,14 @@ export class Lease {
     return this.granted > 0 && !this.isShort && !this.isLean && this.free < this.slice / 2
   }
 
-  /** Something is to be told or asked. */
+  /** More is held than others should miss: who it was asked for could not use it, or has cost nothing. */
+  private get isExcessive(): boolean {
+    return this.granted > 0 && this.free > this.slice
+  }
+
+  /** Something is to be told, asked or given back. */
   get isStirred(): boolean {
-    return this.waiting > 0 || this.spent > 0 || this.telling !== undefined || this.isLow
+    return this.waiting > 0 || this.spent > 0 || this.telling !== undefined || this.isLow || this.isExcessive
   }
 
   isDue(nowMillis: number): boolean {

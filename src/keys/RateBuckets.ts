@@ -10,7 +10,7 @@ export type LimitKind = "requests" | "tokens"
 
 type Store = RateLimiter.RateLimiterStore["Service"]
 
-const minuteMillis = Duration.toMillis(Duration.minutes(1))
+const minute = Duration.minutes(1)
 
 /**
  * One limit of one key. The store is asked past Effect's `RateLimiter`, which costs several times what it guards, for it
@@ -26,9 +26,11 @@ export class RateBucket {
   constructor(store: Store, keyId: string, kind: LimitKind, limit: number) {
     this.store = store
     this.limit = limit
-    this.key = `${keyId}:${kind}`
-    this.refillMillis = minuteMillis / limit
-    this.refillRate = Duration.millis(this.refillMillis)
+    // A limit that was changed has a bucket of its own: what is left of a larger one would pass by it.
+    this.key = `${keyId}:${kind}:${limit}`
+    this.refillRate = Duration.divideUnsafe(minute, limit)
+    // As the store counts, which knows no less than a nanosecond.
+    this.refillMillis = Duration.toMillis(this.refillRate)
   }
 
   /** Takes so much, or fails with the milliseconds until that will be there. */
@@ -55,7 +57,8 @@ export class RateBucket {
   private allowance(left: number, elapsedMillis: number): Allowance {
     return {
       limit: this.limit,
-      remaining: Math.max(0, Math.floor(left)),
+      // What comes back to a bucket that has filled meanwhile is more than it holds, until it is asked again.
+      remaining: Math.min(this.limit, Math.max(0, Math.floor(left))),
       resetMillis: Math.ceil(this.untilThere(this.limit - left, elapsedMillis))
     }
   }

@@ -35,6 +35,8 @@ export interface StoredRecord {
 export interface RecordContent {
   readonly value: JsonObject
   readonly secret?: Redacted.Redacted<JsonObject> | null | undefined
+  /** What the audit log calls an update that is known by another name. */
+  readonly action?: "revoke" | "rotate"
 }
 
 /** Who changes it, and in which request, for the audit log. */
@@ -72,7 +74,7 @@ export interface AuditRow {
   readonly atMillis: number
   readonly actor: string
   readonly requestId: string | undefined
-  readonly action: "create" | "update" | "delete"
+  readonly action: "create" | "update" | "delete" | NonNullable<RecordContent["action"]>
   readonly kind: RecordKind
   readonly id: string
   readonly version: number
@@ -301,8 +303,8 @@ const writes = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Answe
       return record
     }))
 
-  const update: Service["update"] = (kind, id, { secret, value }, actor, expected) =>
-    change({ action: "update", kind, id, actor }, Effect.fnUntraced(function*(now) {
+  const update: Service["update"] = (kind, id, { action, secret, value }, actor, expected) =>
+    change({ action: action ?? "update", kind, id, actor }, Effect.fnUntraced(function*(now) {
       const row = yield* changeable(kind, id, expected)
       const kept = secret === undefined ? yield* secretOf(vault, row) : secret ?? undefined
       const record: StoredRecord = { kind, id, version: row.version + 1, createdMillis: row.created_millis, updatedMillis: now, value, secret: kept }

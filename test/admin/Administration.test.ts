@@ -223,7 +223,7 @@ describe("keys", () => {
         "name is missing",
         "scopes[0] \"root\" is not known here; known: inference, admin",
         "rate_limit.requests_per_minute expected a whole number from 1 to 2147483647",
-        "budget.usd expected a price of at least 0",
+        "budget.usd expected US dollars from 0 to 1000000000",
         "budget.per \"year\" is not known here; known: day, month"
       ])
       expect(yield* faults({ name: "k", providers: ["prd"], config: "fast", expires_at: "tomorrow", key: "mgk_mine" })).toEqual([
@@ -232,6 +232,19 @@ describe("keys", () => {
         "providers[0] \"prd\" is no provider of this configuration; did you mean prod?",
         "config \"fast\" is no config of this configuration; known: slow"
       ])
+    }).pipe(Effect.provide(services)))
+
+  it.effect("what was written of a key and cannot be read can be written anew; the text of the key stays", () =>
+    Effect.gen(function*() {
+      const { keys } = yield* Administration
+      const found = yield* GatewayKeys
+      const value = { name: "rich", budget: { usd: 1e15, per: "day" }, digest: found.digest("mgk_rich"), prefix: "mgk_rich" }
+      yield* (yield* Records).create("key", "k1", { value }, actor)
+      expect(yield* Effect.flip(keys.get("k1"))).toEqual(
+        new RecordRefused({ code: "record_unreadable", message: "The key \"k1\" cannot be read: budget.usd expected US dollars from 0 to 1000000000. Remove it, and make it anew." })
+      )
+      yield* keys.update("k1", { name: "rich", budget: { usd: 5, per: "day" } }, actor)
+      expect((yield* found.find("mgk_rich")).budget).toEqual({ micros: 5_000_000, per: "day" })
     }).pipe(Effect.provide(services)))
 
   it.effect("the last key that opens the admin API stays", () =>
@@ -354,11 +367,13 @@ it.effect("the audit log has who changed what, and no secret", () =>
     const { audit, keys, providers } = yield* Administration
     yield* providers.create({ slug: "gemini", provider: "google", api_key: canary }, actor)
     const { id } = yield* keys.create({ name: "team" }, { id: "cli", requestId: undefined })
+    yield* keys.rotate(id, actor)
     yield* keys.remove(id, actor)
     const entry = { object: "audit_entry", at: "1970-01-01T00:00:00.000Z" }
-    const first = yield* audit(2)
+    const first = yield* audit(3)
     expect(first.rows).toEqual([
-      { ...entry, actor: "key_admin", request_id: "r1", action: "update", kind: "key", id, version: 2 },
+      { ...entry, actor: "key_admin", request_id: "r1", action: "revoke", kind: "key", id, version: 3 },
+      { ...entry, actor: "key_admin", request_id: "r1", action: "rotate", kind: "key", id, version: 2 },
       { ...entry, actor: "cli", action: "create", kind: "key", id, version: 1 }
     ])
     expect(yield* audit(2, first.next)).toEqual({

@@ -144,7 +144,7 @@ describe.concurrent("model-gateway", { timeout: 120_000 }, () => {
 
   it("serve makes a key when none is set, says it once, is healthy, and ends with 0 when told to stop", async () => {
     const { child, ended, said } = start(["serve", "--port", "0"], { env: { GATEWAY_LIMITS_READY_DELAY_MILLIS: "0", GEMINI_API_KEY: "sekret" } })
-    const [text, origin = "", key = ""] = await said(/API {6}(http:\S+)\/v1[^]*Key {6}(mgk_[\w-]{32}) {3}made/)
+    const [text, origin = "", key = ""] = await said(/API {6}(http:\S+)\/v1[^]*Key {6}(mgk_[0-9A-Za-z]{43}) {3}made/)
     expect(text.includes("sekret")).toBe(false)
     expect(await run(["health", "--url", origin])).toEqual({ code: 0, out: "ready\n", err: "" })
     const models = await fetch(`${origin}/v1/models`, { headers: { "x-gateway-api-key": key } })

@@ -42,6 +42,7 @@ describe("what a request will probably use", () => {
   it.each([
     ["a chat of unbounded length", "chat", { messages }, { input, output: 500 }],
     ["a chat that bounds its answers", "chat", { messages, max_tokens: 7, n: 2 }, { input, output: 14 }],
+    ["a bound beyond all numbers", "chat", { messages, max_tokens: Infinity, n: 2 }, { input, output: 2 * Number.MAX_SAFE_INTEGER }],
     ["the newer name of that wins", "chat", { messages, max_tokens: 7, max_completion_tokens: 9 }, { input, output: 9 }],
     ["what no model reads is left out", "chat", { messages, model: "m".repeat(400), user: "u".repeat(400) }, { input, output: 500 }],
     ["tools are read", "chat", { messages, tools: ["x".repeat(40)], max_tokens: 1 }, { input: 20, output: 1 }],

@@ -102,8 +102,10 @@ describe("refusals are problems", () => {
     ["a status that is none", "/admin/v1/requests?status=4xx", problem(400, "invalid_value", "status is a whole number from 1 to 599.")],
     ["a page that is too large", "/admin/v1/requests?limit=1001", problem(400, "invalid_value", "limit is a whole number from 1 to 1000.")],
     ["a moment that is none", "/admin/v1/requests?since=yesterday", problem(400, "invalid_value", "since is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")],
+    ["a moment without its place in the world", "/admin/v1/requests?since=2027-01-31T12:00:00", problem(400, "invalid_value", "since is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")],
     ["a grouping that is not known", "/admin/v1/usage?group_by=day,week", problem(400, "invalid_value", "group_by is any of day, key, provider, model, joined by commas.")],
     ["a day that is none", "/admin/v1/usage?from=2027", problem(400, "invalid_value", "from is a day, such as 2027-01-31.")],
+    ["a day no month has", "/admin/v1/usage?to=2027-02-31", problem(400, "invalid_value", "to is a day, such as 2027-01-31.")],
     ["a request nobody made", "/admin/v1/requests/nobody", problem(404, "request_not_found", "There is no such request.")],
     ["a path below a request", "/admin/v1/requests/a/b", problem(404, "unknown_url", "There is no such URL here; the API lives under /v1.")]
   ])("%s", async (_, path, expected) => {

@@ -303,7 +303,7 @@ it("no secret is in any answer, error or log of changes", async () => {
   expect(secrets.filter((secret) => said.includes(secret))).toEqual([])
   const { body } = await send("GET", "audit?limit=3")
   expect(body.data.map(({ action, actor, kind, request_id }: Json) => [action, actor, kind, request_id])).toEqual([
-    ["update", "boss", "key", "r1"],
+    ["revoke", "boss", "key", "r1"],
     ["delete", "boss", "provider", "r1"],
     ["delete", "boss", "provider", "r1"]
   ])

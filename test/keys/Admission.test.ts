@@ -1,6 +1,7 @@
 // Limits of keys: reserved by an estimate, settled by what was used, the same in this process and in a Redis that several share.
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type * as RateLimiter from "effect/persistence/RateLimiter"
 import * as Metric from "effect/Metric"
@@ -104,6 +105,21 @@ describe.each(counts)("limits a minute %s", (_name, store) => {
       expect((yield* Effect.flip(admit(key, { tokens: 5000 })))).toMatchObject({ retryMillis: 60_000 })
     }).pipe(Effect.provide(layer)))
 
+  it.effect("what comes back late is never more than there may be", () =>
+    Effect.gen(function*() {
+      const key = keyOf({ tokensPerMinute: 600 })
+      const first = yield* admit(key, { tokens: 600 })
+      yield* TestClock.adjust(60_000)
+      yield* first.settle({ tokens: 1, costMicros: 0 })
+      expect((yield* admit(key)).limits.tokens).toEqual({ limit: 600, remaining: 600, resetMillis: 0 })
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("a limit that was changed holds at once, and what is left of another is not its own", () =>
+    Effect.gen(function*() {
+      yield* admit(keyOf({ requestsPerMinute: 600 }))
+      expect((yield* admit(keyOf({ requestsPerMinute }))).limits.requests).toEqual({ limit: 3, remaining: 2, resetMillis: 20_000 })
+    }).pipe(Effect.provide(layer)))
+
   it.effect("keys do not share", () =>
     Effect.gen(function*() {
       yield* admit(keyOf({ requestsPerMinute: 1 }))
@@ -162,6 +178,16 @@ describe("budgets of this process", () => {
       expect((yield* admit(key, { tokens: 80, costMicros: 1 })).limits.tokens?.remaining).toBe(20)
     }).pipe(Effect.provide(layer)))
 
+  it.effect("and so does a client that leaves while the store is asked", () => {
+    const silent = Layer.effect(Spending, Effect.map(Spending, (real) => ({ ...real, exchange: () => Effect.never }))).pipe(Layer.provide(Spending.layerMemory))
+    return Effect.gen(function*() {
+      const waiting = yield* Effect.forkChild(admit(keyOf({ tokensPerMinute: 100 }, daily), { tokens: 80, costMicros: 1 }), { startImmediately: true })
+      expect((yield* admit(keyOf({ tokensPerMinute: 100 }))).limits.tokens?.remaining).toBe(20)
+      yield* Fiber.interrupt(waiting)
+      expect((yield* admit(keyOf({ tokensPerMinute: 100 }))).limits.tokens?.remaining).toBe(100)
+    }).pipe(Effect.provide(Layer.fresh(admissionOn(RateStore.layerMemory, silent))))
+  })
+
   it.effect("a budget that was raised serves at once", () =>
     Effect.gen(function*() {
       yield* (yield* admit(keyOf(undefined, daily), { costMicros: 1000 })).settle(undefined)
@@ -216,6 +242,38 @@ describe("a budget on a store", () => {
       expect(told.slice(1)).toEqual([
         { keyId: "ci", period: "1970-01", budgetMicros: 100_000, turn: 2, spentMicros: 100, wantedMicros: 100 * 10 + 1000 }
       ])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("gives back what was asked for in vain, and asks again for less", () => {
+    const { layer, told } = fresh()
+    return Effect.gen(function*() {
+      yield* admit(key, { costMicros: 50_000 })
+      expect((yield* Effect.flip(admit(key, { costMicros: 60_000 })))._tag).toBe("BudgetSpent")
+      yield* TestClock.adjust(250)
+      yield* admit(key, { costMicros: 40_000 })
+      expect((yield* Effect.flip(admit(key, { costMicros: 60_000 })))._tag).toBe("BudgetSpent")
+      expect(told.map(({ wantedMicros }) => wantedMicros)).toEqual([51_000, 111_000, 51_000, 91_000])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("gives back what was set aside for a request that cost nothing", () => {
+    const { layer, told } = fresh()
+    return Effect.gen(function*() {
+      yield* (yield* admit(key, { costMicros: 50_000 })).settle({ tokens: 0, costMicros: 0 })
+      yield* TestClock.adjust(250)
+      expect(told.map(({ wantedMicros }) => wantedMicros)).toEqual([51_000, 1000])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("is not asked for more than all of it", () => {
+    const { layer, told } = fresh()
+    return Effect.gen(function*() {
+      for (const costMicros of [100_001, Number.MAX_VALUE]) {
+        expect((yield* Effect.flip(admit(key, { costMicros })))._tag).toBe("BudgetSpent")
+      }
+      yield* admit(key, { costMicros: 100_000 })
+      expect(told.map(({ wantedMicros }) => wantedMicros)).toEqual([101_000])
     }).pipe(Effect.provide(layer))
   })
 

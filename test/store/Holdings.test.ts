@@ -74,6 +74,15 @@ describe("holdings", () => {
       expect(yield* Effect.flip(keys.find("mgk_stored"))).toBeInstanceOf(KeyInvalid)
     }).pipe(Effect.provide(services())))
 
+  it.effect("a key with an end that is no moment is refused", () =>
+    Effect.gen(function*() {
+      const keys = yield* GatewayKeys
+      const value = { name: "team", digest: keys.digest("mgk_stored"), prefix: "mgk_sto", expires_at: "2027-02-31T00:00:00Z" }
+      yield* (yield* Records).create("key", "k1", { value }, actor)
+      yield* TestClock.adjust("1 second")
+      expect(yield* Effect.flip(keys.find("mgk_stored"))).toBeInstanceOf(KeyInvalid)
+    }).pipe(Effect.provide(services())))
+
   it.effect("every version of a stored prompt can be asked for, and may hold declared partials", () =>
     Effect.gen(function*() {
       const prompts = yield* Prompts
