@@ -27,7 +27,9 @@ export class SlugUnknown extends Schema.TaggedError<SlugUnknown>()("SlugUnknown"
 /** A model, prompt, config, provider, key or request id that does not exist here. */
 export class RecordUnknown extends Schema.TaggedError<RecordUnknown>()("RecordUnknown", {
   kind: Schema.Literals(["model", "prompt", "config", "request", "provider", "key"]),
-  id: Schema.String
+  id: Schema.String,
+  /** It is the gateway key that names it, not the request. */
+  ofKey: Schema.optionalKey(Schema.Literal(true))
 }) {}
 /** What is to be kept cannot be: everything that is wrong with it, each with its place in what was sent. */
 export class RecordInvalid extends Schema.TaggedError<RecordInvalid>()("RecordInvalid", {

@@ -180,8 +180,11 @@ const traceFault = (headers: HeaderRecord): Refused => {
 
 const noConfig: Result.Result<undefined> = Result.succeed(undefined)
 
-/** What a request or its key writes for a config: an id, or JSON. */
-const configText = (headers: HeaderRecord, key: GatewayKey): string | undefined => gatewayHeader(headers, known.config)?.trim() || key.config
+/** What a request writes for a config: an id, or JSON. */
+const ownConfig = (headers: HeaderRecord): string | undefined => gatewayHeader(headers, known.config)?.trim() || undefined
+
+/** What it or its key writes for one. */
+const configText = (headers: HeaderRecord, key: GatewayKey): string | undefined => ownConfig(headers) ?? key.config
 
 const configId = (headers: HeaderRecord, key: GatewayKey): string | undefined => {
   const text = configText(headers, key)
@@ -201,7 +204,9 @@ const configOf = (
       new BodyInvalid({ code: "invalid_config", param: known.config.name, message: `${known.config.name}: ${path === "" ? "the config" : path} ${message}.` }))
   }
   const config = configs.find(text)
-  return config === undefined ? Result.fail(new RecordUnknown({ kind: "config", id: text.slice(0, 64) })) : Result.succeed(config)
+  if (config !== undefined) return Result.succeed(config)
+  const ofKey = ownConfig(headers) === undefined ? { ofKey: true as const } : {}
+  return Result.fail(new RecordUnknown({ kind: "config", id: text.slice(0, 64), ...ofKey }))
 }
 
 const timeout = (headers: HeaderRecord): Result.Result<number | undefined, BodyInvalid> => {

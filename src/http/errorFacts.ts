@@ -9,6 +9,7 @@ import type {
   RecordChanged,
   RecordInvalid,
   RecordRefused,
+  RecordUnknown,
   StoreUnavailable
 } from "../domain/GatewayError.ts"
 import type { ProviderError, Reason } from "../domain/ProviderError.ts"
@@ -237,13 +238,7 @@ const requestDraft = (error: RequestSide): Draft => {
     case "SlugUnknown":
       return notFound("provider_not_found", `There is no provider "${error.slug}"; ${slugs(error.known)}.`, error.param)
     case "RecordUnknown":
-      return notFound(
-        `${error.kind}_not_found`,
-        error.kind === "model"
-          ? "There is no such model for this key; GET /v1/models lists what it may call."
-          : `There is no such ${error.kind}.`,
-        error.kind === "config" ? "x-gateway-config" : error.kind === "model" ? "model" : "id"
-      )
+      return unknownDraft(error)
     case "RecordInvalid":
     case "RecordRefused":
     case "RecordChanged":
@@ -298,6 +293,16 @@ const recordDraft = (error: RecordInvalid | RecordRefused | RecordChanged): Draf
         message: `It has changed since; version ${error.version} is there now. Read it again, and send its ETag as If-Match.`
       }
   }
+}
+
+const unknownDraft = ({ id, kind, ofKey }: RecordUnknown): Draft => {
+  const code = `${kind}_not_found`
+  if (ofKey === true) {
+    return notFound(code, `This gateway key goes by the ${kind} "${id}", which does not exist any more: name another one, or ask those who run the gateway.`, null)
+  }
+  return kind === "model"
+    ? notFound(code, "There is no such model for this key; GET /v1/models lists what it may call.", "model")
+    : notFound(code, `There is no such ${kind}.`, kind === "config" ? "x-gateway-config" : "id")
 }
 
 const notFound = (code: string, message: string, param: string | null): Draft => ({

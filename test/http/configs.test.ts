@@ -75,6 +75,19 @@ describe("where a config comes from", () => {
       error: { message: "There is no such config.", type: "not_found_error", param: "x-gateway-config", code: "config_not_found" }
     }])
   })
+  it("the one of a key that is gone is no fault of the request", async () => {
+    const key = "mgk_orphan00000000000000000000000000"
+    const orphaned = over(echo, { keys: [...keys, { name: "orphan", key: Redacted.make(key), providers: undefined, models: undefined, config: "gone" }], configs: {} })
+    const answer = await orphaned.post(path, hello, { "x-gateway-api-key": key })
+    expect([answer.status, await answer.json()]).toEqual([404, {
+      error: {
+        message: "This gateway key goes by the config \"gone\", which does not exist any more: name another one, or ask those who run the gateway.",
+        type: "not_found_error",
+        param: null,
+        code: "config_not_found"
+      }
+    }])
+  })
   it("a model for a request that has none, on every route", async () => {
     const { post, seen } = gateway()
     const { messages } = hello

@@ -25,6 +25,7 @@ const rows: ReadonlyArray<Row> = [
   [new E.RecordUnknown({ kind: "model", id: "x" }), 404, NF, "model_not_found", "model", NF],
   [new E.RecordUnknown({ kind: "prompt", id: "x" }), 404, NF, "prompt_not_found", "id", NF],
   [new E.RecordUnknown({ kind: "config", id: "x" }), 404, NF, "config_not_found", "x-gateway-config", NF],
+  [new E.RecordUnknown({ kind: "config", id: "x", ofKey: true }), 404, NF, "config_not_found", null, NF],
   [new E.CredentialsMissing({ message }), 401, AUTH, "provider_credentials_missing", "authorization", AUTH],
   [new E.CredentialsInvalid({ message }), 401, AUTH, "provider_credentials_invalid", "authorization", AUTH],
   [new E.ContentTypeUnsupported({ code: "unsupported_charset", message }), 415, IRE, "unsupported_charset", null, IRE],
