@@ -59,10 +59,18 @@ export const layer = (location: StoreLocation): Layer.Layer<SqlClient.SqlClient,
 /** True on SQLite, false on PostgreSQL. */
 export const onSqlite = (sql: SqlClient.SqlClient): boolean => sql.onDialectOrElse({ sqlite: () => true, orElse: () => false })
 
+/**
+ * All of the work or nothing. Effect takes it for a defect when a ROLLBACK fails. It does where the connection was lost, and
+ * then there is nothing to roll back: it is a failure of the database like any other, and must end no fiber that writes.
+ */
+export const transaction = (sql: SqlClient.SqlClient) =>
+  <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
+    Effect.catchDefect(sql.withTransaction(work), (defect) => isSqlError(defect) ? Effect.fail(defect) : Effect.die(defect))
+
 const postgresTransaction = (sql: SqlClient.SqlClient, setting: string, value: string) =>
   <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
     Effect.provideService(
-      sql.withTransaction(Effect.andThen(sql`SELECT set_config(${setting}, ${value}, true)`, work)),
+      transaction(sql)(Effect.andThen(sql`SELECT set_config(${setting}, ${value}, true)`, work)),
       SqlClient.BeginTransaction,
       "BEGIN ISOLATION LEVEL READ COMMITTED"
     )
@@ -72,13 +80,13 @@ const postgresTransaction = (sql: SqlClient.SqlClient, setting: string, value: s
  * stands still, so that the others need not wait for it.
  */
 export const durably = (sql: SqlClient.SqlClient) =>
-  onSqlite(sql) ? sql.withTransaction : postgresTransaction(sql, "idle_in_transaction_session_timeout", "5s")
+  onSqlite(sql) ? transaction(sql) : postgresTransaction(sql, "idle_in_transaction_session_timeout", "5s")
 
 /** All of the work or nothing, without waiting for the disk: it survives the process, and a loss of power perhaps not. */
 export const lazily = (sql: SqlClient.SqlClient) =>
   onSqlite(sql)
     ? <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
-      Effect.provideService(sql.withTransaction(work), SqlClient.BeginTransaction, SqliteClient.lazyBegin)
+      Effect.provideService(transaction(sql)(work), SqlClient.BeginTransaction, SqliteClient.lazyBegin)
     : postgresTransaction(sql, "synchronous_commit", "off")
 
 /** SQLite: full, disk error, read-only. PostgreSQL: disk full, out of resources, a replica that only reads. */

@@ -142,6 +142,17 @@ describe.each(servers)("F33 on $name", (database) => {
       yield* Effect.provide(Effect.provideService(work, Limits, limits), logger)
     }).pipe(Effect.scoped), 60_000)
 
+  it.live.runIf(database.takesSeveral)("a connection that ends in the middle of a transaction is an outage like any other", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const within = yield* Sql.answered
+      const ended = sql`SELECT pg_terminate_backend(pg_backend_pid())`
+      for (const transaction of [Sql.durably(sql), Sql.lazily(sql)]) {
+        expect(yield* Effect.flip(within(transaction(ended)))).toEqual(unreachable)
+        expect(yield* again(within(transaction(sql`SELECT 1 AS one`)))).toEqual([{ one: 1 }])
+      }
+    }).pipe(Effect.provide(storeOn(database)), patiently))
+
   it.effect("a database that only reads answers that it takes no more", () =>
     Effect.gen(function*() {
       const location = yield* database.location
