@@ -75,9 +75,10 @@ export interface LimitValues {
   readonly leaseMillis: number
   /** Reserved from a budget for an answer whose length the request does not bound. */
   readonly budgetOutputTokens: number
-  /** Of the store: requests that may wait to be written, requests that are kept, days that sums are kept. */
+  /** Of the store: requests that may wait to be written, requests and changes of the audit log that are kept, days that sums are kept. */
   readonly usageQueue: number
   readonly requestsStored: number
+  readonly auditStored: number
   readonly usageDays: number
 }
 
@@ -157,6 +158,7 @@ export const defaultLimits: LimitValues = {
   budgetOutputTokens: 4_096,
   usageQueue: 10_000,
   requestsStored: 100_000,
+  auditStored: 100_000,
   usageDays: 400
 }
 

@@ -224,6 +224,7 @@ const limits = Schema.Struct({
   budgetOutputTokens: count,
   usageQueue: count,
   requestsStored: count,
+  auditStored: count,
   usageDays: count
 } satisfies Record<keyof LimitValues, unknown>)
 
