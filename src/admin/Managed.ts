@@ -51,7 +51,7 @@ export type Edit<E = never> = (before: StoredRecord, held: Held) => Effect.Effec
 /** The steps every change takes, for kinds that have changes of their own. */
 export interface Changing<A> extends Pick<Managed<A>, "list" | "get" | "remove"> {
   readonly read: (record: StoredRecord) => Effect.Effect<A, RecordRefused>
-  readonly insert: (change: (held: Held) => Effect.Effect<Change, RecordInvalid>, actor: Actor) => Effect.Effect<StoredRecord, ChangeFault>
+  readonly insert: (change: (held: Held) => Effect.Effect<Change, RecordInvalid | RecordRefused>, actor: Actor) => Effect.Effect<StoredRecord, ChangeFault>
   readonly edit: <E>(id: string, actor: Actor, expected: Expected, edit: Edit<E>) => Effect.Effect<StoredRecord, ChangeFault | E>
 }
 
