@@ -70,6 +70,8 @@ export interface LimitValues {
   readonly storeConnections: number
   readonly storeAnswerMillis: number
   readonly storeLockMillis: number
+  /** How long a service that starts waits for a store that is away. */
+  readonly storeStartMillis: number
   /** How often what was spent is written, and how long a part of a budget is a process's own without that. */
   readonly spendingMillis: number
   readonly leaseMillis: number
@@ -152,6 +154,7 @@ export const defaultLimits: LimitValues = {
   storeConnections: 10,
   storeAnswerMillis: 900,
   storeLockMillis: 5_000,
+  storeStartMillis: 30_000,
   spendingMillis: 250,
   // Renewed when half of it is over: a key in use is served for 10 minutes without a store.
   leaseMillis: 20 * 60_000,

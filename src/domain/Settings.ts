@@ -219,6 +219,7 @@ const limits = Schema.Struct({
   storeConnections: count,
   storeAnswerMillis: duration,
   storeLockMillis: duration,
+  storeStartMillis: pause,
   spendingMillis: duration,
   leaseMillis: duration,
   budgetOutputTokens: count,

@@ -100,9 +100,9 @@ export const migrate: Effect.Effect<ReadonlyArray<readonly [id: number, name: st
   }
 ).pipe(Effect.mapError(unusable))
 
-/** The database there, with its tables. Fails when it cannot be reached or is none of ours. */
-export const database = (location: StoreLocation): Layer.Layer<SqlClient.SqlClient, StoreUnusable> =>
-  Layer.tap(layer(location), (context) => Effect.provideContext(Effect.andThen(reached(describeStore(location)), migrate), context))
+/** The database there, with its tables. Fails when it cannot be reached or is none of ours; `awaited` in the place of `reached` is patient. */
+export const database = (location: StoreLocation, reach: typeof reached = reached): Layer.Layer<SqlClient.SqlClient, StoreUnusable> =>
+  Layer.tap(layer(location), (context) => Effect.provideContext(Effect.andThen(reach(describeStore(location)), migrate), context))
 
 /** A database of this process alone, gone when it ends. */
 export const databaseMemory: Layer.Layer<SqlClient.SqlClient> = Layer.orDie(Layer.suspend(() => database(storeMemory)))
