@@ -16,18 +16,16 @@ import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { inference, momentMillis, readKey } from "../domain/readKey.ts"
 import type { KeySetting, WrittenKey } from "../domain/Settings.ts"
 import { dollarsOf } from "../domain/Usage.ts"
-import { GatewayKeys, KeyEntry } from "../keys/GatewayKeys.ts"
+import { GatewayKeys, type KeyEntry, readKeyEntry } from "../keys/GatewayKeys.ts"
 import { keyPrefix } from "../keys/keyPrefix.ts"
 import type { Held, Holdings } from "../store/Holdings.ts"
-import { newestOf, recordReader } from "../store/readRecord.ts"
+import { newestOf } from "../store/readRecord.ts"
 import type { Actor, Records, StoredRecord } from "../store/Records.ts"
 import { type ChangeFault, type Expected, invalid, type Kind, type Managed, managing, type Turn } from "./Managed.ts"
 import { momentOf, resourceReader } from "./readBody.ts"
 
-const entryReader = recordReader(KeyEntry)
-
 const shownStored = (record: StoredRecord): Result.Result<Key, string> =>
-  Result.map(entryReader(record), (entry) => {
+  Result.map(readKeyEntry(record), (entry) => {
     const { digest: _, ...shown } = entry
     return {
       object: "key",
@@ -88,7 +86,7 @@ const judged = (limits: LimitValues, written: JsonObject, held: Held): Result.Re
 
 /** What the gateway knows of a key stays with it, whatever is written. */
 const ownPart = (record: StoredRecord): Result.Result<Pick<typeof KeyEntry.Type, "digest" | "prefix" | "revoked_at">, ReadonlyArray<Fault>> =>
-  Result.match(entryReader(record), {
+  Result.match(readKeyEntry(record), {
     onFailure: (why) => Result.fail([faultAt([], `of the key as it is kept cannot be read: ${why}`)]),
     onSuccess: ({ digest, prefix, revoked_at: revoked }) => Result.succeed({ digest, prefix, ...(revoked === undefined ? {} : { revoked_at: revoked }) })
   })
@@ -97,7 +95,7 @@ const ownPart = (record: StoredRecord): Result.Result<Pick<typeof KeyEntry.Type,
 const openKeys = ({ declared, records }: Held): ReadonlyArray<Pick<KeySetting, "scopes" | "expiresMillis">> => [
   ...declared.keys,
   ...newestOf(records.key).flatMap((record) => {
-    const entry = Result.getOrUndefined(entryReader(record))
+    const entry = Result.getOrUndefined(readKeyEntry(record))
     if (entry === undefined || entry.revoked_at !== undefined) return []
     const { expires_at: expires, scopes = inference } = entry
     return [{ scopes, ...(expires === undefined ? {} : { expiresMillis: momentMillis(expires) ?? 0 }) }]
