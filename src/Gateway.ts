@@ -41,7 +41,7 @@ import { Holdings } from "./store/Holdings.ts"
 import type { Records } from "./store/Records.ts"
 import { RequestTable } from "./store/RequestTable.ts"
 import { Spending } from "./store/Spending.ts"
-import type { StoreUnusable } from "./store/Sql.ts"
+import { awaited, type StoreUnusable } from "./store/Sql.ts"
 import * as Store from "./store/Store.ts"
 import { Vault } from "./store/Vault.ts"
 import { ProcessMetrics } from "./telemetry/ProcessMetrics.ts"
@@ -129,11 +129,11 @@ const layerAdministration = (settings: Settings): Layer.Layer<Administration, St
 
 /** Every service but the network: give it a Transport, a real one or a scripted one. */
 const layerNoDeps = (settings: Settings, parts: GatewayParts = {}): Layer.Layer<GatewayServices, StoreUnusable, Transport> =>
-  services(settings, parts, sharing(settings), Store.layerOf(settings.store))
+  services(settings, parts, sharing(settings), Store.layerOf(settings.store, awaited))
 
 /** The services over the real network, without HTTP of our own. */
 const layerServices = (settings: Settings, parts: GatewayParts = {}, shared = sharing(settings)): Layer.Layer<GatewayServices, StoreUnusable> =>
-  services(settings, parts, shared, Store.layerOf(settings.store)).pipe(
+  services(settings, parts, shared, Store.layerOf(settings.store, awaited)).pipe(
     Layer.provide(Transport.layer.pipe(Layer.provide(Layer.succeed(Limits, settings.limits))))
   )
 

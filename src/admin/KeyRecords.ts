@@ -10,13 +10,14 @@ import { heldAccounts } from "../catalog/heldAccounts.ts"
 import { heldConfigs } from "../catalog/heldConfigs.ts"
 import { type Fault, faultAt } from "../domain/faults.ts"
 import { RecordRefused } from "../domain/GatewayError.ts"
+import type { KeyScope } from "../domain/GatewayKey.ts"
 import { jsonObjectOf, type JsonObject } from "../domain/json.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { momentMillis } from "../domain/moments.ts"
-import { readKey } from "../domain/readKey.ts"
+import { inference, readKey } from "../domain/readKey.ts"
 import type { KeySetting, WrittenKey } from "../domain/Settings.ts"
 import { dollarsOf } from "../domain/Usage.ts"
-import { GatewayKeys, KeptOfKey, KeyEntry } from "../keys/GatewayKeys.ts"
+import { GatewayKeys, KeptOfKey, readKeyEntry } from "../keys/GatewayKeys.ts"
 import { keyPrefix, makeKey } from "../keys/KeyText.ts"
 import type { Held, Holdings } from "../store/Holdings.ts"
 import { newestOf, recordReader } from "../store/readRecord.ts"
@@ -24,11 +25,10 @@ import type { Actor, Records, StoredRecord } from "../store/Records.ts"
 import { type ChangeFault, type Expected, invalid, type Kind, type Managed, managing, type Turn, unreadable } from "./Managed.ts"
 import { momentOf, resourceReader } from "./readBody.ts"
 
-const entryReader = recordReader(KeyEntry)
 const keptReader = recordReader(KeptOfKey)
 
 const shownStored = (record: StoredRecord): Result.Result<Key, string> =>
-  Result.map(entryReader(record), (entry) => {
+  Result.map(readKeyEntry(record), (entry) => {
     const { digest: _, ...shown } = entry
     return {
       object: "key",
@@ -87,12 +87,22 @@ const judged = (limits: LimitValues, written: JsonObject, held: Held): Result.Re
   })
 }
 
-const isAdmin = (nowMillis: number, { expires_at: expires, revoked_at: revoked, scopes }: typeof KeyEntry.Type): boolean =>
-  scopes?.includes("admin") === true && revoked === undefined && (expires === undefined || (momentMillis(expires) ?? 0) > nowMillis)
+/** What keys that are not revoked are for and until when, be they declared or stored. */
+const openKeys = ({ declared, records }: Held): ReadonlyArray<Pick<KeySetting, "scopes" | "expiresMillis">> => [
+  ...declared.keys,
+  ...newestOf(records.key).flatMap((record) => {
+    const entry = Result.getOrUndefined(readKeyEntry(record))
+    if (entry === undefined || entry.revoked_at !== undefined) return []
+    const { expires_at: expires, scopes = inference } = entry
+    return [{ scopes, ...(expires === undefined ? {} : { expiresMillis: momentMillis(expires) ?? 0 }) }]
+  })
+]
 
-const hasAdmin = ({ declared, records }: Held, nowMillis: number): boolean =>
-  declared.keys.some(({ expiresMillis, scopes }) => scopes?.includes("admin") === true && (expiresMillis === undefined || expiresMillis > nowMillis)) ||
-  newestOf(records.key).some((record) => Result.match(entryReader(record), { onFailure: () => false, onSuccess: (entry) => isAdmin(nowMillis, entry) }))
+/** Whether a key has this scope, though its time may be over. */
+export const hasKey = (held: Held, scope: KeyScope): boolean => openKeys(held).some(({ scopes = inference }) => scopes.includes(scope))
+
+const hasAdmin = (held: Held, nowMillis: number): boolean =>
+  openKeys(held).some(({ expiresMillis, scopes = inference }) => scopes.includes("admin") && (expiresMillis === undefined || expiresMillis > nowMillis))
 
 /** Whoever takes away the last key that opens this API would find the door closed behind them. */
 const adminGuard: Kind<Key>["guard"] = (before, after, changed, nowMillis) =>
@@ -104,11 +114,16 @@ const adminGuard: Kind<Key>["guard"] = (before, after, changed, nowMillis) =>
 const freshId = (nowMillis: number): string => `key_${nowMillis.toString(36).padStart(9, "0")}${randomBytes(6).toString("hex")}`
 
 export interface KeyRecords extends Managed<Key> {
+  /** Makes a key of this scope where there is none; undefined where there is. Of several processes that try at once one makes it. */
+  readonly createFirst: (scope: KeyScope, actor: Actor) => Effect.Effect<Key | undefined, ChangeFault>
   /** Revokes the key: it is refused from now on, and stays listed. */
   readonly remove: (id: string, actor: Actor, expected?: Expected) => Effect.Effect<void, ChangeFault>
   /** Gives the key another text; the one it had is refused from now on. */
   readonly rotate: (id: string, actor: Actor, expected?: Expected) => Effect.Effect<Key, ChangeFault>
 }
+
+const thereIsOne = (scope: KeyScope): RecordRefused =>
+  new RecordRefused({ code: "already_exists", message: `There is a key with the scope "${scope}" already.` })
 
 /** A key that is revoked changes no more. */
 const unrevoked = ({ id, value }: StoredRecord): Effect.Effect<void, RecordRefused> =>
@@ -128,19 +143,25 @@ export const keyRecords = (turn: Turn): Effect.Effect<KeyRecords, never, Records
   const { edit, insert, read } = changing
   /** What is kept of a new text. */
   const textPart = (text: string) => ({ digest: keys.digest(text), prefix: keyPrefix(Redacted.make(text)) ?? "" })
+  /** `allowed` fails where the keys there are rule out another one. */
+  const make = Effect.fnUntraced(function*(written: JsonObject, actor: Actor, allowed: (held: Held) => Effect.Effect<void, RecordRefused>) {
+    const text = makeKey()
+    const id = freshId(yield* Clock.currentTimeMillis)
+    const change = (held: Held) =>
+      Effect.andThen(allowed(held), Effect.mapBoth(Effect.fromResult(judged(limits, written, held)), {
+        onFailure: invalid,
+        onSuccess: (body) => ({ id, content: { value: jsonObjectOf({ ...body, ...textPart(text) }) } })
+      }))
+    return { ...(yield* Effect.flatMap(insert(change, actor), read)), key: text }
+  })
 
   return {
     ...changing,
-    create: Effect.fnUntraced(function*(written, actor) {
-      const text = makeKey()
-      const id = freshId(yield* Clock.currentTimeMillis)
-      const change = (held: Held) =>
-        Effect.mapBoth(Effect.fromResult(judged(limits, written, held)), {
-          onFailure: invalid,
-          onSuccess: (body) => ({ id, content: { value: jsonObjectOf({ ...body, ...textPart(text) }) } })
-        })
-      return { ...(yield* Effect.flatMap(insert(change, actor), read)), key: text }
-    }),
+    create: (written, actor) => make(written, actor, () => Effect.void),
+    createFirst: (scope, actor) =>
+      make({ name: scope, scopes: [scope] }, actor, (held) => hasKey(held, scope) ? Effect.fail(thereIsOne(scope)) : Effect.void).pipe(
+        Effect.catchIf((error) => error._tag === "RecordRefused" && error.code === "already_exists", () => Effect.undefined)
+      ),
     update: (id, written, actor, expected) =>
       Effect.flatMap(edit(id, actor, expected, Effect.fnUntraced(function*(before, held) {
         yield* unrevoked(before)

@@ -7,7 +7,7 @@ import { RecordChanged, RecordInvalid, RecordRefused, RecordUnknown, type StoreU
 import type { Fault } from "../domain/faults.ts"
 import type { JsonObject } from "../domain/json.ts"
 import { type Held, Holdings } from "../store/Holdings.ts"
-import { type Actor, type Page, type RecordContent, type RecordKind, Records, type StoredRecord } from "../store/Records.ts"
+import { type Actor, type Page, type RecordContent, type RecordKind, Records, RecordsMoved, type StoredRecord } from "../store/Records.ts"
 import { isNoId, longestId } from "./noId.ts"
 
 export type ReadFault = RecordUnknown | RecordRefused | StoreUnavailable
@@ -51,7 +51,7 @@ export type Edit<E = never> = (before: StoredRecord, held: Held) => Effect.Effec
 /** The steps every change takes, for kinds that have changes of their own. */
 export interface Changing<A> extends Pick<Managed<A>, "list" | "get" | "remove"> {
   readonly read: (record: StoredRecord) => Effect.Effect<A, RecordRefused>
-  readonly insert: (change: (held: Held) => Effect.Effect<Change, RecordInvalid>, actor: Actor) => Effect.Effect<StoredRecord, ChangeFault>
+  readonly insert: (change: (held: Held) => Effect.Effect<Change, RecordInvalid | RecordRefused>, actor: Actor) => Effect.Effect<StoredRecord, ChangeFault>
   readonly edit: <E>(id: string, actor: Actor, expected: Expected, edit: Edit<E>) => Effect.Effect<StoredRecord, ChangeFault | E>
 }
 
@@ -67,9 +67,6 @@ const declaredFault = (kind: RecordKind, id: string): RecordRefused =>
     message: `The ${kind} "${id}" is declared under "${places[kind]}" of the configuration file, or by the environment; change it there.`
   })
 
-/** How often a change without a condition starts again from a record that has changed meanwhile. */
-const restarts = 5
-
 /** Every version of a record that a change would leave. */
 const withRecord = (held: Held, kind: RecordKind, id: string, next: StoredRecord | undefined): Held => {
   const others = held.records[kind].filter((one) => one.id !== id)
@@ -77,7 +74,7 @@ const withRecord = (held: Held, kind: RecordKind, id: string, next: StoredRecord
   return { ...held, records: { ...held.records, [kind]: next === undefined ? others : [...others, ...own, next] } }
 }
 
-/** Lets one change through at a time, so that each is judged by what the one before it left. */
+/** Lets one change through at a time, so that those of this process need not start again for each other. */
 export type Turn = <A, E, R>(change: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 interface Parts<A> {
@@ -122,12 +119,16 @@ const reading = <A>({ holdings, records, spec: { declared, kind, shown } }: Part
   return { read, found, get, list }
 }
 
-/** What others did in between is taken in, unless the change was made from a certain version. */
-const settled = <B, E>(expected: Expected, change: Effect.Effect<B, E | RecordChanged>) =>
-  expected === undefined ? Effect.retry(change, { times: restarts, while: (error) => error instanceof RecordChanged }) : change
+/**
+ * A change that another process was faster than is judged anew, by what that one left. It waits for nobody: each time it
+ * starts again, another one has come to its end.
+ */
+const settled = <B, E>(change: Effect.Effect<B, E | RecordsMoved>): Effect.Effect<B, E> =>
+  Effect.catch(change, (error) => error instanceof RecordsMoved ? settled(change) : Effect.fail(error))
 
 const changes = <A>({ holdings, records, spec: { declared, guard, kind }, turn }: Parts<A>, found: ReturnType<typeof reading<A>>["found"]) => {
-  const isDeclared = (id: string) => declared(holdings.held()).has(id)
+  /** What a change is judged by, looked at anew. It is made only while that is all there is. */
+  const current = Effect.map(holdings.refresh, () => holdings.held())
   const guarded = Effect.fnUntraced(function*(held: Held, id: string, next: StoredRecord | undefined) {
     const refused = guard(held, withRecord(held, kind, id, next), id, yield* Clock.currentTimeMillis)
     if (refused !== undefined) return yield* refused
@@ -135,50 +136,45 @@ const changes = <A>({ holdings, records, spec: { declared, guard, kind }, turn }
   /** A change that has begun is finished, whoever hangs up, and holds here before it is told. */
   const finished = <B, E>(write: Effect.Effect<B, E>) => Effect.uninterruptible(Effect.tap(write, () => Effect.ignore(holdings.refresh)))
 
-  /** The record a change starts from; all that is held is looked at anew before. */
-  const starting = Effect.fnUntraced(function*(id: string, expected: Expected) {
-    yield* holdings.refresh
-    if (isDeclared(id)) return yield* declaredFault(kind, id)
+  /** The record a change starts from. */
+  const starting = Effect.fnUntraced(function*(held: Held, id: string, expected: Expected) {
+    if (declared(held).has(id)) return yield* declaredFault(kind, id)
     const before = yield* found(id)
     if (expected !== undefined && !expected(before)) return yield* new RecordChanged({ version: before.version })
     return before
   })
 
   const insert: Changing<A>["insert"] = (change, actor) =>
-    turn(Effect.gen(function*() {
-      yield* holdings.refresh
-      const held = holdings.held()
+    turn(settled(Effect.gen(function*() {
+      const held = yield* current
       const { content, id } = yield* change(held)
-      if (isDeclared(id)) return yield* declaredFault(kind, id)
+      if (declared(held).has(id)) return yield* declaredFault(kind, id)
       const atMillis = yield* Clock.currentTimeMillis
       yield* guarded(held, id, { kind, id, version: 1, createdMillis: atMillis, updatedMillis: atMillis, value: content.value, secret: content.secret ?? undefined })
-      return yield* finished(Effect.catchTag(records.create(kind, id, content, actor), "RecordTaken", () =>
+      return yield* finished(Effect.catchTag(records.create(kind, id, content, actor, held.revision), "RecordTaken", () =>
         Effect.fail(new RecordRefused({ code: "already_exists", message: `There is a ${kind} "${id}" already; change it by PUT, or choose another id.` }))))
-    }))
+    })))
 
   const edit: Changing<A>["edit"] = (id, actor, expected, make) =>
-    turn(settled(expected, Effect.gen(function*() {
-      const before = yield* starting(id, expected)
-      const held = holdings.held()
+    turn(settled(Effect.gen(function*() {
+      const held = yield* current
+      const before = yield* starting(held, id, expected)
       const content = yield* make(before, held)
       const secret = content.secret === undefined ? before.secret : content.secret ?? undefined
       yield* guarded(held, id, { ...before, version: before.version + 1, value: content.value, secret })
-      return yield* finished(Effect.catchTags(records.update(kind, id, content, actor, before.version), {
+      return yield* finished(Effect.catchTags(records.update(kind, id, content, actor, held.revision), {
         RecordMissing: () => Effect.fail(new RecordUnknown({ kind, id })),
-        RecordStale: ({ version }) => Effect.fail(new RecordChanged({ version })),
         RecordBroken: ({ why }) => Effect.fail(unreadable(kind, id, why))
       }))
     })))
 
   const remove: Changing<A>["remove"] = (id, actor, expected) =>
-    turn(settled(expected, Effect.gen(function*() {
+    turn(settled(Effect.gen(function*() {
+      const held = yield* current
       // What cannot be read can still be removed.
-      const before = yield* Effect.catchIf(starting(id, expected), isUnreadable, () => Effect.succeed(undefined))
-      yield* guarded(holdings.held(), id, undefined)
-      yield* finished(Effect.catchTags(records.remove(kind, id, actor, before?.version), {
-        RecordMissing: () => Effect.fail(new RecordUnknown({ kind, id })),
-        RecordStale: ({ version }) => Effect.fail(new RecordChanged({ version }))
-      }))
+      yield* Effect.catchIf(Effect.asVoid(starting(held, id, expected)), isUnreadable, () => Effect.void)
+      yield* guarded(held, id, undefined)
+      yield* finished(Effect.catchTag(records.remove(kind, id, actor, held.revision), "RecordMissing", () => Effect.fail(new RecordUnknown({ kind, id }))))
     })))
   return { insert, edit, remove }
 }

@@ -3,7 +3,7 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { Administration } from "../admin/Administration.ts"
-import type { KeyScope } from "../domain/GatewayKey.ts"
+import { hasKey } from "../admin/KeyRecords.ts"
 import { inference } from "../domain/readKey.ts"
 import type { Settings } from "../domain/Settings.ts"
 import { errorFacts } from "../http/errorFacts.ts"
@@ -17,8 +17,6 @@ export interface FirstKeys {
   readonly admin: string | undefined
 }
 
-const mostKeys = 1_000
-
 /** What is declared, and the key that was made for this run unless another may call models. */
 export const withKey = (made: string | undefined) => (read: Settings): Declarations => {
   const isMissing = made !== undefined && !read.keys.some(({ scopes = inference }) => scopes.includes("inference"))
@@ -29,11 +27,10 @@ export const withKey = (made: string | undefined) => (read: Settings): Declarati
 export const firstKeys = Effect.fnUntraced(function*(settings: Settings) {
   const { keys } = yield* Administration
   const holdings = yield* Holdings
-  const { rows } = yield* keys.list(mostKeys)
-  const isThere = (scope: KeyScope): boolean => rows.some(({ revoked_at: revoked, scopes = inference }) => revoked === undefined && scopes.includes(scope))
-  const made = isThere("inference") ? undefined : makeKey()
+  yield* holdings.refresh
+  const made = hasKey(holdings.held(), "inference") ? undefined : makeKey()
   yield* holdings.declare(withKey(made)(settings))
-  const admin = isThere("admin") ? undefined : yield* keys.create({ name: "admin", scopes: ["admin"] }, { id: "cli", requestId: undefined })
+  const admin = yield* keys.createFirst("admin", { id: "cli", requestId: undefined })
   const first: FirstKeys = { inference: made, admin: admin?.key }
   return first
 }, Effect.mapError((error) => failed(`the first keys cannot be made: ${errorFacts(error).message}`)))

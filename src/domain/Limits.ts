@@ -70,14 +70,17 @@ export interface LimitValues {
   readonly storeConnections: number
   readonly storeAnswerMillis: number
   readonly storeLockMillis: number
+  /** How long a service that starts waits for a store that is away. */
+  readonly storeStartMillis: number
   /** How often what was spent is written, and how long a part of a budget is a process's own without that. */
   readonly spendingMillis: number
   readonly leaseMillis: number
   /** Reserved from a budget for an answer whose length the request does not bound. */
   readonly budgetOutputTokens: number
-  /** Of the store: requests that may wait to be written, requests that are kept, days that sums are kept. */
+  /** Of the store: requests that may wait to be written, requests and changes of the audit log that are kept, days that sums are kept. */
   readonly usageQueue: number
   readonly requestsStored: number
+  readonly auditStored: number
   readonly usageDays: number
   /** Of media that are fetched: bytes and URLs of one request, and how long it waits; bytes and connections of all requests at once. */
   readonly mediaBytes: number
@@ -157,12 +160,14 @@ export const defaultLimits: LimitValues = {
   storeConnections: 10,
   storeAnswerMillis: 900,
   storeLockMillis: 5_000,
+  storeStartMillis: 30_000,
   spendingMillis: 250,
   // Renewed when half of it is over: a key in use is served for 10 minutes without a store.
   leaseMillis: 20 * 60_000,
   budgetOutputTokens: 4_096,
   usageQueue: 10_000,
   requestsStored: 100_000,
+  auditStored: 100_000,
   usageDays: 400,
   // In base64 they are 27 MiB; Claude takes requests of 30 MB, and a hundred images in one.
   mediaBytes: 20 * MiB,

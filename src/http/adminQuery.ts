@@ -38,6 +38,9 @@ export const pageQuery = (url: string): Result.Result<{ readonly limit: number; 
     return { limit: (yield* whole("limit", limit, mostRows)) ?? usualRows, cursor }
   })
 
+const name = (field: string, text: string | undefined): Result.Result<string | undefined, BodyInvalid> =>
+  text === undefined || !isNoId(text) ? Result.succeed(text) : invalid(field, "is a name of at most 256 characters, without control characters.")
+
 export const requestQuery = (url: string): Result.Result<RequestQuery, BodyInvalid> =>
   Result.gen(function*() {
     const fields = yield* read(url, ["status", "provider", "model", "key", "since", "limit", "cursor"])
@@ -45,9 +48,9 @@ export const requestQuery = (url: string): Result.Result<RequestQuery, BodyInval
     if (fields.since !== undefined && since === undefined) return yield* invalid("since", "is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")
     return {
       status: yield* whole("status", fields.status, 599),
-      provider: fields.provider,
-      model: fields.model,
-      key: fields.key,
+      provider: yield* name("provider", fields.provider),
+      model: yield* name("model", fields.model),
+      key: yield* name("key", fields.key),
       since,
       limit: (yield* whole("limit", fields.limit, mostRows)) ?? usualRows,
       cursor: yield* whole("cursor", fields.cursor, Number.MAX_SAFE_INTEGER)

@@ -94,13 +94,14 @@ const declaredKeys = (entries: ReadonlyArray<KeySetting>, digestOf: Digest): Map
     return [digest.toString("base64"), known(digest, { ...rest, id: rest.name, providers, models, scopes })]
   }))
 
-const read = recordReader(KeyEntry)
+/** A stored key as it is written. */
+export const readKeyEntry = recordReader(KeyEntry)
 
 const heldKeys = ({ declared, records }: Held, digestOf: Digest): { readonly view: KnownKeys; readonly faults: ReadonlyArray<RecordFault> } => {
   const faults: Array<RecordFault> = []
   const view = declaredKeys(declared.keys, digestOf)
   for (const record of newestOf(records.key)) {
-    const entry = read(record)
+    const entry = readKeyEntry(record)
     if (Result.isFailure(entry)) {
       faults.push({ id: `key ${record.id}`, message: entry.failure })
     } else if (entry.success.revoked_at === undefined && !view.has(entry.success.digest)) {

@@ -19,11 +19,16 @@ export interface RecordFault {
   readonly message: string
 }
 
-/** All there is: declarations, and by kind every version of every record, the versions of one id in their order. */
+/** All there is: declarations, and by kind every version that is kept of every record, the versions of one id in their order. */
 export interface Held {
   readonly declared: Declarations
   readonly records: Readonly<Record<RecordKind, ReadonlyArray<StoredRecord>>>
+  /** The revision of the store that the records are of; while nothing changes after it, they are all there are. */
+  readonly revision: number
 }
+
+/** No store has it. */
+const unread = -1
 
 /** Pure: a view of what is held, and which records could not be used for it. */
 export type Build<A> = (held: Held) => { readonly view: A; readonly faults: ReadonlyArray<RecordFault> }
@@ -76,8 +81,7 @@ const begin = Effect.fnUntraced(function*(declared: Declarations) {
 const follow = (records: Records["Service"], declared: Declarations): Holdings["Service"] => {
   const oneAtATime = Semaphore.makeUnsafe(1)
   const following: Array<Following> = []
-  let held: Held = { declared, records: { provider: [], key: [], config: [], prompt: [] } }
-  let revision: number | undefined
+  let held: Held = { declared, records: { provider: [], key: [], config: [], prompt: [] }, revision: unread }
   let isFresh = true
   let told = ""
   const report = (faults: ReadonlyArray<RecordFault>): Effect.Effect<void> => {
@@ -94,14 +98,13 @@ const follow = (records: Records["Service"], declared: Declarations): Holdings["
       return report(prepared.flatMap(({ faults }) => faults))
     })
   const load = Effect.gen(function*() {
-    const now = yield* records.revision
-    if (now === revision) return
+    const revision = yield* records.revision
+    if (revision === held.revision) return
     const provider = yield* records.histories("provider")
     const key = yield* records.histories("key")
     const config = yield* records.histories("config")
     const prompt = yield* records.histories("prompt")
-    yield* put({ ...held, records: { provider, key, config, prompt } })
-    revision = now
+    yield* put({ ...held, records: { provider, key, config, prompt }, revision })
   })
   const found = (fresh: boolean): Effect.Effect<void> =>
     Effect.sync(() => {

@@ -5,6 +5,7 @@ import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, readFileSync, ren
 import { dirname } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import { fingerprint, keyOf } from "./Envelope.ts"
 import { StoreUnusable } from "./Sql.ts"
 
 /** 32 bytes each, as base64. The first encrypts, all of them decrypt. */
@@ -15,8 +16,8 @@ export interface MasterKeys {
   readonly all: Effect.Effect<MasterTexts, StoreUnusable>
   /** Puts a new key first, where keys are the gateway's own to make. */
   readonly renew: Effect.Effect<void, StoreUnusable>
-  /** Forgets all but the first, where keys are the gateway's own. */
-  readonly retire: Effect.Effect<void, StoreUnusable>
+  /** Forgets all but the first and those of these fingerprints, where keys are the gateway's own. */
+  readonly retire: (used: ReadonlySet<string>) => Effect.Effect<void, StoreUnusable>
   /** What an operator looks at when no key fits. */
   readonly where: string
 }
@@ -27,7 +28,7 @@ export const randomMasterText = (): string => randomBytes(32).toString("base64")
 export const masterKeysGiven = (texts: MasterTexts, where: string): MasterKeys => ({
   all: Effect.succeed(texts),
   renew: Effect.void,
-  retire: Effect.void,
+  retire: () => Effect.void,
   where
 })
 
@@ -40,7 +41,16 @@ const attempt = <A>(path: string, what: string, run: () => A): Effect.Effect<A, 
     catch: (error) => error instanceof StoreUnusable ? error : new StoreUnusable({ message: `the key file ${path} cannot be ${what}: ${codeOf(error)}` })
   })
 
-/** The file as a whole or not at all, whatever happens to the process. */
+/** What has a new name, or another file under its name, has it after a loss of power as well. */
+const settle = (folder: string): void => {
+  // Windows opens no folders.
+  if (process.platform === "win32") return
+  const opened = openSync(folder, "r")
+  fsyncSync(opened)
+  closeSync(opened)
+}
+
+/** The file as a whole or not at all, whatever happens to the process or the machine. */
 const replace = (path: string, lines: ReadonlyArray<string>): void => {
   const draft = `${path}.${process.pid}`
   const file = openSync(draft, "w", 0o600)
@@ -49,6 +59,7 @@ const replace = (path: string, lines: ReadonlyArray<string>): void => {
   closeSync(file)
   chmodSync(draft, 0o600)
   renameSync(draft, path)
+  settle(dirname(path))
 }
 
 const make = (path: string): void => {
@@ -58,10 +69,17 @@ const make = (path: string): void => {
     writeSync(file, `${randomMasterText()}\n`)
     fsyncSync(file)
     closeSync(file)
+    settle(dirname(path))
   } catch (error) {
     // Another process was faster: its key is the one.
     if (codeOf(error) !== "EEXIST") throw error
   }
+}
+
+/** Of a text that is no key it is that of no key. */
+const fingerprintOf = (text: string): string => {
+  const key = keyOf(Buffer.from(text, "base64"))
+  return key === undefined ? "" : fingerprint(key)
 }
 
 const linesOf = (path: string): ReadonlyArray<string> => {
@@ -86,6 +104,6 @@ export const masterKeysFile = (path: string): MasterKeys => ({
     }
   }),
   renew: attempt(path, "written", () => replace(path, [randomMasterText(), ...linesOf(path)])),
-  retire: attempt(path, "written", () => replace(path, linesOf(path).slice(0, 1))),
+  retire: (used) => attempt(path, "written", () => replace(path, linesOf(path).filter((line, at) => at === 0 || used.has(fingerprintOf(line))))),
   where: `the key file ${path}`
 })

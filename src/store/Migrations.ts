@@ -6,7 +6,7 @@ import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { describeStore, type StoreLocation, storeMemory } from "../domain/storeLocation.ts"
-import { layer, onSqlite, reached, reasonOf, StoreUnusable } from "./Sql.ts"
+import { layer, onSqlite, reached, reasonOf, StoreUnusable, transaction } from "./Sql.ts"
 
 /** Column types by dialect. Names sort by their bytes everywhere; booleans are whole numbers, 0 and 1. */
 const words = (sql: SqlClient.SqlClient) => {
@@ -96,13 +96,13 @@ export const migrate: Effect.Effect<ReadonlyArray<readonly [id: number, name: st
     const sql = yield* SqlClient.SqlClient
     // SQLite's transactions of changes exclude each other anyway.
     const lock = onSqlite(sql) ? Effect.void : Effect.asVoid(sql`SELECT pg_advisory_xact_lock(${lockNumber})`)
-    return yield* sql.withTransaction(Effect.andThen(lock, run))
+    return yield* transaction(sql)(Effect.andThen(lock, run))
   }
 ).pipe(Effect.mapError(unusable))
 
-/** The database there, with its tables. Fails when it cannot be reached or is none of ours. */
-export const database = (location: StoreLocation): Layer.Layer<SqlClient.SqlClient, StoreUnusable> =>
-  Layer.tap(layer(location), (context) => Effect.provideContext(Effect.andThen(reached(describeStore(location)), migrate), context))
+/** The database there, with its tables. Fails when it cannot be reached or is none of ours; `awaited` in the place of `reached` is patient. */
+export const database = (location: StoreLocation, reach: typeof reached = reached): Layer.Layer<SqlClient.SqlClient, StoreUnusable> =>
+  Layer.tap(layer(location), (context) => Effect.provideContext(Effect.andThen(reach(describeStore(location)), migrate), context))
 
 /** A database of this process alone, gone when it ends. */
 export const databaseMemory: Layer.Layer<SqlClient.SqlClient> = Layer.orDie(Layer.suspend(() => database(storeMemory)))

@@ -11,12 +11,16 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { StoreUnavailable } from "../domain/GatewayError.ts"
 import { isJsonObject, type JsonObject, parseExactJsonText } from "../domain/json.ts"
+import { Limits } from "../domain/Limits.ts"
 import { databaseMemory } from "./Migrations.ts"
 import { answered, durably } from "./Sql.ts"
 import { type SealedRow, Vault } from "./Vault.ts"
 
 export const recordKinds = ["provider", "key", "config", "prompt"] as const
 export type RecordKind = (typeof recordKinds)[number]
+
+/** Kinds of which every version stays; of the others only the newest does, for nobody asks for older ones. */
+const versioned: ReadonlySet<RecordKind> = new Set(["prompt"])
 
 export interface StoredRecord {
   readonly kind: RecordKind
@@ -52,12 +56,8 @@ export class RecordTaken extends Schema.TaggedError<RecordTaken>()("RecordTaken"
 /** The id has no record. */
 export class RecordMissing extends Schema.TaggedError<RecordMissing>()("RecordMissing", { kind: Schema.Literals(recordKinds), id: Schema.String }) {}
 
-/** The record has changed since the version the change was made from. */
-export class RecordStale extends Schema.TaggedError<RecordStale>()("RecordStale", {
-  kind: Schema.Literals(recordKinds),
-  id: Schema.String,
-  version: Schema.Number
-}) {}
+/** Some record has changed since the revision by which the change was judged. */
+export class RecordsMoved extends Schema.TaggedError<RecordsMoved>()("RecordsMoved", {}) {}
 
 /** The record is there, but what is stored of it was damaged: its secret does not open. Writing it with a new secret, or removing it, mends that. */
 export class RecordBroken extends Schema.TaggedError<RecordBroken>()("RecordBroken", {
@@ -92,29 +92,36 @@ export class Records extends Context.Service<Records, {
   /** A page of a kind in the order of ids, without those broken; `cursor` is the `next` of the page before. */
   readonly page: (kind: RecordKind, limit: number, cursor: string | undefined) => Effect.Effect<Page<StoredRecord>, StoreUnavailable>
   readonly get: (kind: RecordKind, id: string) => Effect.Effect<StoredRecord, RecordMissing | RecordBroken | StoreUnavailable>
-  /** Every version of a record there was and is, the oldest first; empty when there is none. Secrets of older versions are not kept. */
+  /** Every version of a record that is kept, the oldest first; empty when there is none. Secrets of older versions are not. */
   readonly versions: (kind: RecordKind, id: string) => Effect.Effect<ReadonlyArray<StoredRecord>, StoreUnavailable>
-  /** Every version of every record of a kind that is still there, by id and version, without those broken. Only the newest of each has its secret. */
+  /** Every version that is kept of every record of a kind that is still there, by id and version, without those broken. Only the newest of each has its secret. */
   readonly histories: (kind: RecordKind) => Effect.Effect<ReadonlyArray<StoredRecord>, StoreUnavailable>
-  readonly create: (kind: RecordKind, id: string, content: RecordContent, actor: Actor) => Effect.Effect<StoredRecord, RecordTaken | StoreUnavailable>
-  /** Writes the next version; with `expected` only when that is the version there is. One that is broken takes a new secret only. */
+  /** Each change, with `expected`, is made only while that is the revision, so that what it was judged by still holds. */
+  readonly create: (
+    kind: RecordKind,
+    id: string,
+    content: RecordContent,
+    actor: Actor,
+    expected?: number
+  ) => Effect.Effect<StoredRecord, RecordTaken | RecordsMoved | StoreUnavailable>
+  /** Writes the next version. A record that is broken takes a new secret only. */
   readonly update: (
     kind: RecordKind,
     id: string,
     content: RecordContent,
     actor: Actor,
     expected?: number
-  ) => Effect.Effect<StoredRecord, RecordMissing | RecordStale | RecordBroken | StoreUnavailable>
-  /** Removes the record and all its versions; with `expected` only when that is the version there is. */
+  ) => Effect.Effect<StoredRecord, RecordMissing | RecordsMoved | RecordBroken | StoreUnavailable>
+  /** Removes the record and all its versions. */
   readonly remove: (
     kind: RecordKind,
     id: string,
     actor: Actor,
     expected?: number
-  ) => Effect.Effect<void, RecordMissing | RecordStale | StoreUnavailable>
+  ) => Effect.Effect<void, RecordMissing | RecordsMoved | StoreUnavailable>
   /** A number that grows with every change of any record, by any process on the same store. */
   readonly revision: Effect.Effect<number, StoreUnavailable>
-  /** The audit log, the newest first. */
+  /** The latest `auditStored` changes, the newest first. */
   readonly audit: (limit: number, cursor: string | undefined) => Effect.Effect<Page<AuditRow>, StoreUnavailable>
 }>()("gateway/store/Records") {
   /** Records in the database, whose tables are there; a change is one transaction and is on the disk once it is acknowledged. */
@@ -248,18 +255,22 @@ interface Change {
   readonly kind: RecordKind
   readonly id: string
   readonly actor: Actor
+  readonly expected: number | undefined
 }
 
 /** Runs a change under the next revision; taking that is the lock that puts the changes of all processes in order. */
-const changing = (sql: SqlClient.SqlClient, within: Answered) =>
-  <A extends { readonly version: number }, E>({ action, actor, id, kind }: Change, work: (now: number) => Effect.Effect<A, E | SqlError>) =>
+const changing = (sql: SqlClient.SqlClient, within: Answered, auditStored: number) =>
+  <A extends { readonly version: number }, E>({ action, actor, expected, id, kind }: Change, work: (now: number) => Effect.Effect<A, E | SqlError>) =>
     within(durably(sql)(Effect.gen(function*() {
       const [next] = yield* sql<{ readonly number: number }>`UPDATE revision SET number = number + 1 RETURNING number`
+      const revision = next?.number ?? 0
+      if (expected !== undefined && revision !== expected + 1) return yield* new RecordsMoved()
       const now = yield* Clock.currentTimeMillis
       const done = yield* work(now)
       const { version } = done
-      const entry = { revision: next?.number ?? null, at_millis: now, actor: actor.id, request_id: actor.requestId ?? null, action, kind, id, version }
+      const entry = { revision, at_millis: now, actor: actor.id, request_id: actor.requestId ?? null, action, kind, id, version }
       yield* sql`INSERT INTO audit_log ${sql.insert(entry)}`
+      yield* sql`DELETE FROM audit_log WHERE revision <= ${revision - auditStored}`
       return done
     })))
 
@@ -281,21 +292,20 @@ const secretRow = (vault: Vault["Service"], record: StoredRecord) =>
         Effect.andThen(Effect.logError(`store: nothing can be encrypted: ${why}`), new StoreUnavailable({ reason: "unreachable" })))
     )
 
-const writes = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Answered) => {
-  const change = changing(sql, within)
+const writes = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Answered, auditStored: number) => {
+  const change = changing(sql, within, auditStored)
   const addVersion = (record: StoredRecord) =>
     sql`INSERT INTO record_versions ${sql.insert({ kind: record.kind, id: record.id, ...shownRow(record) })}`
+  const forgetVersions = (kind: RecordKind, id: string) => sql`DELETE FROM record_versions WHERE kind = ${kind} AND id = ${id}`
 
   /** The row a change starts from. */
-  const changeable = Effect.fnUntraced(function*(kind: RecordKind, id: string, expected: number | undefined) {
+  const changeable = Effect.fnUntraced(function*(kind: RecordKind, id: string) {
     const row = yield* byName(sql, kind, id)
-    if (row === undefined) return yield* new RecordMissing({ kind, id })
-    if (expected !== undefined && expected !== row.version) return yield* new RecordStale({ kind, id, version: row.version })
-    return row
+    return row === undefined ? yield* new RecordMissing({ kind, id }) : row
   })
 
-  const create: Service["create"] = (kind, id, { secret, value }, actor) =>
-    change({ action: "create", kind, id, actor }, Effect.fnUntraced(function*(now) {
+  const create: Service["create"] = (kind, id, { secret, value }, actor, expected) =>
+    change({ action: "create", kind, id, actor, expected }, Effect.fnUntraced(function*(now) {
       if ((yield* byName(sql, kind, id)) !== undefined) return yield* new RecordTaken({ kind, id })
       const record: StoredRecord = { kind, id, version: 1, createdMillis: now, updatedMillis: now, value, secret: secret ?? undefined }
       yield* sql`INSERT INTO records ${sql.insert({ kind, id, ...shownRow(record), ...(yield* secretRow(vault, record)) })}`
@@ -304,21 +314,22 @@ const writes = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Answe
     }))
 
   const update: Service["update"] = (kind, id, { action, secret, value }, actor, expected) =>
-    change({ action: action ?? "update", kind, id, actor }, Effect.fnUntraced(function*(now) {
-      const row = yield* changeable(kind, id, expected)
+    change({ action: action ?? "update", kind, id, actor, expected }, Effect.fnUntraced(function*(now) {
+      const row = yield* changeable(kind, id)
       const kept = secret === undefined ? yield* secretOf(vault, row) : secret ?? undefined
       const record: StoredRecord = { kind, id, version: row.version + 1, createdMillis: row.created_millis, updatedMillis: now, value, secret: kept }
       yield* sql`UPDATE records SET ${sql.update({ ...shownRow(record), ...(yield* secretRow(vault, record)) })}
         WHERE kind = ${kind} AND id = ${id}`
+      if (!versioned.has(kind)) yield* forgetVersions(kind, id)
       yield* addVersion(record)
       return record
     }))
 
   const remove: Service["remove"] = (kind, id, actor, expected) =>
-    Effect.asVoid(change({ action: "delete", kind, id, actor }, Effect.fnUntraced(function*() {
-      const row = yield* changeable(kind, id, expected)
+    Effect.asVoid(change({ action: "delete", kind, id, actor, expected }, Effect.fnUntraced(function*() {
+      const row = yield* changeable(kind, id)
       yield* sql`DELETE FROM records WHERE kind = ${kind} AND id = ${id}`
-      yield* sql`DELETE FROM record_versions WHERE kind = ${kind} AND id = ${id}`
+      yield* forgetVersions(kind, id)
       return row
     })))
   return { create, update, remove }
@@ -328,5 +339,6 @@ const make = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const vault = yield* Vault
   const within = yield* answered
-  return Records.of({ ...reads(sql, vault, within), ...writes(sql, vault, within) })
+  const { auditStored } = yield* Limits
+  return Records.of({ ...reads(sql, vault, within), ...writes(sql, vault, within, auditStored) })
 })

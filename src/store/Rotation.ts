@@ -49,6 +49,13 @@ const forget = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
   return gone.length
 })
 
+/** Forgets the master keys that nothing is encrypted with: those of another rotation, which has come less far, stay. */
+const retire = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, masters: MasterKeys) {
+  yield* lockStore(sql)
+  const used = yield* sql<{ readonly master_id: string }>`SELECT DISTINCT master_id FROM vault_keys`
+  yield* masters.retire(new Set(used.map(({ master_id: id }) => id)))
+})
+
 /**
  * Makes a new data key, and a new master key where that is a file of ours, and encrypts everything with them. The store can be
  * read and written all the while by any process that has the master keys, new and old. Stopped in the middle it leaves nothing
@@ -59,8 +66,8 @@ export const rotateSecret = (masters: MasterKeys): Effect.Effect<Rotated, StoreU
     const sql = yield* SqlClient.SqlClient
     const vault = yield* Vault
     const transaction = durably(sql)
-    yield* masters.renew
-    yield* transaction(Effect.andThen(lockStore(sql), vault.renew))
+    // The key file is written under the lock as well, for of two rotations at once neither may undo what the other one wrote.
+    yield* transaction(Effect.andThen(lockStore(sql), Effect.andThen(masters.renew, vault.renew)))
     const broken: Array<string> = []
     let records = 0
     let behind: Pick<Row, "kind" | "id"> | undefined = { kind: "", id: "" }
@@ -71,7 +78,7 @@ export const rotateSecret = (masters: MasterKeys): Effect.Effect<Rotated, StoreU
       broken.push(...(step?.broken ?? []))
     }
     const keysRetired = yield* transaction(forget(sql))
-    yield* masters.retire
+    yield* transaction(retire(sql, masters))
     return { records, broken, keysRetired }
   }).pipe(
     Effect.catchTag("SqlError", (error) => new StoreUnusable({ message: `the rotation stopped: ${reasonOf(error)}; run it again to finish it` }))

@@ -5,6 +5,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
@@ -14,7 +15,11 @@ import { describeStore, type StoreLocation } from "../domain/storeLocation.ts"
 import * as SqliteClient from "./SqliteClient.ts"
 
 /** The store cannot be used at all; the message says why and what to do. */
-export class StoreUnusable extends Schema.TaggedError<StoreUnusable>()("StoreUnusable", { message: Schema.String }) {}
+export class StoreUnusable extends Schema.TaggedError<StoreUnusable>()("StoreUnusable", {
+  message: Schema.String,
+  /** Nobody answers there, which may pass by itself. */
+  isAway: Schema.optionalKey(Schema.Boolean)
+}) {}
 
 /** What the driver said, in one line. */
 export const reasonOf = ({ reason }: SqlError): string => {
@@ -59,10 +64,18 @@ export const layer = (location: StoreLocation): Layer.Layer<SqlClient.SqlClient,
 /** True on SQLite, false on PostgreSQL. */
 export const onSqlite = (sql: SqlClient.SqlClient): boolean => sql.onDialectOrElse({ sqlite: () => true, orElse: () => false })
 
+/**
+ * All of the work or nothing. Effect takes it for a defect when a ROLLBACK fails. It does where the connection was lost, and
+ * then there is nothing to roll back: it is a failure of the database like any other, and must end no fiber that writes.
+ */
+export const transaction = (sql: SqlClient.SqlClient) =>
+  <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
+    Effect.catchDefect(sql.withTransaction(work), (defect) => isSqlError(defect) ? Effect.fail(defect) : Effect.die(defect))
+
 const postgresTransaction = (sql: SqlClient.SqlClient, setting: string, value: string) =>
   <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
     Effect.provideService(
-      sql.withTransaction(Effect.andThen(sql`SELECT set_config(${setting}, ${value}, true)`, work)),
+      transaction(sql)(Effect.andThen(sql`SELECT set_config(${setting}, ${value}, true)`, work)),
       SqlClient.BeginTransaction,
       "BEGIN ISOLATION LEVEL READ COMMITTED"
     )
@@ -72,24 +85,34 @@ const postgresTransaction = (sql: SqlClient.SqlClient, setting: string, value: s
  * stands still, so that the others need not wait for it.
  */
 export const durably = (sql: SqlClient.SqlClient) =>
-  onSqlite(sql) ? sql.withTransaction : postgresTransaction(sql, "idle_in_transaction_session_timeout", "5s")
+  onSqlite(sql) ? transaction(sql) : postgresTransaction(sql, "idle_in_transaction_session_timeout", "5s")
 
 /** All of the work or nothing, without waiting for the disk: it survives the process, and a loss of power perhaps not. */
 export const lazily = (sql: SqlClient.SqlClient) =>
   onSqlite(sql)
     ? <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
-      Effect.provideService(sql.withTransaction(work), SqlClient.BeginTransaction, SqliteClient.lazyBegin)
+      Effect.provideService(transaction(sql)(work), SqlClient.BeginTransaction, SqliteClient.lazyBegin)
     : postgresTransaction(sql, "synchronous_commit", "off")
 
 /** SQLite: full, disk error, read-only. PostgreSQL: disk full, out of resources, a replica that only reads. */
 const fullSqlite: ReadonlySet<number> = new Set([8, 10, 13])
 const fullPostgres = /^(?:53|25006)/
 
-const isFull = ({ reason: { cause } }: SqlError): boolean => {
-  if (typeof cause !== "object" || cause === null) return false
-  if ("errcode" in cause && typeof cause.errcode === "number") return fullSqlite.has(cause.errcode & 0xff)
-  return "code" in cause && typeof cause.code === "string" && fullPostgres.test(cause.code)
+const codeOf = ({ reason: { cause } }: SqlError): string | number | undefined => {
+  if (typeof cause !== "object" || cause === null) return undefined
+  if ("errcode" in cause && typeof cause.errcode === "number") return cause.errcode & 0xff
+  return "code" in cause && typeof cause.code === "string" ? cause.code : undefined
 }
+
+const isFull = (error: SqlError): boolean => {
+  const code = codeOf(error)
+  return typeof code === "number" ? fullSqlite.has(code) : code !== undefined && fullPostgres.test(code)
+}
+
+/** PostgreSQL: it begins, ends, or has no connection to spare. */
+const soonPostgres: ReadonlySet<unknown> = new Set(["57P01", "57P02", "57P03", "53300"])
+
+const isAway = (error: SqlError): boolean => error.reason._tag === "ConnectionError" || soonPostgres.has(codeOf(error))
 
 /** Gives the answer or the failure of the work; who is interrupted leaves at once, the work tidies up behind. */
 const leavable = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -129,9 +152,27 @@ export const answered = Effect.map(Effect.all([SqlClient.SqlClient, Limits]), ([
 /** Asks the database whether it is there, so that a server that stands still does not hold up the start. */
 export const reached = (where: string): Effect.Effect<void, StoreUnusable, SqlClient.SqlClient> =>
   Effect.flatMap(Effect.all([SqlClient.SqlClient, Limits]), ([sql, { storeAnswerMillis }]) => {
-    const unreached = (why: string): StoreUnusable => new StoreUnusable({ message: `the store ${where} cannot be reached: ${why}` })
-    return Effect.timeoutOrElse(leavable(Effect.mapError(Effect.asVoid(sql`SELECT 1`), (error) => unreached(reasonOf(error)))), {
+    const unreached = (why: string, away: boolean) => new StoreUnusable({ message: `the store ${where} cannot be reached: ${why}`, isAway: away })
+    const asked = Effect.mapError(Effect.asVoid(sql`SELECT 1`), (error) => unreached(reasonOf(error), isAway(error)))
+    return Effect.timeoutOrElse(leavable(asked), {
       duration: storeAnswerMillis,
-      orElse: () => Effect.fail(unreached(`no answer in ${storeAnswerMillis} ms`))
+      orElse: () => Effect.fail(unreached(`no answer in ${storeAnswerMillis} ms`, true))
+    })
+  })
+
+const pauseMillis = 500
+
+/** The same for a service that is to stay: a server that is away at its start is waited for, and the log told of it once. */
+export const awaited = (where: string): Effect.Effect<void, StoreUnusable, SqlClient.SqlClient> =>
+  Effect.flatMap(Limits, ({ storeStartMillis }) => {
+    let told = false
+    const tell = ({ isAway: away, message }: StoreUnusable): Effect.Effect<void> => {
+      if (told || away !== true) return Effect.void
+      told = true
+      return Effect.logWarning(`${message}; it is waited for`)
+    }
+    return storeStartMillis === 0 ? reached(where) : Effect.retry(Effect.tapError(reached(where), tell), {
+      while: ({ isAway: away }) => away === true,
+      schedule: Schedule.spaced(pauseMillis).pipe(Schedule.jittered, Schedule.upTo({ duration: storeStartMillis }))
     })
   })

@@ -6,12 +6,20 @@ import * as Schema from "effect/Schema"
 import { faultsOfIssue, inOneLine } from "../domain/faults.ts"
 import type { StoredRecord } from "./Records.ts"
 
-/** The whole of a record, or in one line why it cannot be used; the line holds no value. */
+/**
+ * The whole of a record, or in one line why it cannot be used; the line holds no value. A record is read once, for those who
+ * judge a change look at all there are.
+ */
 export const recordReader = <A>(schema: Schema.Codec<A>): (record: StoredRecord) => Result.Result<A, string> => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "first" })
-  return ({ secret, value }) => {
-    const whole = { ...value, ...(secret === undefined ? {} : Redacted.value(secret)) }
-    return Result.mapError(decode(whole), ({ issue }) => inOneLine(faultsOfIssue(issue, whole)))
+  const known = new WeakMap<StoredRecord, Result.Result<A, string>>()
+  return (record) => {
+    const before = known.get(record)
+    if (before !== undefined) return before
+    const whole = { ...record.value, ...(record.secret === undefined ? {} : Redacted.value(record.secret)) }
+    const read = Result.mapError(decode(whole), ({ issue }) => inOneLine(faultsOfIssue(issue, whole)))
+    known.set(record, read)
+    return read
   }
 }
 

@@ -101,6 +101,7 @@ describe("refusals are problems", () => {
     ["a filter that is not known", "/admin/v1/requests?stat=200", problem(400, "invalid_value", "stat is not known here; there are status, provider, model, key, since, limit, cursor.")],
     ["a status that is none", "/admin/v1/requests?status=4xx", problem(400, "invalid_value", "status is a whole number from 1 to 599.")],
     ["a page that is too large", "/admin/v1/requests?limit=1001", problem(400, "invalid_value", "limit is a whole number from 1 to 1000.")],
+    ["a name that no store can look for", "/admin/v1/requests?model=a%00b", problem(400, "invalid_value", "model is a name of at most 256 characters, without control characters.")],
     ["a moment that is none", "/admin/v1/requests?since=yesterday", problem(400, "invalid_value", "since is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")],
     ["a moment without its place in the world", "/admin/v1/requests?since=2027-01-31T12:00:00", problem(400, "invalid_value", "since is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")],
     ["a grouping that is not known", "/admin/v1/usage?group_by=day,week", problem(400, "invalid_value", "group_by is any of day, key, provider, model, joined by commas.")],

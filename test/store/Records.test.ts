@@ -4,7 +4,8 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
-import { type Actor, RecordMissing, Records, RecordStale, RecordTaken } from "../../src/store/Records.ts"
+import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
+import { type Actor, RecordMissing, Records, RecordsMoved, RecordTaken } from "../../src/store/Records.ts"
 import { databases, storeOn } from "../support/databases.ts"
 
 const actor: Actor = { id: "key_admin", requestId: "req_1" }
@@ -21,36 +22,48 @@ describe.each(databases)("Records on $name", (database) => {
     Effect.gen(function*() {
       const records = yield* Records
       yield* TestClock.setTime(1_000)
-      const made = yield* records.create("provider", "a", { value: { slug: "a", n: [1, null] }, secret: secret("one") }, actor)
+      const made = yield* records.create("prompt", "a", { value: { slug: "a", n: [1, null] }, secret: secret("one") }, actor)
       expect(shown(made)).toEqual({
-        kind: "provider", id: "a", version: 1, createdMillis: 1_000, updatedMillis: 1_000, value: { slug: "a", n: [1, null] }, secret: { text: "one" }
+        kind: "prompt", id: "a", version: 1, createdMillis: 1_000, updatedMillis: 1_000, value: { slug: "a", n: [1, null] }, secret: { text: "one" }
       })
-      expect(shown(yield* records.get("provider", "a"))).toEqual(shown(made))
+      expect(shown(yield* records.get("prompt", "a"))).toEqual(shown(made))
       yield* TestClock.setTime(2_000)
-      const second = yield* records.update("provider", "a", { value: { slug: "a" } }, actor, 1)
+      const second = yield* records.update("prompt", "a", { value: { slug: "a" } }, actor, 1)
       expect(shown(second)).toEqual({
-        kind: "provider", id: "a", version: 2, createdMillis: 1_000, updatedMillis: 2_000, value: { slug: "a" }, secret: { text: "one" }
+        kind: "prompt", id: "a", version: 2, createdMillis: 1_000, updatedMillis: 2_000, value: { slug: "a" }, secret: { text: "one" }
       })
-      expect(shown(yield* records.get("provider", "a"))).toEqual(shown(second))
-      expect(shown(yield* records.update("provider", "a", { value: {}, secret: secret("two") }, actor)).secret).toEqual({ text: "two" })
-      expect(shown(yield* records.update("provider", "a", { value: {}, secret: null }, actor)).secret).toBeUndefined()
-      expect((yield* records.get("provider", "a")).secret).toBeUndefined()
-      expect((yield* records.versions("provider", "a")).map((one) => [one.version, one.value, one.secret])).toEqual([
+      expect(shown(yield* records.get("prompt", "a"))).toEqual(shown(second))
+      expect(shown(yield* records.update("prompt", "a", { value: {}, secret: secret("two") }, actor)).secret).toEqual({ text: "two" })
+      expect(shown(yield* records.update("prompt", "a", { value: {}, secret: null }, actor)).secret).toBeUndefined()
+      expect((yield* records.get("prompt", "a")).secret).toBeUndefined()
+      expect((yield* records.versions("prompt", "a")).map((one) => [one.version, one.value, one.secret])).toEqual([
         [1, { slug: "a", n: [1, null] }, undefined], [2, { slug: "a" }, undefined], [3, {}, undefined], [4, {}, undefined]
       ])
-      yield* records.remove("provider", "a", actor, 4)
-      expect(yield* Effect.flip(records.get("provider", "a"))).toEqual(new RecordMissing({ kind: "provider", id: "a" }))
-      expect(yield* records.versions("provider", "a")).toEqual([])
+      yield* records.remove("prompt", "a", actor, 4)
+      expect(yield* Effect.flip(records.get("prompt", "a"))).toEqual(new RecordMissing({ kind: "prompt", id: "a" }))
+      expect(yield* records.versions("prompt", "a")).toEqual([])
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("keeps every version of a prompt, and the newest alone of what nobody asks for by version", () =>
+    Effect.gen(function*() {
+      const records = yield* Records
+      for (const kind of ["provider", "key", "config", "prompt"] as const) {
+        yield* records.create(kind, "a", { value: { n: 1 } }, actor)
+        yield* records.create(kind, "b", { value: { n: 1 } }, actor)
+        for (const n of [2, 3]) yield* records.update(kind, "a", { value: { n } }, actor)
+        const found = (yield* records.histories(kind)).map(({ id, value, version }) => [id, version, value["n"]])
+        expect([kind, found]).toEqual([kind, kind === "prompt" ? [["a", 1, 1], ["a", 2, 2], ["a", 3, 3], ["b", 1, 1]] : [["a", 3, 3], ["b", 1, 1]]])
+      }
     }).pipe(Effect.provide(layer)))
 
   it.effect("keeps the secret of the newest version alone", () =>
     Effect.gen(function*() {
       const records = yield* Records
-      yield* records.create("key", "k", { value: {}, secret: secret("one") }, actor)
-      yield* records.update("key", "k", { value: {} }, actor)
-      expect((yield* records.versions("key", "k")).map((one) => shown(one).secret)).toEqual([undefined, { text: "one" }])
-      yield* records.create("key", "j", { value: { j: 1 }, secret: secret("two") }, actor)
-      expect((yield* records.histories("key")).map((one) => [one.id, one.version, shown(one).secret])).toEqual([
+      yield* records.create("prompt", "k", { value: {}, secret: secret("one") }, actor)
+      yield* records.update("prompt", "k", { value: {} }, actor)
+      expect((yield* records.versions("prompt", "k")).map((one) => shown(one).secret)).toEqual([undefined, { text: "one" }])
+      yield* records.create("prompt", "j", { value: { j: 1 }, secret: secret("two") }, actor)
+      expect((yield* records.histories("prompt")).map((one) => [one.id, one.version, shown(one).secret])).toEqual([
         ["j", 1, { text: "two" }], ["k", 1, undefined], ["k", 2, { text: "one" }]
       ])
       expect(yield* records.histories("provider")).toEqual([])
@@ -63,8 +76,11 @@ describe.each(databases)("Records on $name", (database) => {
       yield* records.update("config", "c", { value: { second: true } }, actor)
       const before = [yield* records.revision, yield* records.audit(10, undefined)]
       expect(yield* Effect.flip(records.create("config", "c", { value: {} }, actor))).toEqual(new RecordTaken({ kind: "config", id: "c" }))
-      expect(yield* Effect.flip(records.update("config", "c", { value: {} }, actor, 1))).toEqual(new RecordStale({ kind: "config", id: "c", version: 2 }))
-      expect(yield* Effect.flip(records.remove("config", "c", actor, 1))).toEqual(new RecordStale({ kind: "config", id: "c", version: 2 }))
+      for (const revision of [1, 3]) {
+        expect(yield* Effect.flip(records.create("config", "d", { value: {} }, actor, revision))).toEqual(new RecordsMoved())
+        expect(yield* Effect.flip(records.update("config", "c", { value: {} }, actor, revision))).toEqual(new RecordsMoved())
+        expect(yield* Effect.flip(records.remove("config", "c", actor, revision))).toEqual(new RecordsMoved())
+      }
       expect(yield* Effect.flip(records.update("config", "d", { value: {} }, actor))).toEqual(new RecordMissing({ kind: "config", id: "d" }))
       expect(yield* Effect.flip(records.remove("prompt", "c", actor))).toEqual(new RecordMissing({ kind: "prompt", id: "c" }))
       expect([yield* records.revision, yield* records.audit(10, undefined)]).toEqual(before)
@@ -106,7 +122,16 @@ describe.each(databases)("Records on $name", (database) => {
       expect(yield* records.revision).toBe(3)
     }).pipe(Effect.provide(layer)))
 
-  it.effect.runIf(database.takesSeveral)("lets one of several changes from the same version through", () =>
+  it.effect("forgets the oldest changes in the audit log beyond so many", () =>
+    Effect.gen(function*() {
+      const records = yield* Records
+      yield* records.create("key", "k", { value: {} }, actor)
+      for (let version = 2; version <= 5; version++) yield* records.update("key", "k", { value: {} }, actor)
+      expect((yield* records.audit(10, undefined)).rows.map(({ version }) => version)).toEqual([5, 4, 3])
+      expect(yield* records.revision).toBe(5)
+    }).pipe(Effect.provide(layer), Effect.provideService(Limits, { ...defaultLimits, auditStored: 3 })))
+
+  it.effect.runIf(database.takesSeveral)("lets one of several changes from the same revision through", () =>
     Effect.gen(function*() {
       const records = yield* Records
       yield* records.create("config", "c", { value: {} }, actor)

@@ -192,6 +192,25 @@ describe("TH24 the key file", () => {
       expect(readdirSync(folder).filter((name) => name.startsWith("secret"))).toEqual(["secret.key"])
     }).pipe(Effect.scoped))
 
+  it.effect("keeps a master key that another rotation needs, wherever that one stopped", () =>
+    Effect.gen(function*() {
+      const folder = yield* directory
+      const path = join(folder, "secret.key")
+      const location: StoreLocation = { kind: "sqlite", path: join(folder, "gateway.db") }
+      const masters = masterKeysFile(path)
+      const verb = yield* opened(location, path)
+      const records = yield* Effect.provideContext(Records, verb)
+      yield* records.create("key", "k", { value: {}, secret: secret("s") }, actor)
+      // The other one wrote its key, and ended before the database had it.
+      const disturbed = { ...masters, retire: (used: ReadonlySet<string>) => Effect.andThen(masters.renew, masters.retire(used)) }
+      yield* Effect.provideContext(rotateSecret(disturbed), verb)
+      expect(readFileSync(path, "utf8").split("\n").length).toBe(3)
+      const later = yield* opened(location, path)
+      expect(textOf(yield* Effect.flatMap(Effect.provideContext(Records, later), ({ get }) => get("key", "k")))).toEqual({ text: "s" })
+      yield* Effect.provideContext(rotateSecret(masters), later)
+      expect(readFileSync(path, "utf8").split("\n").length).toBe(2)
+    }).pipe(Effect.scoped))
+
   it.effect("no byte of a secret or pepper is in the database, its log or a copy", () =>
     Effect.gen(function*() {
       const folder = yield* directory

@@ -142,6 +142,45 @@ describe.each(servers)("F33 on $name", (database) => {
       yield* Effect.provide(Effect.provideService(work, Limits, limits), logger)
     }).pipe(Effect.scoped), 60_000)
 
+  it.live("a service that starts waits for a server that is away, and for nothing else", () =>
+    Effect.gen(function*() {
+      const location = yield* database.location
+      const url = new URL(location.kind === "postgres" ? Redacted.value(location.url) : "")
+      const relay = yield* Effect.acquireRelease(Effect.promise(() => startRelay(url.hostname, Number(url.port))), ({ close }) => Effect.promise(close))
+      url.host = `127.0.0.1:${relay.port}`
+      const start = (name: string, storeStartMillis: number) => {
+        url.pathname = name
+        const store = Store.layer(Result.getOrThrow(parseStoreUrl(url.href)), someMasters(), Sql.awaited)
+        return Effect.provideService(Effect.scoped(Effect.asVoid(Layer.build(store))), Limits, { ...defaultLimits, storeAnswerMillis: 60_000, storeStartMillis })
+      }
+      const said: Array<string> = []
+      const logger = Logger.layer([Logger.make(({ message }) => {
+        said.push(Array.isArray(message) ? message.join(" ") : String(message))
+        relay.heal()
+      })])
+      const name = url.pathname
+      relay.cut()
+      expect(yield* Effect.flip(Effect.provide(start(name, 0), logger))).toMatchObject({ isAway: true })
+      expect(said).toEqual([])
+      yield* Effect.provide(start(name, 60_000), logger)
+      expect(said).toEqual([expect.stringMatching(/^the store postgres:\/\/127\.0\.0\.1:\d+\/\w+ cannot be reached: .+; it is waited for$/)])
+      if (!database.takesSeveral) return
+      expect(yield* Effect.flip(start("/nothing", 60_000))).toEqual(
+        new Sql.StoreUnusable({ message: `the store postgres://${url.host}/nothing cannot be reached: database "nothing" does not exist`, isAway: false })
+      )
+    }).pipe(Effect.scoped), 60_000)
+
+  it.live.runIf(database.takesSeveral)("a connection that ends in the middle of a transaction is an outage like any other", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const within = yield* Sql.answered
+      const ended = sql`SELECT pg_terminate_backend(pg_backend_pid())`
+      for (const transaction of [Sql.durably(sql), Sql.lazily(sql)]) {
+        expect(yield* Effect.flip(within(transaction(ended)))).toEqual(unreachable)
+        expect(yield* again(within(transaction(sql`SELECT 1 AS one`)))).toEqual([{ one: 1 }])
+      }
+    }).pipe(Effect.provide(storeOn(database)), patiently))
+
   it.effect("a database that only reads answers that it takes no more", () =>
     Effect.gen(function*() {
       const location = yield* database.location

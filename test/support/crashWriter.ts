@@ -21,8 +21,8 @@ const write = Effect.gen(function*() {
   for (let round = 0;; round++) {
     const id = `${name}-${round % 7}`
     const content = { value: { round }, secret: Redacted.make({ round }) }
-    const { version } = yield* Effect.catchTag(records.update("provider", id, content, actor), "RecordMissing", () =>
-      records.create("provider", id, content, actor))
+    const { version } = yield* Effect.catchTag(records.update("prompt", id, content, actor), "RecordMissing", () =>
+      records.create("prompt", id, content, actor))
     writeSync(1, `${id} ${version} ${round}\n`)
   }
 })

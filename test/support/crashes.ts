@@ -57,7 +57,7 @@ const inspect = (acknowledged: ReadonlyMap<string, Acknowledged>) =>
     const faults: Array<string> = []
     const [integrity] = yield* sql<{ readonly integrity_check: string }>`PRAGMA integrity_check`
     if (integrity?.integrity_check !== "ok") faults.push(`integrity: ${integrity?.integrity_check}`)
-    const all = yield* records.all("provider")
+    const all = yield* records.all("prompt")
     const found = new Map(all.map((one) => [one.id, one]))
     for (const [id, { round, version }] of acknowledged) {
       const record = found.get(id)
@@ -66,7 +66,7 @@ const inspect = (acknowledged: ReadonlyMap<string, Acknowledged>) =>
       else if (record.version === version && record.value["round"] !== round) faults.push(`${id} ${version} is of another round`)
     }
     const versions = new Map<string, number>()
-    for (const one of yield* records.histories("provider")) {
+    for (const one of yield* records.histories("prompt")) {
       if (one.version !== (versions.get(one.id) ?? 0) + 1) faults.push(`${one.id} lacks a version before ${one.version}`)
       versions.set(one.id, one.version)
     }
