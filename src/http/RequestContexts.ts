@@ -26,7 +26,7 @@ import { keyMark } from "../domain/keyMark.ts"
 import { isSlug } from "../domain/ModelRef.ts"
 import type { CarriedCredentials, CatalogView } from "../domain/ProviderAccount.ts"
 import type { CacheWish, RequestContext } from "../domain/RequestContext.ts"
-import { headersOf, nodeResponseOf } from "./NodeAnswer.ts"
+import { headersOf } from "./NodeAnswer.ts"
 import type { RequestRecord } from "./RequestRecord.ts"
 import { parseTraceparent } from "./traceContext.ts"
 import type { Traffic } from "./Traffic.ts"
@@ -54,7 +54,7 @@ export interface Arrival {
   readonly authorizationTwice: boolean
   /** Lower-case names; what came twice is joined as Node joins it. */
   readonly headers: HeaderRecord
-  /** Node's response to write on, where the request came over a socket of ours. */
+  /** Node's response to write on, where the request came over a socket of our own server. */
   readonly node: ServerResponse | undefined
   readonly traffic: Traffic["Service"]
   /** What is noted of it; undefined when nobody accounts. */
@@ -72,6 +72,7 @@ export const arrive = (
   startedMillis: number,
   freshId: string,
   authorizationTwice: boolean,
+  node: ServerResponse | undefined,
   traffic: Traffic["Service"],
   record: RequestRecord | undefined
 ): Arrival => {
@@ -92,7 +93,7 @@ export const arrive = (
     path: undoubled(query < 0 ? request.url : request.url.slice(0, query)),
     authorizationTwice,
     headers,
-    node: nodeResponseOf(request),
+    node,
     traffic,
     record
   }
