@@ -18,6 +18,9 @@ const server = Schema.Struct({
     whole(0, 65_535).annotate({ description: "A port of its own for /admin/v1 and /metrics; they share the main one unless set." })
   ),
   admin_host: Schema.optionalKey(text.annotate({ description: "Address of that port; 127.0.0.1 unless set." })),
+  cors: Schema.optionalKey(
+    texts.annotate({ description: "Origins whose web pages may call /v1, as https://app.example.com; * for all. None unless set." })
+  ),
   metrics_auth: Schema.optionalKey(
     Schema.Literals(["none", "admin"]).annotate({ description: "Who may read /metrics: anyone unless set, or holders of an admin key." })
   )
@@ -304,6 +307,8 @@ export interface Settings {
     /** Where operators are served, apart from everybody else. */
     readonly admin?: { readonly host: string; readonly port: number }
     readonly metricsAuth?: "none" | "admin"
+    /** Origins whose pages may call; `anyOrigin` for all. */
+    readonly cors?: ReadonlyArray<string>
   }
   /** Address of the Redis that several gateways share; without it each has its own limits, circuits, signatures and cache. */
   readonly redis?: Redacted.Redacted<string>
@@ -333,6 +338,9 @@ export interface Settings {
   /** Whether media are fetched for upstreams that take bytes only. */
   readonly media?: { readonly fetch: boolean }
 }
+
+/** In the place of an origin: every one. */
+export const anyOrigin = "*"
 
 export const defaultServer: Settings["server"] = { host: "127.0.0.1", port: 8787 }
 
