@@ -189,6 +189,9 @@ const configId = (headers: HeaderRecord, key: GatewayKey): string | undefined =>
   return text?.startsWith("{") === true ? undefined : text
 }
 
+/** A fault that asks "did you mean" has its mark. */
+const sentence = (text: string): string => (text.endsWith("?") ? text : `${text}.`)
+
 /** The header's, by its id or as JSON; else the one of the key. */
 const configOf = (
   headers: HeaderRecord,
@@ -199,7 +202,7 @@ const configOf = (
   if (text === undefined) return noConfig
   if (text.startsWith("{")) {
     return Result.mapError(configs.read(text), ({ message, path }) =>
-      new BodyInvalid({ code: "invalid_config", param: known.config.name, message: `${known.config.name}: ${path === "" ? "the config" : path} ${message}.` }))
+      new BodyInvalid({ code: "invalid_config", param: known.config.name, message: sentence(`${known.config.name}: ${path === "" ? "the config" : path} ${message}`) }))
   }
   const config = configs.find(text)
   return config === undefined ? Result.fail(new RecordUnknown({ kind: "config", id: text.slice(0, 64) })) : Result.succeed(config)
