@@ -57,6 +57,6 @@ it("agrees with the reader", () => {
   ])
 })
 
-it("takes a variable where a number or a list stands", () => {
-  expect([{ server: { port: "${PORT}", cors: "${ORIGINS}" }, limits: { bodyBytes: "${MOST:-1}" } }, { server: { port: "8787" } }].map((one) => fits(one))).toEqual([true, false])
+it("takes a variable where a number, a list, or yes and no stand", () => {
+  expect([{ server: { port: "${PORT}", cors: "${ORIGINS}" }, limits: { bodyBytes: "${MOST:-1}" }, media: { fetch: "${FETCH}" } }, { server: { port: "8787" } }].map((one) => fits(one))).toEqual([true, false])
 })
