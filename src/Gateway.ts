@@ -21,6 +21,7 @@ import type { Settings } from "./domain/Settings.ts"
 import { version } from "./domain/version.ts"
 import { accountingLayer } from "./http/Accounting.ts"
 import { circuitMetersLayer } from "./http/CircuitMeters.ts"
+import { CorsOrigins } from "./http/Cors.ts"
 import { WebHandler } from "./http/HttpApi.ts"
 import { MetricsAccess } from "./http/MetricsHandlers.ts"
 import { Readiness } from "./http/Readiness.ts"
@@ -143,11 +144,15 @@ const layer = (settings: Settings, parts?: GatewayParts): Layer.Layer<HttpServer
   return Server.layer(settings.server).pipe(
     Layer.provide([ProcessMetrics.layer(version), readiness(settings, shared)]),
     Layer.provideMerge(layerServices(settings, parts, shared)),
-    Layer.provide(Layer.succeed(MetricsAccess, settings.server.metricsAuth ?? "none")),
+    Layer.provide(accessOf(settings)),
     Layer.provide(exporting(settings)),
     Layer.provide(Layer.succeed(Limits, settings.limits))
   )
 }
+
+/** Whom the HTTP face lets at what, besides keys. */
+const accessOf = ({ server: { cors = [], metricsAuth = "none" } }: Settings): Layer.Layer<never> =>
+  Layer.merge(Layer.succeed(MetricsAccess, metricsAuth), Layer.succeed(CorsOrigins, cors))
 
 /** What the health routes tell of: what there is besides the process. */
 const readiness = (settings: Settings, shared: Sharing): Layer.Layer<never, never, Holdings> =>
@@ -164,7 +169,7 @@ const readiness = (settings: Settings, shared: Sharing): Layer.Layer<never, neve
 const layerTest = (settings: Settings, parts: GatewayParts = {}): Layer.Layer<GatewayServices | WebHandler, never, Transport> =>
   WebHandler.layer.pipe(
     Layer.provideMerge(services(settings, parts, undefined, Store.layerMemory)),
-    Layer.provide([Layer.succeed(Limits, settings.limits), Layer.succeed(MetricsAccess, settings.server.metricsAuth ?? "none")])
+    Layer.provide([Layer.succeed(Limits, settings.limits), accessOf(settings)])
   )
 
 /** The SDK is large and optional: it is loaded where there is somebody to export to. */

@@ -72,6 +72,11 @@ describe("the page on examples", () => {
 describe("the page on embedding", () => {
   const page = read("docs/embedding.md")
 
+  it("installs the Effect of the package", () => {
+    const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(read("package.json"))
+    expect(blocks(page, "sh")).toEqual([`npm install model-gateway effect@${dependencies["effect"]}\n`])
+  })
+
   it("names services and layers that exist", () => {
     const rows = [...page.matchAll(/^\| ((?:`\w+`(?:, )?)+) \|.*\| (`.*`) \|$/gm)]
     expect(rows.length).toBeGreaterThan(8)

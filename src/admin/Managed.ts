@@ -152,7 +152,7 @@ const changes = <A>({ holdings, records, spec: { declared, guard, kind }, turn }
       const atMillis = yield* Clock.currentTimeMillis
       yield* guarded(held, id, { kind, id, version: 1, createdMillis: atMillis, updatedMillis: atMillis, value: content.value, secret: content.secret ?? undefined })
       return yield* finished(Effect.catchTag(records.create(kind, id, content, actor, held.revision), "RecordTaken", () =>
-        Effect.fail(new RecordRefused({ code: "already_exists", message: `There is a ${kind} "${id}" already; change it by PUT, or choose another id.` }))))
+        Effect.fail(new RecordRefused({ code: "already_exists", message: `There is a ${kind} "${id}" already; update it, or choose another id.` }))))
     })))
 
   const edit: Changing<A>["edit"] = (id, actor, expected, make) =>

@@ -4,6 +4,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import { TokenProvider } from "../auth/TokenProvider.ts"
 import { Catalog } from "../catalog/Catalog.ts"
 import { Limits } from "../domain/Limits.ts"
@@ -14,10 +15,10 @@ import { WebHandler } from "../http/HttpApi.ts"
 import { makeKey } from "../keys/KeyText.ts"
 import { SharedRedis } from "../store/SharedRedis.ts"
 import { Transport } from "../upstream/Transport.ts"
-import { failed, type Failure } from "./Failure.ts"
+import { failed, type Failure, usage } from "./Failure.ts"
 import { fail, type Finding, findingLines, ok } from "./Finding.ts"
-import { loadSettings } from "./LoadSettings.ts"
-import { nodeFinding, portFinding } from "./MachineChecks.ts"
+import { readConfiguration } from "./LoadSettings.ts"
+import { nodeFinding, portFindings } from "./MachineChecks.ts"
 import { accountFindings, type Ask, clockFinding, hostMet, jsonOf, originOfAccount, type ProviderServices } from "./ProviderChecks.ts"
 import { storeFindings, withoutAbsentStore } from "./StoreChecks.ts"
 
@@ -83,7 +84,7 @@ const redisFinding = ({ limits, redis }: Settings): ReadonlyArray<Effect.Effect<
   ]
 
 const findings = Effect.fnUntraced(function*(file: string | undefined, settings: Settings) {
-  const here = yield* all([portFinding(settings.server), ...storeFindings(settings), ...redisFinding(settings)].map(inTime("machine")))
+  const here = yield* all([...portFindings(settings.server), ...storeFindings(settings), ...redisFinding(settings)].map(inTime("machine")))
   // A store that cannot be used has its own row; the declared accounts are looked at without it.
   const { store: _, ...alone } = settings
   const usable = here.some(({ check, status }) => check === "store" && status === "fail") ? alone : withoutAbsentStore(settings)
@@ -94,7 +95,13 @@ const findings = Effect.fnUntraced(function*(file: string | undefined, settings:
 })
 
 export const doctor = Effect.fn("Cli.doctor")(function*(options: DoctorOptions): Effect.fn.Return<void, Failure> {
-  const { file, settings } = yield* loadSettings({ config: options.config, flags: {} })
+  const { outcome } = yield* readConfiguration({ config: options.config, flags: {} })
+  if (Result.isFailure(outcome)) {
+    const faults = outcome.failure.split("\n").map((fault) => fail("configuration", fault))
+    if (options.json) yield* Console.log(JSON.stringify(faults, null, 2))
+    return yield* usage(options.json ? "" : outcome.failure)
+  }
+  const { file, settings } = outcome.success
   const found = yield* findings(file, settings)
   yield* Console.log(options.json ? JSON.stringify(found, null, 2) : findingLines(found).join("\n"))
   if (found.some(({ status }) => status === "fail")) return yield* failed("")

@@ -27,6 +27,8 @@ export interface Loaded {
   readonly settings: Settings
   /** The file as it was named or found; undefined when there is none. */
   readonly file: string | undefined
+  /** Whether nothing at all stands in that file. */
+  readonly isBlank: boolean
 }
 
 /** What came of reading the configuration. */
@@ -80,7 +82,9 @@ const faultLines = (file: string | undefined, text: SettingsText | undefined, fa
   return placed
     .toSorted((one, other) => order(one.position) - order(other.position))
     .map(({ fault, position }) => [
-      ...(position === undefined || file === undefined ? [] : [`${file}:${position.line}:${position.column}`]),
+      ...(position === undefined || file === undefined
+        ? file !== undefined && fault.at?.length === 0 ? [file] : []
+        : [`${file}:${position.line}:${position.column}`]),
       ...(fault.path === "" ? [] : [fault.path]),
       fault.message
     ].join("  "))
@@ -111,7 +115,7 @@ const load = (options: LoadOptions, env: Environment): Reading => {
     const read = readSettings({ file: value, env: secrets.env, flags: options.flags, fileText: opened("the credential file"), places })
     const faults = [...secrets.faults, ...(Result.isFailure(read) ? read.failure : [])]
     return Result.isSuccess(read) && faults.length === 0
-      ? Result.succeed({ settings: withLogin(read.success), file })
+      ? Result.succeed({ settings: withLogin(read.success), file, isBlank: text?.isBlank === true })
       : Result.fail(faultLines(file, text, faults))
   })
   return { files: [...files], outcome }

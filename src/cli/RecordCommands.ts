@@ -46,13 +46,20 @@ const actor: Actor = { id: "cli", requestId: undefined }
 const pageRows = 100
 
 /** Every fault of what was written is a line. */
-const said = (error: GatewayError): Failure =>
-  error._tag === "RecordInvalid"
-    ? usage(error.faults.map(({ message, path }) => path === "" ? message : `${path}  ${message}`).join("\n"))
-    : failed(errorFacts(error).message)
+const said = (noun: Noun) => (error: GatewayError): Failure => {
+  switch (error._tag) {
+    case "RecordInvalid":
+      return usage(error.faults.map(({ message, path }) => path === "" ? message : `${path}  ${message}`).join("\n"))
+    case "RecordUnknown":
+      return failed(`There is no such ${error.kind}; ${noun} list shows them with their ${noun === "providers" ? "slugs" : "ids"}.`)
+    default:
+      return failed(errorFacts(error).message)
+  }
+}
 
 /** Does this on the store of the configuration. */
 const administered = Effect.fnUntraced(function*<A>(
+  noun: Noun,
   { config }: Asked,
   work: (administration: Administration["Service"]) => Effect.Effect<A, GatewayError>
 ): Effect.fn.Return<A, Failure> {
@@ -61,7 +68,7 @@ const administered = Effect.fnUntraced(function*<A>(
   if (store === undefined || (store.location.kind === "sqlite" && store.location.path === ":memory:")) {
     return yield* usage("the store of this configuration is the memory of the gateway; use its admin API, or set store.url")
   }
-  return yield* Effect.flatMap(Administration, (administration) => Effect.mapError(work(administration), said)).pipe(
+  return yield* Effect.flatMap(Administration, (administration) => Effect.mapError(work(administration), said(noun))).pipe(
     Effect.provide(Gateway.layerAdministration(settings)),
     Effect.catchTag("StoreUnusable", ({ message }) => Effect.fail(failed(message)))
   )
@@ -84,12 +91,12 @@ const every = Effect.fnUntraced(function*(managed: Managed<object>) {
 })
 
 export const list = Effect.fn("Cli.list")(function*(noun: Noun, asked: Shown): Effect.fn.Return<void, Failure> {
-  const rows = yield* administered(asked, (administration) => every(managedOf(administration, noun)))
+  const rows = yield* administered(noun, asked, (administration) => every(managedOf(administration, noun)))
   yield* Console.log(asked.json ? JSON.stringify(rows, null, 2) : evenly(recordRows(noun, rows)).join("\n"))
 })
 
 export const get = Effect.fn("Cli.get")(function*(noun: Noun, id: string, asked: Shown): Effect.fn.Return<void, Failure> {
-  const resource = yield* administered(asked, (administration) => managedOf(administration, noun).get(id))
+  const resource = yield* administered(noun, asked, (administration) => managedOf(administration, noun).get(id))
   yield* Console.log(asked.json ? printed(resource) : evenly(fieldRows(jsonObjectOf(resource))).join("\n"))
 })
 
@@ -159,14 +166,15 @@ const singular: Readonly<Record<Noun, string>> = { keys: "key", providers: "prov
 
 export const create = Effect.fn("Cli.create")(function*(noun: Noun, given: Written): Effect.fn.Return<void, Failure> {
   const body = yield* written(noun, given)
-  const made = yield* administered(given, (administration) => managedOf(administration, noun).create(body, actor))
+  const made = yield* administered(noun, given, (administration) => managedOf(administration, noun).create(body, actor))
   yield* told(`made ${singular[noun]}`, made, given)
 })
 
 export const update = Effect.fn("Cli.update")(function*(noun: Noun, id: string, given: Written): Effect.fn.Return<void, Failure> {
   const { file, unset = [] } = given
   const changes = yield* written(noun, given)
-  const changed = yield* administered(given, (administration) => {
+  if (file === undefined && unset.length === 0 && Object.keys(changes).length === 0) return yield* usage("nothing to change: give flags, --unset or --file")
+  const changed = yield* administered(noun, given, (administration) => {
     const managed = managedOf(administration, noun)
     // A file says all there is to be, flags what is to change.
     const before = file === undefined ? Effect.map(managed.get(id), jsonObjectOf) : Effect.succeed<JsonObject>({})
@@ -179,11 +187,11 @@ export const update = Effect.fn("Cli.update")(function*(noun: Noun, id: string, 
 })
 
 export const remove = Effect.fn("Cli.remove")(function*(noun: Noun, id: string, asked: Asked): Effect.fn.Return<void, Failure> {
-  yield* administered(asked, (administration) => managedOf(administration, noun).remove(id, actor))
+  yield* administered(noun, asked, (administration) => managedOf(administration, noun).remove(id, actor))
   yield* Console.error(`${noun === "keys" ? "revoked" : "deleted"} ${singular[noun]} ${id}`)
 })
 
 export const rotate = Effect.fn("Cli.rotate")(function*(id: string, asked: Shown): Effect.fn.Return<void, Failure> {
-  const key = yield* administered(asked, (administration) => administration.keys.rotate(id, actor))
+  const key = yield* administered("keys", asked, (administration) => administration.keys.rotate(id, actor))
   yield* told("gave another text to key", key, asked)
 })

@@ -101,7 +101,13 @@ export const followConfiguration = Effect.fnUntraced(function*({ declarations, l
     yield* Effect.logWarning("The configuration has faults; the one in use stays.")
   })
 
-  const reload = Effect.flatMap(readAnew, ({ outcome }) => Result.match(outcome, { onSuccess: takeOver, onFailure: refuse }))
+  /** An empty file is one whose writing failed, or is not over: taken over it would end every key. */
+  const isCutShort = ({ isBlank, settings }: Loaded): boolean => isBlank && differing(inUse, settings).length > 0
+
+  const reload = Effect.flatMap(readAnew, ({ outcome }) => Result.match(outcome, {
+    onSuccess: (loaded) => isCutShort(loaded) ? refuse(`${loaded.file}  is empty; write {} for a configuration of defaults`) : takeOver(loaded),
+    onFailure: refuse
+  }))
 
   const look = Effect.gen(function*() {
     const now = yield* statesOf(files)
@@ -113,7 +119,7 @@ export const followConfiguration = Effect.fnUntraced(function*({ declarations, l
 
   // What was changed between the start's reading and this one.
   const { outcome } = yield* readAnew
-  if (Result.isSuccess(outcome) && differing(started, outcome.success.settings).length > 0) yield* takeOver(outcome.success)
+  if (Result.isSuccess(outcome) && !isCutShort(outcome.success) && differing(started, outcome.success.settings).length > 0) yield* takeOver(outcome.success)
   const asked = Effect.as(Queue.take(hangup), reload)
   const due = Effect.as(Effect.sleep(refreshMillis), look)
   yield* Effect.forkScoped(Effect.repeat(Effect.flatten(Effect.raceFirst(asked, due)), Schedule.forever))

@@ -8,6 +8,7 @@ import type { FaultPath } from "../domain/faults.ts"
 
 export interface SettingsText {
   readonly value: Json
+  readonly isBlank: boolean
   readonly locate: (path: FaultPath) => Position | undefined
 }
 
@@ -29,18 +30,30 @@ const toJson = (value: unknown): Json => {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [unmask(key), toJson(member)]))
 }
 
-const parseYaml = (text: string): Result.Result<Json, Unreadable> => {
-  try {
-    return Result.succeed(toJson(Yaml.parse(text)))
-  } catch (error) {
-    const message = error instanceof Error ? error.message : "not YAML"
-    const line = /^(.*) at line (\d+)$/.exec(message)
-    return Result.fail({
-      message: unmask(line?.[1] ?? message.replace(/ at flow offset \d+$/, " in a flow collection")),
-      line: line?.[2] === undefined ? undefined : Number(line[2])
-    })
+const yamlOf = (text: string): Result.Result<unknown, string> =>
+  Result.try({ try: () => Yaml.parse(text), catch: (error) => error instanceof Error ? error.message : "not YAML" })
+
+/** Of a fault the parser names no line for: the first line up to which the text is at fault in the same words. */
+const lineOf = (text: string, fault: string): number => {
+  const lines = text.split("\n")
+  let [sound, wrong] = [0, lines.length]
+  while (wrong - sound > 1) {
+    const middle = (sound + wrong) >> 1
+    const read = yamlOf(lines.slice(0, middle).join("\n"))
+    if (Result.isFailure(read) && read.failure === fault) wrong = middle
+    else sound = middle
   }
+  return wrong
 }
+
+const parseYaml = (text: string): Result.Result<Json, Unreadable> =>
+  Result.mapBoth(yamlOf(text), { onSuccess: toJson, onFailure: (fault) => {
+    const told = /^(.*) at line (\d+)$/.exec(fault)
+    return {
+      message: unmask(told?.[1] ?? fault.replace(/ at flow offset \d+$/, " in a flow collection")),
+      line: told?.[2] === undefined ? lineOf(text, fault) : Number(told[2])
+    }
+  } })
 
 const parseJson = (text: string): Result.Result<Json, Unreadable> =>
   // The parser's own sentence quotes the text around the fault, which may be a secret.
@@ -54,6 +67,7 @@ export const parseSettingsText = (name: string, text: string): Result.Result<Set
   const masked = mask(text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n"))
   return Result.map(name.endsWith(".json") ? parseJson(masked) : parseYaml(masked), (value) => ({
     value,
+    isBlank: masked.trim() === "",
     locate: (path) => locate(masked, path)
   }))
 }

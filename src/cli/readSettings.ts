@@ -8,7 +8,7 @@ import { isJsonObject, type Json, type JsonObject } from "../domain/json.ts"
 import type { KeyScope } from "../domain/GatewayKey.ts"
 import { defaultLimits } from "../domain/Limits.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
-import { defaultServer, type KeySetting, type Settings, type SettingsFile, settingsFile } from "../domain/Settings.ts"
+import { anyOrigin, defaultServer, type KeySetting, type Settings, type SettingsFile, settingsFile } from "../domain/Settings.ts"
 import type { Price } from "../domain/Usage.ts"
 import { type FileText, readAccounts } from "./readAccounts.ts"
 import { readConfigs } from "../domain/readConfigs.ts"
@@ -60,6 +60,7 @@ const overrides = (env: Environment, flags: Flags): ReadonlyArray<Override> => {
   variable("server", "port", variableOf("server", "port"))
   variable("server", "admin_host", variableOf("server", "admin_host"))
   variable("server", "admin_port", variableOf("server", "admin_port"))
+  variable("server", "cors", variableOf("server", "cors"))
   variable("server", "metrics_auth", variableOf("server", "metrics_auth"))
   // Many a service is given one of another database.
   if (env["DATABASE_URL"]?.startsWith("postgres") === true) variable("store", "url", "DATABASE_URL")
@@ -86,6 +87,12 @@ const withNumbers = (section: JsonObject, isNumber: (name: string) => boolean): 
 const withFlags = (section: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(section).map(([name, value]) => [name, value === "true" ? true : value === "false" ? false : value]))
 
+/** Out of a variable or a reference, where a list stands, several are separated by commas. */
+const withLists = (section: JsonObject, name: string): JsonObject => {
+  const value = section[name]
+  return typeof value === "string" ? { ...section, [name]: value.split(",").map((one) => one.trim()).filter((one) => one !== "") } : section
+}
+
 /** The file with overrides laid over it; an empty section (`keys:` and nothing below) counts as absent. */
 const layered = (file: JsonObject, over: ReadonlyArray<Override>): JsonObject => {
   const out: Record<string, Json | undefined> = {}
@@ -96,7 +103,7 @@ const layered = (file: JsonObject, over: ReadonlyArray<Override>): JsonObject =>
     const below = out[section] ?? {}
     if (isJsonObject(below)) out[section] = { ...below, [name]: value }
   }
-  if (isJsonObject(out["server"])) out["server"] = withNumbers(out["server"], (name) => name === "port" || name === "admin_port")
+  if (isJsonObject(out["server"])) out["server"] = withNumbers(withLists(out["server"], "cors"), (name) => name === "port" || name === "admin_port")
   if (isJsonObject(out["limits"])) out["limits"] = withNumbers(out["limits"], () => true)
   if (isJsonObject(out["media"])) out["media"] = withFlags(out["media"])
   return out
@@ -105,6 +112,13 @@ const layered = (file: JsonObject, over: ReadonlyArray<Override>): JsonObject =>
 const decode = Schema.decodeUnknownResult(settingsFile, { errors: "all", onExcessProperty: "error" })
 
 const hostGrammar = /^[A-Za-z0-9_.:-]{1,253}$/
+
+/** What a browser sends as `Origin`: scheme, host and port, and nothing behind them. */
+const isOrigin = (text: string): boolean => text === anyOrigin || (/^https?:/.test(text) && URL.parse(text)?.origin === text)
+
+const corsFaults = (origins: ReadonlyArray<string>): ReadonlyArray<Fault> =>
+  origins.flatMap((one, index) => isOrigin(one) ? [] : [faultAt(["server", "cors", index], `${shown(one)} is not an origin such as https://app.example.com, or *`)])
+
 /** A password may hold anything; what a fault says of it is nothing. */
 const redisFaults = (url: string | undefined): ReadonlyArray<Fault> =>
   url === undefined || /^rediss?:\/\/[^\s/]+(\/\d{0,5})?$/.test(url) && URL.canParse(url)
@@ -152,7 +166,8 @@ const originOf = (path: string, over: ReadonlyArray<Override>): string | undefin
 
 /** A fault of a value that came from a variable or flag names that one. */
 const named = (fault: Fault, over: ReadonlyArray<Override>): Fault => {
-  const origin = originOf(fault.path, over)
+  // A variable holds a whole list.
+  const origin = originOf(fault.path.replace(/\[\d+\]$/, ""), over)
   return origin === undefined ? fault : { path: origin, message: fault.message, at: undefined }
 }
 
@@ -179,7 +194,7 @@ const adminFaults = ({ admin_host: host, admin_port: port }: NonNullable<Setting
 
 /** What the schema cannot say: grammars, credentials, names that must exist or be unique. */
 const checked = (file: SettingsFile, input: SettingsInput, over: ReadonlyArray<Override>): { readonly settings: Settings; readonly faults: ReadonlyArray<Fault> } => {
-  const { admin_host: adminHost = defaultServer.host, admin_port: adminPort, host = defaultServer.host, metrics_auth: metricsAuth, port = defaultServer.port } =
+  const { admin_host: adminHost = defaultServer.host, admin_port: adminPort, cors = [], host = defaultServer.host, metrics_auth: metricsAuth, port = defaultServer.port } =
     file.server ?? {}
   const { accounts, faults } = readAccounts(file, input.env, input.fileText)
   const limits = { ...defaultLimits, ...file.limits }
@@ -197,6 +212,7 @@ const checked = (file: SettingsFile, input: SettingsInput, over: ReadonlyArray<O
         host,
         port,
         ...(adminPort === undefined ? {} : { admin: { host: adminHost, port: adminPort } }),
+        ...(cors.length === 0 ? {} : { cors }),
         ...(metricsAuth === undefined ? {} : { metricsAuth })
       },
       accounts,
@@ -219,6 +235,7 @@ const checked = (file: SettingsFile, input: SettingsInput, over: ReadonlyArray<O
       ...(hostGrammar.test(host) ? [] : [faultAt(["server", "host"], `${shown(host)} is not an address to listen on`)]),
       ...(stored?.faults ?? []),
       ...adminFaults(file.server ?? {}, port),
+      ...corsFaults(cors),
       ...redisFaults(file.redis?.url),
       ...faults,
       ...keyFaults(file, accounts),

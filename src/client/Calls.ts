@@ -90,10 +90,16 @@ interface Written {
   readonly init: RequestInit
 }
 
+/** Callers without types may leave it out, or give a URL. */
+const baseOf = ({ baseUrl }: ClientOptions): string => {
+  if (typeof baseUrl !== "string") throw new TypeError("baseUrl is no text; give the gateway's address, such as http://127.0.0.1:8787")
+  return baseUrl.replace(/\/+$/, "").replace(/\/v1$/, "")
+}
+
 const write = (client: ClientOptions, call: Call): Written => {
   try {
     return {
-      url: client.baseUrl.replace(/\/+$/, "").replace(/\/v1$/, "") + call.path,
+      url: baseOf(client) + call.path,
       init: {
         method: call.method,
         headers: headersOf(client, call),

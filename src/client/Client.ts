@@ -11,6 +11,7 @@ import type { Message, MessageEvent, MessagesBody, MessagesCount, MessagesCountB
 import type { AnswerFacts } from "./answerFacts.ts"
 import { type CallOptions, type ClientOptions, type DryOptions, open, whole } from "./Calls.ts"
 import { type Dialect, EventStream } from "./EventStream.ts"
+import { isObject } from "./readJson.ts"
 
 export { createHeaders, type GatewayOptions } from "./createHeaders.ts"
 export {
@@ -90,7 +91,7 @@ export const createClient = (client: ClientOptions): Client => {
   }
   const post = (path: string) => (body: Body, options?: CallOptions | DryOptions) => ask("POST", path, body, options)
   const streamable = (path: string, dialect: Dialect) => async (body: Body, options?: CallOptions | DryOptions) =>
-    body["stream"] === true && !(options !== undefined && "dryRun" in options)
+    isObject(body) && body["stream"] === true && !(options !== undefined && "dryRun" in options)
       ? new EventStream(await open(client, { method: "POST", path, body, options }), dialect)
       : await ask("POST", path, body, options)
   const prompt = (id: string, verb: string) => `/v1/prompts/${encodeURIComponent(id)}/${verb}`

@@ -18,6 +18,9 @@ const server = Schema.Struct({
     whole(0, 65_535).annotate({ description: "A port of its own for /admin/v1 and /metrics; they share the main one unless set." })
   ),
   admin_host: Schema.optionalKey(text.annotate({ description: "Address of that port; 127.0.0.1 unless set." })),
+  cors: Schema.optionalKey(
+    texts.annotate({ description: "Origins whose web pages may call /v1, as https://app.example.com; * for all. None unless set." })
+  ),
   metrics_auth: Schema.optionalKey(
     Schema.Literals(["none", "admin"]).annotate({ description: "Who may read /metrics: anyone unless set, or holders of an admin key." })
   )
@@ -85,13 +88,13 @@ const credentials = Schema.Union([
     file: Schema.optionalKey(text.annotate({ description: "Path of the key file, relative to the configuration file." })),
     json: Schema.optionalKey(Schema.JsonObject.annotate({ description: "The key file's content itself." }))
   }),
-  Schema.Struct({ type: Schema.Literal("access_token"), token: text }),
+  Schema.Struct({ type: Schema.Literal("access_token"), token: text.annotate({ description: "An access token; it lives for an hour." }) }),
   Schema.Struct({ type: Schema.Literal("application_default") }),
-  Schema.Struct({ type: Schema.Literal("api_key"), key: text })
+  Schema.Struct({ type: Schema.Literal("api_key"), key: text.annotate({ description: "An API key, of Vertex AI in express mode for one." }) })
 ])
 
 const endpoint = Schema.Struct({
-  dialect: Schema.Literals(["openai", "gemini", "predict"]),
+  dialect: Schema.Literals(["openai", "gemini", "predict"]).annotate({ description: "What the endpoint speaks." }),
   host: Schema.optionalKey(text.annotate({ description: "Host of a dedicated endpoint." })),
   model: Schema.optionalKey(text.annotate({ description: "Name under which the endpoint serves its model." }))
 })
@@ -99,15 +102,15 @@ const endpoint = Schema.Struct({
 /** An account as it is written down. */
 export const ProviderEntry = Schema.Struct({
   slug: text.annotate({ description: "Name of the account, written @slug/ before a model." }),
-  provider: Schema.Literals(["vertex-ai", "google"]),
-  api_key: Schema.optionalKey(text),
-  project_id: Schema.optionalKey(text),
+  provider: Schema.Literals(["vertex-ai", "google"]).annotate({ description: "Vertex AI or the Gemini Developer API." }),
+  api_key: Schema.optionalKey(text.annotate({ description: "Key of the Gemini API; write ${NAME} and keep it out of the file." })),
+  project_id: Schema.optionalKey(text.annotate({ description: "Google Cloud project; that of the service account unless set." })),
   region: Schema.optionalKey(text.annotate({ description: "A region, global, us or eu." })),
-  credentials: Schema.optionalKey(credentials),
-  endpoints: Schema.optionalKey(Schema.Record(Schema.String, endpoint)),
+  credentials: Schema.optionalKey(credentials.annotate({ description: "As whom Vertex AI is called; without any, requests bring their own." })),
+  endpoints: Schema.optionalKey(Schema.Record(Schema.String, endpoint).annotate({ description: "Endpoints you deployed, by the id in their model names." })),
   models: Schema.optionalKey(texts.annotate({ description: "Model ids on offer; a * at the end stands for any rest." })),
-  api_version: Schema.optionalKey(text),
-  quota_project: Schema.optionalKey(text),
+  api_version: Schema.optionalKey(text.annotate({ description: "v1 or v1beta1, for one; what each operation needs unless set." })),
+  quota_project: Schema.optionalKey(text.annotate({ description: "Project that is billed in place of the one that is called." })),
   base_url: Schema.optionalKey(text.annotate({ description: "Replaces scheme and host of the provider." })),
   token_url: Schema.optionalKey(text.annotate({ description: "Replaces the token endpoint." }))
 })
@@ -118,7 +121,7 @@ const scope = Schema.Literals(["inference", "admin"])
 
 /** What is said of a gateway key besides its text, in the configuration and in the store. */
 const keyFields = {
-  name: text,
+  name: text.annotate({ description: "Name of the key, in logs and lists." }),
   providers: Schema.optionalKey(texts.annotate({ description: "Slugs this key may use; all unless set." })),
   models: Schema.optionalKey(texts.annotate({ description: "Model ids this key may use; all unless set." })),
   config: Schema.optionalKey(text.annotate({ description: "Config of requests that name none." })),
@@ -127,13 +130,13 @@ const keyFields = {
   ),
   expires_at: Schema.optionalKey(text.annotate({ description: "From this moment on the key is refused, as 2027-01-31T12:00:00Z." })),
   rate_limit: Schema.optionalKey(Schema.Struct({
-    requests_per_minute: Schema.optionalKey(whole(1, mostMillis)),
-    tokens_per_minute: Schema.optionalKey(whole(1, mostMillis))
-  })),
+    requests_per_minute: Schema.optionalKey(whole(1, mostMillis).annotate({ description: "Most requests in a minute." })),
+    tokens_per_minute: Schema.optionalKey(whole(1, mostMillis).annotate({ description: "Most tokens in a minute, in and out." }))
+  }).annotate({ description: "Most that it may ask for." })),
   budget: Schema.optionalKey(Schema.Struct({
     usd: dollars(mostBudget).annotate({ description: "US dollars, to the millionth." }),
     per: Schema.Literals(["day", "month"]).annotate({ description: "Of UTC." })
-  })),
+  }).annotate({ description: "Most that it may spend." })),
   metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.String).annotate({ description: "What requests of this key carry besides their own metadata." }))
 }
 
@@ -306,6 +309,8 @@ export interface Settings {
     /** Where operators are served, apart from everybody else. */
     readonly admin?: { readonly host: string; readonly port: number }
     readonly metricsAuth?: "none" | "admin"
+    /** Origins whose pages may call; `anyOrigin` for all. */
+    readonly cors?: ReadonlyArray<string>
   }
   /** Address of the Redis that several gateways share; without it each has its own limits, circuits, signatures and cache. */
   readonly redis?: Redacted.Redacted<string>
@@ -335,6 +340,9 @@ export interface Settings {
   /** Whether media are fetched for upstreams that take bytes only. */
   readonly media?: { readonly fetch: boolean }
 }
+
+/** In the place of an origin: every one. */
+export const anyOrigin = "*"
 
 export const defaultServer: Settings["server"] = { host: "127.0.0.1", port: 8787 }
 

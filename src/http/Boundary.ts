@@ -15,6 +15,7 @@ import type * as Types from "effect/Types"
 import { Busy, type GatewayError, MethodNotAllowed, RouteUnknown } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import { Accounting } from "./Accounting.ts"
+import { nodeResponseOf, OwnServer } from "./NodeAnswer.ts"
 import { type Arrival, arrive, FreshId } from "./RequestContexts.ts"
 import type { RequestRecord } from "./RequestRecord.ts"
 import { errorOf, isClientGone, refusal, refuse } from "./Refusal.ts"
@@ -44,7 +45,7 @@ export type Bounded = Effect.Effect<
 export const boundary = (method: string, path: string): Effect.Effect<(handler: Handler) => Bounded, never, Traffic> => Effect.gen(function*() {
   const limits = yield* Limits
   const traffic = yield* Traffic
-  const freshId = yield* FreshId
+  const arrived = yield* arrivals
   const accounts = (yield* Accounting)?.route(method, path)
   const leave = (exit: Exit.Exit<unknown, unknown>, arrival: Arrival): Effect.Effect<void> => {
     traffic.inFlight--
@@ -55,7 +56,7 @@ export const boundary = (method: string, path: string): Effect.Effect<(handler: 
   return (handler) =>
     Effect.withFiber((fiber) => {
       const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-      const arrival = arrived(request, fiber.getRef(Clock.Clock), freshId, traffic, accounts?.open())
+      const arrival = arrived(request, fiber.getRef(Clock.Clock), accounts?.open())
       if (arrival.record !== undefined) accounts?.begin?.(arrival.record, arrival)
       const isBusy = traffic.inFlight >= limits.inFlight
       traffic.inFlight++
@@ -111,8 +112,7 @@ const unrouted = (serves: (path: string) => boolean): Handler => ({ method }, { 
 export const serverEdge = (serves: (path: string) => boolean): Layer.Layer<never, never, Traffic | HttpRouter.HttpRouter> => HttpRouter.middleware(
   Effect.gen(function*() {
     const limits = yield* Limits
-    const freshId = yield* FreshId
-    const traffic = yield* Traffic
+    const arrived = yield* arrivals
     // Nothing is left to fail, but the router's types want to see a failure pass through.
     const answerUnrouted: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest | Scope.Scope> =
       (yield* boundary("_OTHER", "unmatched"))(unrouted(serves))
@@ -122,7 +122,7 @@ export const serverEdge = (serves: (path: string) => boolean): Layer.Layer<never
         const fault = headerFault(rawHeaders(request), limits.headerCount)
         return fault === undefined
           ? routed
-          : Effect.clockWith((clock) => Effect.succeed(refusal(fault, "MalformedHttp", arrived(request, clock, freshId, traffic, undefined))))
+          : Effect.clockWith((clock) => Effect.succeed(refusal(fault, "MalformedHttp", arrived(request, clock, undefined))))
       })
     }
   }),
@@ -133,13 +133,16 @@ export const serverEdge = (serves: (path: string) => boolean): Layer.Layer<never
 const rawHeaders = (request: HttpServerRequest.HttpServerRequest): ReadonlyArray<string> =>
   request.source instanceof IncomingMessage ? request.source.rawHeaders : []
 
-const arrived = (
-  request: HttpServerRequest.HttpServerRequest,
-  clock: Clock.Clock,
-  freshId: (millis: number) => string,
-  traffic: Traffic["Service"],
-  record: RequestRecord | undefined
-): Arrival => {
-  const millis = clock.currentTimeMillisUnsafe()
-  return arrive(request, millis, freshId(millis), countOf(rawHeaders(request), "authorization") > 1, traffic, record)
-}
+type Arriving = (request: HttpServerRequest.HttpServerRequest, clock: Clock.Clock, record: RequestRecord | undefined) => Arrival
+
+/** How requests arrive at this server. */
+const arrivals: Effect.Effect<Arriving, never, Traffic> = Effect.gen(function*() {
+  const traffic = yield* Traffic
+  const freshId = yield* FreshId
+  const isOurs = yield* OwnServer
+  return (request, clock, record) => {
+    const millis = clock.currentTimeMillisUnsafe()
+    const node = isOurs ? nodeResponseOf(request) : undefined
+    return arrive(request, millis, freshId(millis), countOf(rawHeaders(request), "authorization") > 1, node, traffic, record)
+  }
+})

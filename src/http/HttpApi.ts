@@ -21,6 +21,7 @@ import { AdminEntries } from "./AdminEntries.ts"
 import { AdminHandlers } from "./AdminHandlers.ts"
 import { serverEdge } from "./Boundary.ts"
 import { ChatHandlers } from "./ChatHandlers.ts"
+import { Cors } from "./Cors.ts"
 import { CountTokensHandlers } from "./CountTokensHandlers.ts"
 import { DocsHandlers } from "./DocsHandlers.ts"
 import { EmbeddingsHandlers } from "./EmbeddingsHandlers.ts"
@@ -52,10 +53,10 @@ const everybodys: Routes = Layer.mergeAll(
 const operators: Routes = Layer.merge(AdminHandlers, AdminEntries)
 
 /** The routes of a server that is the gateway and nothing else; they share the traffic counters of that server. */
-const routes: Routes = Layer.mergeAll(everybodys, operators, MetricsHandlers, DocsHandlers, serverEdge(() => true))
+const routes: Routes = Layer.mergeAll(everybodys, operators, MetricsHandlers, DocsHandlers, Cors, serverEdge(() => true))
 
 /** The same where operators have a server of their own, and that one. */
-const routesApart: Routes = Layer.mergeAll(everybodys, DocsHandlers, serverEdge((path) => !isOperators(path)))
+const routesApart: Routes = Layer.mergeAll(everybodys, DocsHandlers, Cors, serverEdge((path) => !isOperators(path)))
 const operatorRoutes: Routes = Layer.mergeAll(operators, MetricsHandlers, HealthHandlers, serverEdge(isOperators))
 
 /** The routes for a router of somebody else, whose other paths stay its own. */

@@ -3,11 +3,18 @@
 import { type IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http"
 import { toServerResponse } from "@effect/platform-node/NodeHttpServerRequest"
 import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Pull from "effect/Pull"
 import type { HeaderRecord } from "../api/Headers.ts"
+
+/**
+ * True where the whole server is ours: answers are then written on Node's response. Within an application they are values,
+ * so that its own middleware sees and changes them as it does those of its other routes.
+ */
+export const OwnServer: Context.Reference<boolean> = Context.Reference("gateway/http/OwnServer", { defaultValue: () => false })
 
 /** The response of a request that came over a socket of ours. */
 export const nodeResponseOf = (request: HttpServerRequest.HttpServerRequest): ServerResponse | undefined => {

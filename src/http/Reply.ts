@@ -161,7 +161,7 @@ const eventStream = <A>({ chunks, served, usage }: OpenedStream<A>, arrival: Arr
     }
     return bytes
   }
-  if (node === undefined) return Effect.succeed(valueOf(chunks, headers, { render, ending, errorFrame }))
+  if (node === undefined) return Effect.succeed(valueOf(chunks, headers, { render, ending, errorFrame }, pulse.between))
   // Not Stream.toPull: it takes a lock and provides a context for each pull, and this pull has one reader.
   const pulled = Effect.flatMap(Effect.scope, (scope) => Channel.toPullScoped(Stream.toChannel(chunks), scope))
   return Effect.flatMap(pulled, (pull) =>
@@ -169,11 +169,12 @@ const eventStream = <A>({ chunks, served, usage }: OpenedStream<A>, arrival: Arr
       Exit.isFailure(exit) ? Effect.sync(() => pulse.lastWord(errorFrame(exit.cause))) : Effect.void))
 }
 
-/** The same as a value, for a server that is not Node's. */
+/** The same as a value, for a server that is not ours. */
 const valueOf = <A>(
   stream: Stream.Stream<A, ProviderError>,
   headers: Record<string, string>,
-  { render, ending, errorFrame }: Omit<Written<Read<A>>, "pull">
+  { render, ending, errorFrame }: Omit<Written<Read<A>>, "pull">,
+  between: Stream.Stream<string>
 ): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.stream(
     stream.pipe(
@@ -181,7 +182,8 @@ const valueOf = <A>(
       Stream.concat(Stream.succeed(Buffer.from(ending))),
       Stream.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause) ? Stream.failCause(cause) : Stream.succeed(Buffer.from(errorFrame(cause)))
-      )
+      ),
+      Stream.merge(Stream.map(between, (text) => Buffer.from(text)), { haltStrategy: "left" })
     ),
     { contentType: headers["content-type"], headers }
   )

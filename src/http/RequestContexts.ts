@@ -26,7 +26,7 @@ import { keyMark } from "../domain/keyMark.ts"
 import { isSlug } from "../domain/ModelRef.ts"
 import type { CarriedCredentials, CatalogView } from "../domain/ProviderAccount.ts"
 import type { CacheWish, RequestContext } from "../domain/RequestContext.ts"
-import { headersOf, nodeResponseOf } from "./NodeAnswer.ts"
+import { headersOf } from "./NodeAnswer.ts"
 import type { RequestRecord } from "./RequestRecord.ts"
 import { parseTraceparent } from "./traceContext.ts"
 import type { Traffic } from "./Traffic.ts"
@@ -54,7 +54,7 @@ export interface Arrival {
   readonly authorizationTwice: boolean
   /** Lower-case names; what came twice is joined as Node joins it. */
   readonly headers: HeaderRecord
-  /** Node's response to write on, where the request came over a socket of ours. */
+  /** Node's response to write on, where the request came over a socket of our own server. */
   readonly node: ServerResponse | undefined
   readonly traffic: Traffic["Service"]
   /** What is noted of it; undefined when nobody accounts. */
@@ -72,6 +72,7 @@ export const arrive = (
   startedMillis: number,
   freshId: string,
   authorizationTwice: boolean,
+  node: ServerResponse | undefined,
   traffic: Traffic["Service"],
   record: RequestRecord | undefined
 ): Arrival => {
@@ -92,7 +93,7 @@ export const arrive = (
     path: undoubled(query < 0 ? request.url : request.url.slice(0, query)),
     authorizationTwice,
     headers,
-    node: nodeResponseOf(request),
+    node,
     traffic,
     record
   }
@@ -191,6 +192,9 @@ const configId = (headers: HeaderRecord, key: GatewayKey): string | undefined =>
   return text?.startsWith("{") === true ? undefined : text
 }
 
+/** A fault that asks "did you mean" has its mark. */
+const sentence = (text: string): string => (text.endsWith("?") ? text : `${text}.`)
+
 /** The header's, by its id or as JSON; else the one of the key. */
 const configOf = (
   headers: HeaderRecord,
@@ -201,7 +205,7 @@ const configOf = (
   if (text === undefined) return noConfig
   if (text.startsWith("{")) {
     return Result.mapError(configs.read(text), ({ message, path }) =>
-      new BodyInvalid({ code: "invalid_config", param: known.config.name, message: `${known.config.name}: ${path === "" ? "the config" : path} ${message}.` }))
+      new BodyInvalid({ code: "invalid_config", param: known.config.name, message: sentence(`${known.config.name}: ${path === "" ? "the config" : path} ${message}`) }))
   }
   const config = configs.find(text)
   if (config !== undefined) return Result.succeed(config)

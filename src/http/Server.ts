@@ -12,6 +12,7 @@ import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { errorBody } from "./errorBody.ts"
 import type { ErrorFacts } from "./errorFacts.ts"
 import { HttpApi, type HttpApiServices } from "./HttpApi.ts"
+import { OwnServer } from "./NodeAnswer.ts"
 import { FreshId } from "./RequestContexts.ts"
 import { Traffic } from "./Traffic.ts"
 import { expectationFailed, parserFault } from "./wireFaults.ts"
@@ -162,6 +163,7 @@ const listening = (place: Place, routes: typeof HttpApi.routes): Layer.Layer<Htt
         disableListenLog: true,
         routerConfig: HttpApi.routerConfig
       })),
+      Layer.provide(Layer.succeed(OwnServer, true)),
       Layer.provideMerge(NodeHttpServer.layerServer(() => server, {
         host: place.host,
         port: place.port,

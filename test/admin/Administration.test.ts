@@ -63,7 +63,7 @@ describe("providers", () => {
       const list = yield* providers.list(10)
       expect(list).toEqual({ rows: [shown, { object: "provider", slug: "prod", provider: "vertex-ai", project_id: "test-project", region: "us-central1", credential: { type: "access_token", fingerprint: "085719d3...0000" }, source: "file", managed: "file" }], next: undefined })
       expect(yield* Effect.flip(providers.create({ slug: "gemini", provider: "google" }, actor))).toEqual(
-        new RecordRefused({ code: "already_exists", message: "There is a provider \"gemini\" already; change it by PUT, or choose another id." })
+        new RecordRefused({ code: "already_exists", message: "There is a provider \"gemini\" already; update it, or choose another id." })
       )
       yield* providers.remove("gemini", actor)
       expect(catalog.resolve("gemini")).toBeUndefined()

@@ -140,9 +140,33 @@ describe("doctor", () => {
     ]])
   })
 
+  it("a port of operators that is in use", async () => {
+    const taken = createServer()
+    await new Promise<void>((done) => taken.listen(0, "127.0.0.1", done))
+    const { port } = taken.address() as AddressInfo
+    const file = join(folder, "admin.yaml")
+    writeFileSync(file, `server: { port: 0, admin_port: ${port} }\n`)
+    const { out } = await commandLine(["doctor", "--config", file, "--json"], { GATEWAY_DATA_DIR: folder })
+    await new Promise((done) => taken.close(done))
+    const found: ReadonlyArray<Finding> = JSON.parse(out)
+    expect(found.filter(({ check }) => check.endsWith("port"))).toEqual([
+      { check: "port", status: "ok", detail: "any free one" },
+      {
+        check: "admin port",
+        status: "warn",
+        detail: `127.0.0.1:${port} is in use, by a running gateway perhaps`,
+        todo: "model-gateway health says whether it is one; else choose another port under server.admin_port"
+      }
+    ])
+  })
+
   it("a faulty configuration is told as check tells it, exit 2", async () => {
     const { code, err, out } = await doctor("serfer: {}\n")
     expect([code, out, err]).toEqual([2, "", `${join(folder, "gateway.yaml")}:2:1  serfer  unknown key; did you mean server?\n`])
+    const json = await doctor("serfer: {}\n", "--json")
+    expect([json.code, json.err, JSON.parse(json.out)]).toEqual([2, "", [
+      { check: "configuration", status: "fail", detail: `${join(folder, "gateway.yaml")}:2:1  serfer  unknown key; did you mean server?` }
+    ]])
   })
 })
 

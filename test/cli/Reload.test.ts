@@ -97,7 +97,15 @@ describe("a new configuration", { timeout: 120_000 }, () => {
       ["warn", "The configuration has faults; the one in use stays."]
     ])
     expect(await asked(origin)).toBe("key-2 2")
-    expect(await reloads(origin)).toEqual(["gateway_config_reload_total{result=\"failure\"} 1", "gateway_config_reload_total{result=\"success\"} 1"])
+    for (const [text, fault] of [["", "is empty; write {} for a configuration of defaults"], ["- a\n", "the configuration must be a mapping of keys"]] as const) {
+      writeFileSync(file, text)
+      gateway.child.kill("SIGHUP")
+      const [line = ""] = await gateway.said(/\{[^\n]*gateway\.yaml {2}[^\n]*/)
+      expect(JSON.parse(line).msg).toBe(`gateway.yaml  ${fault}`)
+      await gateway.said(/the one in use stays/)
+      expect(await asked(origin)).toBe("key-2 2")
+    }
+    expect(await reloads(origin)).toEqual(["gateway_config_reload_total{result=\"failure\"} 3", "gateway_config_reload_total{result=\"success\"} 1"])
     gateway.child.kill("SIGTERM")
     expect((await gateway.ended).code).toBe(0)
   })

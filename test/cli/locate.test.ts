@@ -79,7 +79,10 @@ describe("text of a file", () => {
   })
   it("says which line is no YAML", () => {
     expect(parseSettingsText("a.yaml", "a: 1\na: 2")).toEqual(Result.fail({ message: "Duplicate key 'a'", line: 2 }))
-    expect(parseSettingsText("a.yaml", "a: { b: 1")).toEqual(Result.fail({ message: "Expected ',' in a flow collection", line: undefined }))
+    expect(parseSettingsText("a.yaml", "a: { b: 1")).toEqual(Result.fail({ message: "Expected ',' in a flow collection", line: 1 }))
+    const long = "server:\n  port: 1\nlist: [\n  { a: 1 },\n  { b: 2 }\n]\n"
+    expect(parseSettingsText("a.yaml", `${long}x: { b: 1\ny: 2\n`)).toEqual(Result.fail({ message: "Expected ',' in a flow collection", line: 7 }))
+    expect(parseSettingsText("a.yaml", long.replace("},", "}"))).toEqual(Result.fail({ message: "Expected ',' in a flow collection", line: 5 }))
   })
   it("repeats nothing of a file that is no JSON", () => {
     expect(parseSettingsText("a.json", "{\n\"a\": sekret }")).toEqual(Result.fail({ message: "not JSON", line: undefined }))

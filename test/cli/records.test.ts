@@ -130,6 +130,19 @@ describe("configs and prompts", () => {
     expect(await json(["prompts", "get", "greet@1"])).toMatchObject({ model: "@google/gemini-2.5-flash", version: 1 })
   })
 
+  it("that are not there, or are there already, are told with what to do", async () => {
+    const file = write("fast.yaml", "provider: \"@google\"\n")
+    await run(["configs", "create", "fast", "--file", file])
+    expect(await run(["configs", "create", "fast", "--file", file])).toEqual({ code: 1, out: "", err: "There is a config \"fast\" already; update it, or choose another id.\n" })
+    expect(await run(["configs", "update", "fast"])).toEqual({ code: 2, out: "", err: "nothing to change: give flags, --unset or --file\n" })
+    expect(await json(["configs", "get", "fast"])).toMatchObject({ version: 1 })
+    for (const [words, err] of [
+      [["keys", "revoke", "ci"], "There is no such key; keys list shows them with their ids.\n"],
+      [["providers", "get", "gone"], "There is no such provider; providers list shows them with their slugs.\n"],
+      [["prompts", "update", "gone", "--name", "x"], "There is no such prompt; prompts list shows them with their ids.\n"]
+    ] as const) expect(await run(words)).toEqual({ code: 1, out: "", err })
+  })
+
   it("need a store that outlives the command", async () => {
     expect(await run(["configs", "list"], { GATEWAY_STORE_URL: "sqlite::memory:" })).toEqual({
       code: 2,

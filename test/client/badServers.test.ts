@@ -1,6 +1,6 @@
 // The client against servers that misbehave: errors, limits, silence, broken streams; and who gives up when.
 import { afterEach, describe, expect, it } from "vitest"
-import { type CallOptions, type ChatChunk, type ClientFailure, type ClientOptions, createClient, factsOf, GatewayFailure } from "../../src/client/Client.ts"
+import { type CallOptions, type ChatChunk, type Client, type ClientFailure, type ClientOptions, createClient, factsOf, GatewayFailure } from "../../src/client/Client.ts"
 import { frames, hangUp, json, type ScriptedServer, scriptedServer, silence, type Step } from "./scriptedServer.ts"
 
 const running: Array<ScriptedServer> = []
@@ -301,6 +301,21 @@ describe("a call", () => {
     const failure = await caught(Reflect.apply(create, undefined, [odd, options]))
     expect([failure._tag, failure.status, failure.message.startsWith("The call cannot be written as a request: ")]).toEqual(["RequestInvalid", undefined, true])
     expect(server.seen).toEqual([])
+  })
+
+  it.each([undefined, new URL("http://127.0.0.1:1")])("to the base URL %s is refused with what to give", async (baseUrl) => {
+    const client: Client = Reflect.apply(createClient, undefined, [{ baseUrl, maxRetries: 0 }])
+    const failure = await caught(client.models.list())
+    expect([failure._tag, failure.message]).toEqual([
+      "RequestInvalid",
+      "The call cannot be written as a request: baseUrl is no text; give the gateway's address, such as http://127.0.0.1:8787"
+    ])
+  })
+
+  it("without a body rejects with a failure as well", async () => {
+    const server = await start(json(400, { error: { message: "The request body is empty.", type: "invalid_request_error", param: null, code: "invalid_json" } }))
+    const failure = await caught(Reflect.apply(clientOf(server).chat.completions.create, undefined, []))
+    expect([failure._tag, failure.code]).toEqual(["RequestInvalid", "invalid_json"])
   })
 
   it("that finds no server fails to connect", async () => {

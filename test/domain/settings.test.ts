@@ -381,6 +381,19 @@ describe("settings", () => {
     expect(faults({ media: { hosts: [] } })).toEqual(["media.hosts  unknown key; known: fetch"])
   })
 
+  it("origins whose pages may call", () => {
+    const origins = ["https://app.example.com", "http://localhost:5173", "*"]
+    expect(settings({ server: { cors: origins } }).server).toEqual({ host: "127.0.0.1", port: 8787, cors: origins })
+    expect(settings({ server: { cors: [] } }).server).toEqual({ host: "127.0.0.1", port: 8787 })
+    expect(settings({ server: { cors: ["https://file.example"] } }, { GATEWAY_SERVER_CORS: "https://a.example, https://b.example," }).server.cors).toEqual(["https://a.example", "https://b.example"])
+    expect(faults({ server: { cors: ["https://app.example.com/", "app.example.com", "null"] } })).toEqual([
+      "server.cors[0]  \"https://app.example.com/\" is not an origin such as https://app.example.com, or *",
+      "server.cors[1]  \"app.example.com\" is not an origin such as https://app.example.com, or *",
+      "server.cors[2]  \"null\" is not an origin such as https://app.example.com, or *"
+    ])
+    expect(faults({}, { GATEWAY_SERVER_CORS: "app.example.com" })).toEqual(["GATEWAY_SERVER_CORS  \"app.example.com\" is not an origin such as https://app.example.com, or *"])
+  })
+
   it("prices, accounting and who may read the metrics", () => {
     const whole = { input: 1, output: 2, cached_input: 3, cache_write: 4, audio_input: 5, audio_output: 6, image_output: 7, image: 8 }
     const read = settings({ server: { metrics_auth: "admin" }, prices: { "my-llm": { output: 0 }, "vertex-ai/x": whole }, telemetry: { accounting: false, propagate_upstream: true } })

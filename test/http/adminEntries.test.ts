@@ -122,7 +122,7 @@ describe.each(cases)("$path", ({ body, change, changed, id, path, shown }) => {
     const list = await send("GET", path)
     expect(list.body).toEqual({ object: "list", data: expect.arrayContaining([made.body]), next_cursor: null })
     expect((await send("POST", path, body)).body).toEqual(
-      problem(409, "already_exists", `There is a ${path.slice(0, -1)} "${id}" already; change it by PUT, or choose another id.`)
+      problem(409, "already_exists", `There is a ${path.slice(0, -1)} "${id}" already; update it, or choose another id.`)
     )
 
     const etag = made.headers.get("etag") ?? ""

@@ -60,6 +60,7 @@ describe("where a config comes from", () => {
   it.each<readonly [name: string, header: string, said: string]>([
     ["no JSON", "{", "x-gateway-config: the config is not JSON."],
     ["a wrong word", "{\"retry\":{\"attempts\":\"2\"}}", "x-gateway-config: retry.attempts expected a number."],
+    ["a typo", "{\"strateggy\":{}}", "x-gateway-config: strateggy unknown key; did you mean strategy?"],
     ["a host (TH4)", "{\"custom_host\":\"http://evil\"}", "x-gateway-config: custom_host is not taken: where a provider lives is the operator's to say."],
     ["too deep", `{"targets":${"[".repeat(200)}${"]".repeat(200)}}`, "x-gateway-config: the config is not JSON."]
   ])("B112 %s", async (_name, header, said) => {

@@ -1,4 +1,4 @@
-// Writes docs/errors.md, docs/parameters.md and docs/metrics.md from the tables the service itself runs on.
+// Writes docs/errors.md, docs/parameters.md, docs/metrics.md, docs/settings.md and the schema beside it from what the service itself runs on.
 // It must not state a status, code or rule of its own.
 import { writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -21,6 +21,7 @@ import { openAiEmbeddingsParams } from "../../src/translate/embeddings-to-openai
 import { predictParams } from "../../src/translate/embeddings-to-predict/params.ts"
 import { geminiImageParams } from "../../src/translate/images-to-gemini.ts"
 import { imagenParams } from "../../src/translate/images-to-imagen.ts"
+import { settingsPage, settingsSchema } from "./settingsSchema.ts"
 import type { ParamRule } from "../../src/translate/Translator.ts"
 
 /** Samples of one error: what happened, and the error. One per code it can have. */
@@ -228,7 +229,9 @@ const metricsPage = (): string =>
 export const generatedPages = (): ReadonlyArray<{ readonly path: string; readonly text: string }> => [
   { path: "docs/errors.md", text: errorsPage() },
   { path: "docs/parameters.md", text: parametersPage() },
-  { path: "docs/metrics.md", text: metricsPage() }
+  { path: "docs/metrics.md", text: metricsPage() },
+  { path: "docs/settings.md", text: settingsPage() },
+  { path: "deploy/gateway.schema.json", text: `${JSON.stringify(settingsSchema, null, 2)}\n` }
 ]
 
 const thisFile = fileURLToPath(import.meta.url)
