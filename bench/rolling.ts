@@ -9,6 +9,7 @@ import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { body, freePort } from "./contestants.ts"
+import { figure, isMissed } from "./figures.ts"
 
 const quick = process.argv.includes("--quick")
 const restarts = quick ? 5 : 20
@@ -139,11 +140,6 @@ const steady = () => {
   }
 }
 
-let missed = false
-const figure = (name: string, value: number, goal: string, holds: boolean): void => {
-  missed ||= !holds
-  console.log(`${holds ? "ok  " : "MISS"}  ${name.padEnd(56)} ${value.toFixed(1).padStart(9)}   goal ${goal}`)
-}
 const noFailures = (name: string, answers: ReadonlyArray<Answer>): void => {
   const failed = answers.filter(({ status }) => status !== 200)
   for (const { status, text } of failed.slice(0, 3)) console.log(`      ${status} ${text.slice(0, 200)}`)
@@ -184,7 +180,7 @@ for (let n = 0; n < restarts; n++) {
 }
 noFailures(`F30 ${restarts} restarts`, await whileRolling())
 
-if (missed) console.log(readFileSync(join(folder, "error.log"), "utf8").split("\n").filter((line) => !line.includes("Connection refused")).join("\n").slice(-2_000))
+if (isMissed()) console.log(readFileSync(join(folder, "error.log"), "utf8").split("\n").filter((line) => !line.includes("Connection refused")).join("\n").slice(-2_000))
 agent.destroy()
 upstream.closeAllConnections()
-process.exit(missed ? 1 : 0)
+process.exit(isMissed() ? 1 : 0)

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { cpuMicros, freePort, rssKib, start, startOurs } from "./contestants.ts"
+import { figure, isMissed } from "./figures.ts"
 import { burstEvents, startLoad } from "./measure.ts"
 
 const slowSockets = 2_000
@@ -32,12 +33,6 @@ const dripping = (text: string, bytesPerSecond: number): Socket => {
     if (at < text.length) socket.write(text.slice(at, at += bytesPerSecond))
   }, 1_000)
   return socket.on("error", () => undefined).on("close", () => clearInterval(timer)).resume()
-}
-
-let missed = false
-const figure = (name: string, value: number, goal: string, holds: boolean): void => {
-  missed ||= !holds
-  console.log(`${holds ? "ok  " : "MISS"}  ${name.padEnd(60)} ${value.toFixed(1).padStart(9)}   goal ${goal}`)
 }
 
 const used = async (millis: number) => load.run({ kind: "loop", target: usual, connections: 16, millis })
@@ -91,4 +86,4 @@ for (const socket of reading) socket.destroy()
 load.stop()
 await gateway.stop()
 await upstream.stop()
-process.exit(missed ? 1 : 0)
+process.exit(isMissed() ? 1 : 0)

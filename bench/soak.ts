@@ -6,6 +6,7 @@ import { createServer, type ServerResponse } from "node:http"
 import { setTimeout as pause } from "node:timers/promises"
 import { Agent, fetch } from "undici"
 import { rssKib, startOurs } from "./contestants.ts"
+import { figure, isMissed } from "./figures.ts"
 import { inspect } from "./inspector.ts"
 
 const minutes = Number(process.argv.find((one) => one.startsWith("--minutes="))?.slice("--minutes=".length) ?? 5)
@@ -180,11 +181,6 @@ const rss = rssKib(gateway.pid) / 1024
 await rest()
 const after = { files: files(), handles: await handles() }
 
-let missed = false
-const figure = (name: string, value: number, goal: string, holds: boolean): void => {
-  missed ||= !holds
-  console.log(`${holds ? "ok  " : "MISS"}  ${name.padEnd(56)} ${value.toFixed(2).padStart(9)}   goal ${goal}`)
-}
 figure(`F39 heap after collections over ${minutes} min, MiB in 10 min`, slope(samples), "< 1", slope(samples) < 1)
 figure("F39 open files, more than at the beginning", after.files - before.files, "<= 3", after.files - before.files <= 3)
 figure("F39 handles, more than at the beginning", after.handles - before.handles, "<= 3", after.handles - before.handles <= 3)
@@ -199,4 +195,4 @@ inspector.close()
 await gateway.stop()
 upstream.close()
 upstream.closeAllConnections()
-process.exit(missed ? 1 : 0)
+process.exit(isMissed() ? 1 : 0)

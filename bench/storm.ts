@@ -4,6 +4,7 @@
 import { createServer } from "node:http"
 import { setTimeout as pause } from "node:timers/promises"
 import { startOurs } from "./contestants.ts"
+import { figure, isMissed, summary } from "./figures.ts"
 
 const quick = process.argv.includes("--quick")
 const perSecond = 100
@@ -98,14 +99,6 @@ const worstCalls = ({ answers }: Awaited<ReturnType<typeof storm>>, until: numbe
   return worst
 }
 
-const figures: Record<string, number> = {}
-let missed = false
-const figure = (name: string, value: number, goal: string, holds: boolean): void => {
-  figures[name] = Number(value.toFixed(4))
-  missed ||= !holds
-  console.log(`${holds ? "ok  " : "MISS"}  ${name.padEnd(44)} ${value.toFixed(3).padStart(9)}   goal ${goal}`)
-}
-
 await storm({}, [["ok", 2]])
 
 const plain = await storm({}, [["down", stormSeconds], ["ok", calmSeconds]])
@@ -135,8 +128,8 @@ for (let n = 0; n < idleRequests; n++) if ((await ask({})).status !== 200) faile
 figure(`F25 failures of ${idleRequests} requests`, failed, "0", failed === 0)
 figure("F25 sockets closed as they were used", closed, `>= ${idleRequests / 3}`, closed >= idleRequests / 3)
 
-console.log(JSON.stringify(figures))
+console.log(summary())
 await gateway.stop()
 upstream.close()
 upstream.closeAllConnections()
-process.exitCode = missed ? 1 : 0
+process.exitCode = isMissed() ? 1 : 0

@@ -13,23 +13,16 @@ import { defaultLimits } from "../src/domain/Limits.ts"
 import { defaultServer } from "../src/domain/Settings.ts"
 import { version } from "../src/domain/version.ts"
 import { gatewayOver, replying } from "./support/scripted.ts"
+import { settingsVariables } from "./support/settingsVariables.ts"
 
 const root = fileURLToPath(new URL("../", import.meta.url))
 const read = (path: string): string => readFileSync(join(root, path), "utf8")
 
 /** Every variable the settings ask for: those a reader looks up, and those the command line names. */
-const knownVariables: ReadonlySet<string> = (() => {
-  const asked = new Set<string>()
-  const note = (name: string | symbol): undefined => void asked.add(String(name))
-  readSettings({
-    file: null,
-    env: new Proxy({}, { get: (_, name) => note(name), getOwnPropertyDescriptor: (_, name) => note(name) }),
-    flags: {},
-    fileText: () => Result.fail("no file")
-  })
-  const named = readdirSync(join(root, "src/cli")).flatMap((name) => [...read(`src/cli/${name}`).matchAll(/"(GATEWAY_[A-Z_]+)"/g)].map(([, variable = ""]) => variable))
-  return new Set([...asked, ...named])
-})()
+const knownVariables: ReadonlySet<string> = new Set([
+  ...settingsVariables,
+  ...readdirSync(join(root, "src/cli")).flatMap((name) => [...read(`src/cli/${name}`).matchAll(/"(GATEWAY_[A-Z_]+)"/g)].map(([, variable = ""]) => variable))
+])
 const unknown = (names: ReadonlyArray<string>): ReadonlyArray<string> => names.filter((name) => !knownVariables.has(name))
 
 const dockerfile = read("deploy/Dockerfile").replace(/^#.*\n/gm, "").replaceAll("\\\n", " ")

@@ -1,12 +1,12 @@
 // The JSON Schema of the configuration file, and its page, out of the one schema that the file is read by.
 // It must not state a key, a type or a bound of its own.
-import * as Result from "effect/Result"
 import type * as AST from "effect/SchemaAST"
-import { readSettings, variableOf } from "../../src/cli/readSettings.ts"
+import { variableOf } from "../../src/cli/readSettings.ts"
 import { WrittenConfig } from "../../src/domain/GatewayConfig.ts"
 import { isJsonObject, type JsonObject } from "../../src/domain/json.ts"
 import { defaultLimits } from "../../src/domain/Limits.ts"
 import { settingsFile } from "../../src/domain/Settings.ts"
+import { settingsVariables } from "./settingsVariables.ts"
 
 const configRef = "#/$defs/config"
 
@@ -85,19 +85,6 @@ export const settingsSchema: JsonObject = {
   $defs: { config: objectOf(WrittenConfig.ast as AST.Objects) }
 }
 
-/** Every variable that the reader of the settings looks up. */
-const variables: ReadonlySet<string> = (() => {
-  const asked = new Set<string>()
-  const note = (name: string | symbol): undefined => void asked.add(String(name))
-  readSettings({
-    file: null,
-    env: new Proxy({}, { get: (_, name) => note(name), getOwnPropertyDescriptor: (_, name) => note(name) }),
-    flags: {},
-    fileText: () => Result.fail("no file")
-  })
-  return asked
-})()
-
 const row = (...cells: ReadonlyArray<string>): string => `| ${cells.join(" | ")} |`
 const code = (value: string): string => `\`${value}\``
 
@@ -143,7 +130,7 @@ const rowsOf = (path: string, schema: JsonObject): ReadonlyArray<Row> => {
 const meaningOf = ({ description, path }: Row): string => {
   const [section = "", name = "", ...more] = path.split(".")
   const variable = more.length === 0 && name !== "" ? variableOf(section, name) : ""
-  return [description, variables.has(variable) ? code(variable) : ""].filter((one) => one !== "").join(" ")
+  return [description, settingsVariables.has(variable) ? code(variable) : ""].filter((one) => one !== "").join(" ")
 }
 
 const sectionPage = ([name, schema]: readonly [string, JsonObject]): ReadonlyArray<string> => {

@@ -1,0 +1,17 @@
+// The variables of the environment that settings are read from.
+// It must not know what they mean.
+import * as Result from "effect/Result"
+import { readSettings } from "../../src/cli/readSettings.ts"
+
+/** Every variable that the reader of the settings looks up. */
+export const settingsVariables: ReadonlySet<string> = (() => {
+  const asked = new Set<string>()
+  const note = (name: string | symbol): undefined => void asked.add(String(name))
+  readSettings({
+    file: null,
+    env: new Proxy({}, { get: (_, name) => note(name), getOwnPropertyDescriptor: (_, name) => note(name) }),
+    flags: {},
+    fileText: () => Result.fail("no file")
+  })
+  return asked
+})()
