@@ -1,5 +1,6 @@
 // Parts of one candidate to deltas, in order. The unary answer is read the same way, as one event.
 // It must not know finish reasons, usage or envelopes.
+import { grown } from "../../domain/grown.ts"
 import { isJsonObject, type Json } from "../../domain/json.ts"
 import type { Candidate, FunctionCall, Part } from "../../wire/google/GenerateContent.ts"
 import type { Delta, ToolCallDelta } from "../../wire/openai/ChatReply.ts"
@@ -106,7 +107,7 @@ const moreText = (state: PartsState, part: Part, facts: PartsFacts): readonly [P
   if (!isMore) return undefined
   const { blocks, calls, open, partStarts, media, joined, blank } = state
   return [
-    { blocks, growing: "text", calls, open, content: state.content + text, partStarts, lastPart: "text", media, joined, blank },
+    { blocks, growing: "text", calls, open, content: grown(state.content, text), partStarts, lastPart: "text", media, joined, blank },
     [{ content: text, content_blocks: [{ index: blocks - 1, delta: { text } }] }]
   ]
 }
@@ -169,7 +170,7 @@ const readText = (work: Work, kind: Kind, text: string, signature: string | unde
     const content = contentOf(work, kind, text)
     if (content !== "") {
       into.content = (into.content ?? "") + content
-      work.content += content
+      work.content = grown(work.content, content)
     }
   }
   // A signature belongs to its own part: signed text opens a block of its own, a bare signature closes the block before it.
