@@ -1,4 +1,4 @@
-// Mixed use for long, and what is left of it in memory (F39): `node bench/soak.ts`, five minutes; --minutes=60 by hand. Everything stays on loopback.
+// Mixed use for long, and what is left of it in memory (F39): `node bench/soak.ts`, eight minutes; --minutes=60 for an hour and more. Everything stays on loopback.
 // Seven requests in ten stream, one in ten is left by its client, one in twenty meets a provider that fails, some carry pictures.
 // Prints one line a figure; exit 1 when one misses its goal.
 import { readdirSync } from "node:fs"
@@ -11,8 +11,8 @@ import { inspect } from "./inspector.ts"
 
 const minutes = Number(process.argv.find((one) => one.startsWith("--minutes="))?.slice("--minutes=".length) ?? 5)
 const perSecond = 60
-/** Code is compiled and pools fill until then. */
-const warmSeconds = 60
+/** Code is compiled, and pools fill, until then. */
+const warmSeconds = 180
 /** No answer takes this long unless it is lost. */
 const lostMillis = 30_000
 
