@@ -4,6 +4,7 @@ import type { Json } from "../../src/domain/json.ts"
 import { streamFromGemini } from "../../src/translate/chat-to-gemini/stream.ts"
 import { jsonEvents } from "../../src/translate/jsonEvents.ts"
 import { compose, type Fold, isStreamFailed, machine, runMachine, type StreamFailed, type TranslateContext } from "../../src/translate/Translator.ts"
+import { sseEvents } from "../../src/wire/frames.ts"
 import type { ChatRequest } from "../../src/wire/openai/Chat.ts"
 import type { ChatChunk, ToolCallDelta } from "../../src/wire/openai/ChatReply.ts"
 import { deepFreeze } from "./chat.ts"
@@ -62,6 +63,13 @@ export const boundaries = (bytes: Uint8Array, all = 20_000, some = 300): Readonl
   const random = seeded(7)
   for (let count = 0; count < some; count++) chosen.add(Math.floor(random() * bytes.length))
   return [...chosen].sort((a, b) => a - b)
+}
+
+/** Where two pieces, cut there, are read as other frames than the whole is. All that follows is folds over frames, which see no bytes. */
+export const cutsThatTell = (bytes: Uint8Array): ReadonlyArray<number> => {
+  const frames = (pieces: Iterable<Uint8Array>): string => JSON.stringify(runMachine(machine(sseEvents(limits)), pieces))
+  const wanted = frames([bytes])
+  return boundaries(bytes).filter((at) => frames(cutAt(bytes, at)) !== wanted)
 }
 
 export const seeded = (seed: number) => {

@@ -14,7 +14,7 @@ import type { ChatChunk, ChatCompletion } from "../../src/wire/openai/ChatReply.
 import { chatContext, chatRequest, deepFreeze } from "../support/chat.ts"
 import { soundStream, soundUsage, valid } from "../support/replies.ts"
 import { loudlySkipped, type Recording, recordings, sharedDir } from "../support/shared.ts"
-import { boundaries, bytesOf, cutAt, eachByte, isChunk, joined, type Output, runBytes } from "../support/streams.ts"
+import { boundaries, bytesOf, cutAt, cutsThatTell, eachByte, isChunk, joined, type Output, runBytes } from "../support/streams.ts"
 
 const fixtures = new URL("../fixtures/gemini/", import.meta.url)
 const own = readdirSync(fixtures).sort().map((name): Recording => JSON.parse(readFileSync(new URL(name, fixtures), "utf8")))
@@ -144,7 +144,8 @@ describe("recorded streams: L2 to L7, L11, L22", () => {
     it(`L6 any cut: ${folder(recording)}/${bare(recording)}`, () => {
       expect(runBytes(context, request, eachByte(bytes))).toEqual(whole)
       const wanted = JSON.stringify(whole)
-      expect(boundaries(bytes).filter((at) => JSON.stringify(runBytes(context, request, cutAt(bytes, at))) !== wanted)).toEqual([])
+      expect(boundaries(bytes, 2_000).filter((at) => JSON.stringify(runBytes(context, request, cutAt(bytes, at))) !== wanted)).toEqual([])
+      expect(cutsThatTell(bytes)).toEqual([])
     })
     it(`L7 truncation: ${folder(recording)}/${bare(recording)}`, () => {
       // A call whose arguments still come is given out as it stands at the end, so it may differ from the whole one.

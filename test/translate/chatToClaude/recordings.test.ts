@@ -14,7 +14,7 @@ import { chatRequest, deepFreeze } from "../../support/chat.ts"
 import { claudeContext, runBytes, stop, user } from "../../support/claude.ts"
 import { soundStream, soundUsage, valid } from "../../support/replies.ts"
 import { loudlySkipped, type Recording, recordings, sharedDir } from "../../support/shared.ts"
-import { boundaries, bytesOf, cutAt, eachByte, isChunk, joined, type Output, sse } from "../../support/streams.ts"
+import { boundaries, bytesOf, cutAt, cutsThatTell, eachByte, isChunk, joined, type Output, sse } from "../../support/streams.ts"
 
 const fixtures = new URL("../../fixtures/claude/", import.meta.url)
 const own = readdirSync(fixtures).sort().map((name): Recording => JSON.parse(readFileSync(new URL(name, fixtures), "utf8")))
@@ -145,7 +145,8 @@ describe("recorded streams: L1 to L7, L11, L22", () => {
     it(`L6 any cut: ${recording.id}`, () => {
       expect(runBytes(context, request, eachByte(bytes))).toEqual(whole)
       const wanted = JSON.stringify(whole)
-      expect(boundaries(bytes).filter((at) => JSON.stringify(runBytes(context, request, cutAt(bytes, at))) !== wanted)).toEqual([])
+      expect(boundaries(bytes, 2_000).filter((at) => JSON.stringify(runBytes(context, request, cutAt(bytes, at))) !== wanted)).toEqual([])
+      expect(cutsThatTell(bytes)).toEqual([])
     })
     it(`L7 truncation: ${recording.id}`, () => {
       const given = (outputs: ReadonlyArray<Output>): string =>
