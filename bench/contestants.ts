@@ -1,9 +1,10 @@
 // Who is measured: how each contestant is started, called and watched from outside.
 // It must not know scenarios or goals.
-import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { type ChildProcess, type ChildProcessByStdio, execFileSync, spawn } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
+import { createServer, type Server } from "node:net"
 import { tmpdir } from "node:os"
+import type { Readable } from "node:stream"
 import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
@@ -92,14 +93,21 @@ export const isPinned = (): boolean => pinned
 export const onCore = (core: number, args: ReadonlyArray<string>): readonly [string, ReadonlyArray<string>] =>
   pinned ? ["taskset", ["-c", String(core), process.execPath, ...args]] : [process.execPath, args]
 
-export const freePort = (): Promise<number> =>
+/** Listens on loopback, on any port, which is the answer. */
+export const listen = (server: Server): Promise<number> =>
   new Promise((resolve, reject) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
+    server.once("error", reject).listen(0, "127.0.0.1", () => {
       const address = server.address()
-      const port = typeof address === "object" && address !== null ? address.port : 0
-      server.close((error) => error === undefined ? resolve(port) : reject(error))
+      resolve(typeof address === "object" && address !== null ? address.port : 0)
     })
   })
+
+export const freePort = async (): Promise<number> => {
+  const server = createServer()
+  const port = await listen(server)
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
 
 const children = new Set<ChildProcess>()
 process.on("exit", () => {
@@ -110,12 +118,18 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => pr
 const ended = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null
 
 const stop = async (child: ChildProcess): Promise<void> => {
-  if (!ended(child)) {
-    const exit = new Promise((resolve) => child.once("exit", resolve))
-    child.kill("SIGKILL")
-    await exit
-  }
-  children.delete(child)
+  if (ended(child)) return
+  const exit = new Promise((resolve) => child.once("exit", resolve))
+  child.kill("SIGKILL")
+  await exit
+}
+
+/** Starts a process that ends with this one. */
+export const launch = (command: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>>): ChildProcessByStdio<null, null, Readable> => {
+  const child = spawn(command, args, { cwd: tmpdir(), stdio: ["ignore", "ignore", "pipe"], env: { PATH: process.env["PATH"] ?? "", ...env } })
+  children.add(child)
+  child.once("exit", () => children.delete(child))
+  return child
 }
 
 const answers = async (url: string): Promise<boolean> => {
@@ -148,8 +162,7 @@ export const start = async (
   const inspector = inspected ? await freePort() : undefined
   const [command, line] = onCore(core, inspector === undefined ? args : [`--inspect=127.0.0.1:${inspector}`, ...args])
   const started = performance.now()
-  const child = spawn(command, line, { cwd: tmpdir(), stdio: ["ignore", "ignore", "pipe"], env: { PATH: process.env["PATH"] ?? "", ...env } })
-  children.add(child)
+  const child = launch(command, line, env)
   let words = ""
   child.stderr.on("data", (part: Buffer) => {
     const more = part.toString("utf8")

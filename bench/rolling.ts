@@ -1,14 +1,14 @@
 // Two gateways behind nginx are replaced in turn while they are used (F30), and one leaves while long streams run (F29): `node bench/rolling.ts`.
 // About six minutes; everything stays on loopback. Needs nginx on the path. Prints one line a figure; exit 1 when one misses its goal.
 // Flag: --quick (5 restarts instead of 20, streams of 5 to 15 seconds instead of 60).
-import { type ChildProcess, spawn } from "node:child_process"
+import type { ChildProcess } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { Agent, createServer, request as send } from "node:http"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { body, freePort } from "./contestants.ts"
+import { body, freePort, launch, listen } from "./contestants.ts"
 import { figure, isMissed } from "./figures.ts"
 
 const quick = process.argv.includes("--quick")
@@ -45,10 +45,7 @@ const upstream = createServer((incoming, response) => {
   }, 200)
   response.on("close", () => clearInterval(timer))
 })
-const upstreamPort = await new Promise<number>((resolve) => upstream.listen(0, "127.0.0.1", () => {
-  const address = upstream.address()
-  resolve(typeof address === "object" && address !== null ? address.port : 0)
-}))
+const upstreamPort = await listen(upstream)
 
 const config = join(folder, "gateway.json")
 writeFileSync(config, JSON.stringify({
@@ -57,11 +54,7 @@ writeFileSync(config, JSON.stringify({
   log: { format: "off" }
 }))
 
-const running = new Set<ChildProcess>()
-process.on("exit", () => {
-  for (const child of running) child.kill("SIGKILL")
-  rmSync(folder, { recursive: true, force: true })
-})
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }))
 
 interface Ended {
   readonly code: number | null
@@ -73,26 +66,15 @@ interface Instance {
   readonly ended: Promise<Ended>
 }
 
-const launch = (command: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}): Omit<Instance, "port"> => {
-  const child = spawn(command, args, { stdio: "ignore", env: { PATH: process.env["PATH"] ?? "", ...env } })
-  running.add(child)
-  const ended = new Promise<Ended>((resolve, reject) => {
-    child.once("error", reject)
-    child.once("exit", (code) => {
-      running.delete(child)
-      resolve({ code, at: performance.now() })
-    })
-  })
-  return { child, ended }
-}
-
 const statusOf = (port: number): Promise<number> =>
   fetch(`http://127.0.0.1:${port}/health/ready`, { headers: { connection: "close" } }).then(({ status }) => status, () => 0)
 
 const startGateway = async (port: number): Promise<Instance> => {
-  const launched = launch(process.execPath, [main, "serve", "--config", config, "--port", String(port)], { GATEWAY_DATA_DIR: join(folder, String(port)) })
+  const child = launch(process.execPath, [main, "serve", "--config", config, "--port", String(port)], { GATEWAY_DATA_DIR: join(folder, String(port)) })
+  child.stderr.resume()
+  const ended = new Promise<Ended>((resolve) => child.once("exit", (code) => resolve({ code, at: performance.now() })))
   while (await statusOf(port) !== 200) await pause(20)
-  return { port, ...launched }
+  return { port, child, ended }
 }
 
 const gateways = [await startGateway(await freePort()), await startGateway(await freePort())]
@@ -110,7 +92,9 @@ http {
   }
 }
 `)
-launch("nginx", ["-p", folder, "-c", join(folder, "nginx.conf")])
+launch("nginx", ["-p", folder, "-c", join(folder, "nginx.conf")], {}).once("error", (error) => {
+  throw error
+}).stderr.resume()
 while (await statusOf(front) !== 200) await pause(20)
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1_000 })

@@ -5,7 +5,7 @@ import { readdirSync } from "node:fs"
 import { createServer, type ServerResponse } from "node:http"
 import { setTimeout as pause } from "node:timers/promises"
 import { Agent, fetch } from "undici"
-import { rssKib, startOurs } from "./contestants.ts"
+import { listen, rssKib, startOurs } from "./contestants.ts"
 import { figure, isMissed } from "./figures.ts"
 import { inspect } from "./inspector.ts"
 
@@ -53,11 +53,10 @@ const upstream = createServer((incoming, response) => {
   incoming.resume()
   incoming.on("end", () => (behaviours[/soak-(\w+)/.exec(incoming.url ?? "")?.[1] ?? ""] ?? fault(404, "NOT_FOUND"))(response))
 })
-await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve))
-const address = upstream.address()
+const upstreamPort = await listen(upstream)
 
 const warnings: Array<string> = []
-const gateway = await startOurs(`http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`, {
+const gateway = await startOurs(`http://127.0.0.1:${upstreamPort}`, {
   inspected: true,
   hear: (words) => void (/warning/i.test(words) && warnings.push(words))
 })

@@ -3,7 +3,7 @@
 // Prints one line a figure and one JSON line; exit 1 when a figure misses its goal. Flag: --quick (a third of the times).
 import { createServer } from "node:http"
 import { setTimeout as pause } from "node:timers/promises"
-import { startOurs } from "./contestants.ts"
+import { listen, startOurs } from "./contestants.ts"
 import { figure, isMissed, summary } from "./figures.ts"
 
 const quick = process.argv.includes("--quick")
@@ -39,9 +39,8 @@ const upstream = createServer({ keepAliveTimeout: 60_000 }, (request, response) 
     response.writeHead(fails ? 503 : 200, { "content-type": "application/json" }).end(fails ? busy : reply)
   })
 })
-await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve))
-const address = upstream.address()
-const gateway = await startOurs(`http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`)
+const upstreamPort = await listen(upstream)
+const gateway = await startOurs(`http://127.0.0.1:${upstreamPort}`)
 const { body, headers, path, port } = gateway.target("gemini-2.5-flash", false)
 
 interface Answered {

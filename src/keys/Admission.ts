@@ -12,7 +12,7 @@ import { Spending } from "../store/Spending.ts"
 import { metrics } from "../telemetry/metrics.ts"
 import { SeriesRegistry } from "../telemetry/Series.ts"
 import { makeBudgets } from "./Budgets.ts"
-import { type KeyBuckets, type LimitKind, type RateBucket, rateBuckets } from "./RateBuckets.ts"
+import { type KeyBuckets, type LimitKind, rateBuckets } from "./RateBuckets.ts"
 import { UsageLog } from "./UsageLog.ts"
 
 /** What a request will probably use. */
@@ -65,16 +65,15 @@ const make = Effect.gen(function*() {
   const registry = SeriesRegistry.of(yield* Effect.context<never>())
   const count = (kind: LimitKind | "budget") => registry.counter(metrics.rateLimited, { scope: "key", kind }).add(1)
 
-  const refused = (buckets: KeyBuckets, kind: LimitKind) => (retryMillis: number) => {
+  const refused = Effect.fnUntraced(function*(buckets: KeyBuckets, kind: LimitKind, limit: number, retryMillis: number) {
     count(kind)
-    const look = (bucket: RateBucket | undefined) => bucket === undefined ? Effect.undefined : bucket.adjust(0)
-    return Effect.flatMap(look(buckets.requests), (requests) =>
-      Effect.flatMap(look(buckets.tokens), (tokens) =>
-        Effect.fail(new RateLimitReached({ kind, limit: buckets[kind]?.limit ?? 0, retryMillis, requests, tokens }))))
-  }
+    const requests = yield* buckets.requests?.adjust(0) ?? Effect.undefined
+    const tokens = yield* buckets.tokens?.adjust(0) ?? Effect.undefined
+    return yield* new RateLimitReached({ kind, limit, retryMillis, requests, tokens })
+  })
   const take = (buckets: KeyBuckets, kind: LimitKind, tokens: number): Effect.Effect<Allowance | undefined, RateLimitReached> => {
     const bucket = buckets[kind]
-    return bucket === undefined ? Effect.undefined : Effect.catch(bucket.take(tokens), refused(buckets, kind))
+    return bucket === undefined ? Effect.undefined : Effect.catch(bucket.take(tokens), (retryMillis) => refused(buckets, kind, bucket.limit, retryMillis))
   }
   /** A refused request counts as one, so that who asks too often is not served for asking more. */
   const limitsOf = (buckets: KeyBuckets, tokens: number): Effect.Effect<LimitState, RateLimitReached> =>
