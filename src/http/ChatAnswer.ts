@@ -28,14 +28,14 @@ export const chatAnswer: Effect.Effect<ChatAnswer, never, ProviderRouter | Admis
   const admit = yield* admitting
   const answer: ChatAnswer = (body, context, arrival) => {
     if (body.stream !== true) {
-      return Effect.map(router.run("chat", body, context), ({ served, value }) => completion(value, served, context.strict, arrival))
+      return Effect.flatMap(router.run("chat", body, context), ({ served, value }) => completion(value, served, context.strict, arrival))
     }
     const wish = { strict: context.strict, usage: body.stream_options?.["include_usage"] === true }
     return Effect.flatMap(router.open("chat", body, context), (opened) =>
       Effect.flatMap(pulse(arrival.node, limits.pingMillis), (beat) => events(opened, wish, arrival, beat)))
   }
   return (body, context, arrival) => {
-    if (context.dryRun) return Effect.map(router.explain("chat", body, context), (explained) => json(explained, arrival))
+    if (context.dryRun) return Effect.flatMap(router.explain("chat", body, context), (explained) => json(explained, arrival))
     return isLimited(context.key)
       ? Effect.flatMap(admit("chat", body, context, arrival), () => answer(body, context, arrival))
       : answer(body, context, arrival)

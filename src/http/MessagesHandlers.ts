@@ -30,11 +30,11 @@ const answers = keyedRoute("POST", "/v1/messages", Effect.gen(function*() {
     const { arrival, request } = call
     const context = yield* Effect.fromResult(requestContext(call))
     const body = yield* readBody(request, arrival.headers, context.config?.model)
-    if (context.dryRun) return json(yield* router.explain("messages", body, context), arrival)
+    if (context.dryRun) return yield* json(yield* router.explain("messages", body, context), arrival)
     if (isLimited(context.key)) yield* admit("messages", body, context, arrival)
     if (!body.stream) {
       const { served, value } = yield* router.run("messages", body, context)
-      return passed(value, served, arrival)
+      return yield* passed(value, served, arrival)
     }
     const opened = yield* router.open("messages", body, context)
     return yield* passedEvents(opened, arrival, yield* pulse(arrival.node, limits.pingMillis, pingFrame))
@@ -49,10 +49,10 @@ const counts = keyedRoute("POST", "/v1/messages/count_tokens", Effect.gen(functi
     const { arrival, request } = call
     const context = yield* Effect.fromResult(requestContext(call))
     const body = yield* readBody(request, arrival.headers, context.config?.model)
-    if (context.dryRun) return json(yield* router.explain("messagesCountTokens", body, context), arrival)
+    if (context.dryRun) return yield* json(yield* router.explain("messagesCountTokens", body, context), arrival)
     if (isLimited(context.key)) yield* admit("messagesCountTokens", body, context, arrival)
     const { served, value } = yield* router.run("messagesCountTokens", body, context)
-    return passed(value, served, arrival)
+    return yield* passed(value, served, arrival)
   })
 }))
 

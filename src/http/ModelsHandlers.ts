@@ -24,7 +24,7 @@ export const ModelsHandlers = keyedRoute("GET", "/v1/models/*", Effect.gen(funct
   const catalog = yield* Catalog
   return Effect.fnUntraced(function*({ arrival, key }) {
     const data = modelList(catalog.list(), key)
-    if (arrival.path === "/v1/models") return json({ object: "list", data }, arrival)
+    if (arrival.path === "/v1/models") return yield* json({ object: "list", data }, arrival)
     const id = idOf(arrival.path)
     if (id === undefined || allowedMethods(arrival.path).length === 0) {
       return yield* new RouteUnknown({ method: "GET", path: arrival.path.slice(0, 256) })
@@ -32,6 +32,6 @@ export const ModelsHandlers = keyedRoute("GET", "/v1/models/*", Effect.gen(funct
     const found = data.find((model) => model.id === id)
     return found === undefined
       ? yield* new RecordUnknown({ kind: "model", id: id.slice(0, 256) })
-      : json(found, arrival)
+      : yield* json(found, arrival)
   })
 }))

@@ -9,6 +9,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Pull from "effect/Pull"
 import type { HeaderRecord } from "../api/Headers.ts"
+import { turn } from "../upstream/Steps.ts"
 
 /**
  * True where the whole server is ours: answers are then written on Node's response. Within an application they are values,
@@ -38,11 +39,13 @@ export const writeWhole = (
   response: ServerResponse,
   headers: Record<string, string>,
   body: string | Uint8Array
-): HttpServerResponse.HttpServerResponse => {
+): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   headers["content-length"] = String(typeof body === "string" ? Buffer.byteLength(body) : body.length)
-  response.writeHead(200, headers)
-  response.end(body)
-  return answered
+  return Effect.flatMap(turn.answer, () => {
+    response.writeHead(200, headers)
+    response.end(body)
+    return Effect.as(turn.end, answered)
+  })
 }
 
 /** Reads that are pulled, and how they are written. */

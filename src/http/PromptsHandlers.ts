@@ -54,7 +54,7 @@ const render = keyedRoute("POST", "/v1/prompts/:id/render", Effect.gen(function*
   return Effect.fnUntraced(function*(call) {
     const context = yield* Effect.fromResult(requestContext(call))
     const { body } = yield* read(call, context)
-    return json({ success: true, data: body }, call.arrival)
+    return yield* json({ success: true, data: body }, call.arrival)
   })
 }))
 

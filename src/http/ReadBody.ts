@@ -12,6 +12,7 @@ import { bodyFault } from "../domain/bodyFault.ts"
 import { BodyInvalid, BodyTooLarge, Busy, ContentTypeUnsupported } from "../domain/GatewayError.ts"
 import { type JsonObject, parseBody } from "../domain/json.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
+import { inStep } from "../upstream/Steps.ts"
 import { Traffic } from "./Traffic.ts"
 
 type ReadFault = BodyTooLarge | Busy | BodyInvalid
@@ -139,7 +140,7 @@ const fromNode = (
       const [only] = parts
       const bytes = only !== undefined && parts.length === 1 ? only : Buffer.concat(parts, size)
       detach()
-      resume(Effect.succeed(bytes))
+      inStep("body", () => resume(Effect.succeed(bytes)))
     }
     source.on("data", onData)
     source.on("end", onEnd)

@@ -30,7 +30,7 @@ export const json = (
   value: unknown,
   arrival: Arrival,
   headers: Record<string, string> = arrivalHeaders(arrival)
-): HttpServerResponse.HttpServerResponse => whole(JSON.stringify(value), "application/json", arrival, headers)
+): Answered => whole(JSON.stringify(value), "application/json", arrival, headers)
 
 /** Larger answers go the way that waits until they are out, so that they count as in flight until then. */
 const directLength = 1024 * 1024
@@ -40,11 +40,11 @@ const whole = (
   contentType: string,
   arrival: Arrival,
   headers: Record<string, string>
-): HttpServerResponse.HttpServerResponse => {
+): Answered => {
   if (arrival.node === undefined || body.length > directLength) {
-    return typeof body === "string"
+    return Effect.succeed(typeof body === "string"
       ? HttpServerResponse.text(body, { contentType, headers })
-      : HttpServerResponse.uint8Array(body, { contentType, headers })
+      : HttpServerResponse.uint8Array(body, { contentType, headers }))
   }
   headers["content-type"] = contentType
   return writeWhole(arrival.node, closing(headers, arrival), body)
@@ -72,7 +72,7 @@ const servedHeaders = (arrival: Arrival, served: Served): Record<string, string>
 }
 
 /** A complete answer of an operation, with who served it. */
-export const answer = (value: unknown, served: Served, usage: Usage | undefined, arrival: Arrival): HttpServerResponse.HttpServerResponse => {
+export const answer = (value: unknown, served: Served, usage: Usage | undefined, arrival: Arrival): Answered => {
   arrival.record?.answered(served, usage)
   return json(value, arrival, servedHeaders(arrival, served))
 }
@@ -82,7 +82,7 @@ export const completion = (
   served: Served,
   strict: boolean,
   arrival: Arrival
-): HttpServerResponse.HttpServerResponse =>
+): Answered =>
   answer(strict ? strictlyCompletion(full) : full, served, chatUsage(full.usage), arrival)
 
 /**
@@ -94,7 +94,7 @@ export const events = (
   wish: StreamWish,
   arrival: Arrival,
   pulse: Pulse
-): Answered => {
+): StreamAnswered => {
   const renderChunk = chunkRenderer(wish)
   const render = (read: ReadonlyArray<ChatChunk>) => {
     let text = ""
@@ -113,7 +113,7 @@ export const passedEvents = (
   opened: OpenedStream<Uint8Array>,
   arrival: Arrival,
   pulse: Pulse
-): Answered =>
+): StreamAnswered =>
   eventStream(opened, arrival, pulse, {
     render: (read) => (read.length === 1 ? read[0] : Buffer.concat(read)),
     ending: "",
@@ -121,12 +121,13 @@ export const passedEvents = (
   })
 
 /** A complete native answer as its own bytes. */
-export const passed = ({ bytes, contentType, usage }: PassedReply, served: Served, arrival: Arrival): HttpServerResponse.HttpServerResponse => {
+export const passed = ({ bytes, contentType, usage }: PassedReply, served: Served, arrival: Arrival): Answered => {
   arrival.record?.answered(served, chatUsage(usage))
   return whole(bytes, contentType, arrival, servedHeaders(arrival, served))
 }
 
-type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse, never, Scope.Scope>
+type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse>
+type StreamAnswered = Effect.Effect<HttpServerResponse.HttpServerResponse, never, Scope.Scope>
 type Read<A> = Arr.NonEmptyReadonlyArray<A>
 
 /** How the frames of a stream are written. */
@@ -136,7 +137,7 @@ interface Frames<A> {
   readonly errorFrame: (facts: ErrorFacts) => string
 }
 
-const eventStream = <A>({ chunks, served, usage }: OpenedStream<A>, arrival: Arrival, pulse: Pulse, frames: Frames<A>): Answered => {
+const eventStream = <A>({ chunks, served, usage }: OpenedStream<A>, arrival: Arrival, pulse: Pulse, frames: Frames<A>): StreamAnswered => {
   const headers: Record<string, string> = {
     ...servedHeaders(arrival, served),
     "content-type": "text/event-stream; charset=utf-8",

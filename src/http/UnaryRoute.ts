@@ -42,9 +42,9 @@ export const unaryRoute = <Op extends keyof Operations>(
       const { arrival, request } = call
       const context = yield* Effect.fromResult(requestContext(call))
       const body = yield* readBody(request, arrival.headers, context.config?.model)
-      if (context.dryRun) return json(yield* router.explain(route.operation, body, context), arrival)
+      if (context.dryRun) return yield* json(yield* router.explain(route.operation, body, context), arrival)
       if (isLimited(context.key)) yield* admit(route.operation, body, context, arrival)
       const { served, value } = yield* router.run(route.operation, body, context)
-      return answer(context.strict ? route.strictly(value) : value, served, route.usage(value), arrival)
+      return yield* answer(context.strict ? route.strictly(value) : value, served, route.usage(value), arrival)
     })
   }))

@@ -3,6 +3,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type { CollectBounds, CollectedResponse, TransportRequest, TransportResponse } from "./Transport.ts"
+import { inStep } from "./Steps.ts"
 import { type FaultKind, faultKind, TransportFault } from "./TransportFault.ts"
 
 /** The connections of one layer, as a call uses them. */
@@ -57,7 +58,9 @@ export abstract class Call {
   start(): void {
     this.totalAt = performance.now() + this.request.totalMillis
     this.enter("connect", this.request.connectMillis)
-    this.dispatch(false)
+    inStep("call", () => {
+      if (!this.over) this.dispatch(false)
+    })
   }
 
   /** Ends the call from our side; nothing is reported any more. */
@@ -215,7 +218,8 @@ export class CollectCall extends Call {
 
   protected onEnd(): void {
     const only = this.chunks.length === 1 ? this.chunks[0] : undefined
-    this.resume(Effect.succeed({ status: this.status, headers: this.headers, bytes: only ?? Buffer.concat(this.chunks, this.size) }))
+    const bytes = only ?? Buffer.concat(this.chunks, this.size)
+    inStep("reply", () => this.resume(Effect.succeed({ status: this.status, headers: this.headers, bytes })))
   }
 
   protected onFault(kind: FaultKind): void {
