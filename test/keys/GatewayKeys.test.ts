@@ -11,6 +11,9 @@ const layer = GatewayKeys.layerStatic([
   { name: "some", key: Redacted.make("mgk_some"), providers: ["a"], models: ["m*"], scopes: ["admin"] }
 ])
 
+/** Beyond what a process remembers. */
+const many = 1100
+
 it.effect("TH1 a known key gives its record", () =>
   Effect.gen(function*() {
     const keys = yield* GatewayKeys
@@ -25,3 +28,11 @@ it.effect("B2 anything else is refused alike", () =>
       expect(yield* Effect.flip(keys.find(text))).toBeInstanceOf(KeyInvalid)
     }
   }).pipe(Effect.provide(layer)))
+
+it.effect("more keys than are remembered are found again", () =>
+  Effect.gen(function*() {
+    const keys = yield* GatewayKeys
+    for (let round = 0; round < 2; round++) {
+      for (let at = 0; at < many; at++) expect((yield* keys.find(`mgk_${at}`)).id).toBe(`key ${at}`)
+    }
+  }).pipe(Effect.provide(GatewayKeys.layerStatic(Array.from({ length: many }, (_, at) => ({ name: `key ${at}`, key: Redacted.make(`mgk_${at}`) }))))))
