@@ -35,7 +35,7 @@ export const isSlug = (text: string): boolean => slugGrammar.test(text)
 export const isEndpointId = (text: string): boolean => endpointGrammar.test(text)
 
 /** Splits `@slug/model` at the first `/`; the rest may hold `/` and `@`. */
-export const parseModelRef = (model: string): Result.Result<ModelRef, BodyInvalid> => {
+export const parseModelRef: (model: string) => Result.Result<ModelRef, BodyInvalid> = remembered((model) => {
   if (!model.startsWith("@")) return Result.succeed({ slug: undefined, rest: model })
   const slash = model.indexOf("/")
   if (slash < 0) return invalid("model names a provider but no model; write \"@slug/model\".")
@@ -43,7 +43,7 @@ export const parseModelRef = (model: string): Result.Result<ModelRef, BodyInvali
   const rest = model.slice(slash + 1)
   if (!isSlug(slug)) return invalid("The provider slug before \"/\" is not valid: lower-case letters, digits and \"-\", at most 63.")
   return rest === "" ? invalid("model names a provider but no model; write \"@slug/model\".") : Result.succeed({ slug, rest })
-}
+})
 
 const families: ReadonlyArray<readonly [prefix: string, family: ModelFamily, keep: string]> = [
   ["anthropic.", "claude", ""],

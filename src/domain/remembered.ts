@@ -3,6 +3,8 @@
 
 /** Clients choose the texts, so what is kept is bounded; when it is full, all is forgotten. */
 const most = 512
+/** Longer texts are not kept. */
+const longest = 1024
 
 /** Answers the texts it has met from memory. `work` must be pure and its answers never changed. */
 export const remembered = <A>(work: (text: string) => A): ((text: string) => A) => {
@@ -11,6 +13,7 @@ export const remembered = <A>(work: (text: string) => A): ((text: string) => A) 
     const met = known.get(text)
     if (met !== undefined) return met
     const answer = work(text)
+    if (text.length > longest) return answer
     if (known.size >= most) known.clear()
     known.set(text, answer)
     return answer

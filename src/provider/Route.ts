@@ -23,6 +23,25 @@ export interface Route {
 /** `call` is the end of the URL as the API spells it: `:generateContent`, `:streamGenerateContent?alt=sse`, `/chat/completions`. */
 export type RouteOf = (account: ProviderAccount, model: TargetModel, call: string) => Result.Result<Route, GatewayError>
 
+/** Clients choose the models; when an account has met more, all are forgotten. */
+const mostRoutes = 512
+
+/** The same routes come again and again. An account that a request changed is met once. */
+export const rememberedRoutes = (routeOf: RouteOf): RouteOf => {
+  const known = new WeakMap<ProviderAccount, Map<string, ReturnType<RouteOf>>>()
+  return (account, model, call) => {
+    if (account.origin === "caller") return routeOf(account, model, call)
+    let routes = known.get(account)
+    if (routes === undefined || routes.size >= mostRoutes) known.set(account, routes = new Map())
+    const name = `${model.family}${model.endpoint ? " endpoint " : " "}${model.modelId}${call}`
+    const met = routes.get(name)
+    if (met !== undefined) return met
+    const route = routeOf(account, model, call)
+    routes.set(name, route)
+    return route
+  }
+}
+
 /** Reads a model without its slug against the account that will serve it. */
 export const targetModel = (modelId: string, account: ProviderAccount): Result.Result<TargetModel, GatewayError> =>
   Result.map(parseFamily(modelId), (ref) =>

@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import { BodyInvalid, UnsupportedOperation } from "../domain/GatewayError.ts"
 import { isProject, isRegion, type ProviderAccount } from "../domain/ProviderAccount.ts"
 import { fixedHeaders, segment, upstreamUrl, vertexHost } from "./hosts.ts"
-import type { RouteOf, TargetModel } from "./Route.ts"
+import { rememberedRoutes, type RouteOf, type TargetModel } from "./Route.ts"
 
 const missing = (param: string, message: string) =>
   Result.fail(new BodyInvalid({ code: "missing_required_parameter", param, message }))
@@ -48,7 +48,7 @@ const expressUrl = (
     : upstreamUrl(account, vertexHost("global"), `/${version}${resource(model)}${verb}`, query)
 
 /** Where a call of this model goes on Vertex AI (table 10). */
-export const cloudRoute: RouteOf = (account, model, call) => {
+export const cloudRoute: RouteOf = rememberedRoutes((account, model, call) => {
   const version = account.apiVersion ?? "v1"
   const headers = fixedHeaders(account)
   const question = call.indexOf("?")
@@ -67,4 +67,4 @@ export const cloudRoute: RouteOf = (account, model, call) => {
       ),
       (url) => ({ url, headers })
     ))
-}
+})

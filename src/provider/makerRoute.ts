@@ -3,10 +3,10 @@
 import * as Result from "effect/Result"
 import { UnsupportedOperation } from "../domain/GatewayError.ts"
 import { fixedHeaders, geminiHost, segment, upstreamUrl } from "./hosts.ts"
-import type { RouteOf } from "./Route.ts"
+import { rememberedRoutes, type RouteOf } from "./Route.ts"
 
 /** Where a call of this model goes on the Gemini API; other families do not live there. */
-export const makerRoute: RouteOf = (account, model, call) => {
+export const makerRoute: RouteOf = rememberedRoutes((account, model, call) => {
   if (model.family !== "gemini" || model.endpoint) {
     return Result.fail(new UnsupportedOperation({
       message: `"${model.modelId}" is not served by the Gemini API (${account.slug}); use a vertex-ai provider for it.`
@@ -17,4 +17,4 @@ export const makerRoute: RouteOf = (account, model, call) => {
     upstreamUrl(account, geminiHost, `/${account.apiVersion ?? "v1beta"}/models/${segment(model.modelId)}${verb}`, query === undefined ? "" : `?${query}`),
     (url) => ({ url, headers: fixedHeaders(account) })
   )
-}
+})

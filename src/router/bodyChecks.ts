@@ -5,21 +5,23 @@ import { BodyInvalid } from "../domain/GatewayError.ts"
 import { isLongInteger } from "../domain/json.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import { parseModelRef } from "../domain/ModelRef.ts"
+import { remembered } from "../domain/remembered.ts"
 import type { ChatRequest } from "../wire/openai/Chat.ts"
 
 const invalid = (code: string, param: string, message: string) =>
   Result.fail(new BodyInvalid({ code, param, message }))
 
 const longestModel = 256
+const unprintable = /[^\x20-\x7e]/
 
 /** What `model` must be on every route. */
-export const checkModel = (model: string): Result.Result<unknown, BodyInvalid> => {
+export const checkModel: (model: string) => Result.Result<unknown, BodyInvalid> = remembered((model) => {
   if (model.trim() === "") return invalid("invalid_model", "model", "model is empty; name one, for example \"@google/gemini-2.5-flash\".")
-  if (model.length > longestModel || /[^\x20-\x7e]/.test(model)) {
+  if (model.length > longestModel || unprintable.test(model)) {
     return invalid("invalid_model", "model", `model is at most ${longestModel} printable ASCII characters.`)
   }
   return parseModelRef(model)
-}
+})
 
 export const checkChat = (request: ChatRequest, { messages: most }: LimitValues): Result.Result<ChatRequest, BodyInvalid> => {
   const { messages, model, seed } = request
@@ -30,5 +32,6 @@ export const checkChat = (request: ChatRequest, { messages: most }: LimitValues)
   if (!(seed === undefined || seed === null || typeof seed === "number" || isLongInteger(seed))) {
     return invalid("invalid_type", "seed", "seed has the wrong type: expected number.")
   }
-  return Result.map(checkModel(model), () => request)
+  const checked = checkModel(model)
+  return Result.isFailure(checked) ? Result.fail(checked.failure) : Result.succeed(request)
 }

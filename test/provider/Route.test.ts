@@ -1,0 +1,39 @@
+// Routes that are worked out once.
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import { expect, it } from "vitest"
+import { providerAccount } from "../../src/domain/ProviderAccount.ts"
+import { rememberedRoutes, type RouteOf, type TargetModel } from "../../src/provider/Route.ts"
+
+const account = (slug: string) => providerAccount({ slug, kind: "google", credentials: { _tag: "ApiKey", key: Redacted.make("k") } })
+const gemini = (modelId: string): TargetModel => ({ family: "gemini", modelId, endpoint: false })
+
+const counting = () => {
+  const worked: Array<string> = []
+  const routeOf: RouteOf = rememberedRoutes(({ slug }, { endpoint, family, modelId }, call) => {
+    const url = `${slug} ${family} ${endpoint} ${modelId}${call}`
+    worked.push(url)
+    return Result.succeed({ url, headers: {} })
+  })
+  return { worked, routeOf }
+}
+
+it("an account, a model and a call lead one way", () => {
+  const { worked, routeOf } = counting()
+  const [one, other] = [account("a"), account("b")]
+  const asked: ReadonlyArray<Parameters<RouteOf>> = [
+    [one, gemini("m"), ":x"], [one, gemini("m"), ":y"], [one, gemini("n"), ":x"], [other, gemini("m"), ":x"],
+    [one, { ...gemini("m"), endpoint: true }, ":x"], [one, { ...gemini("m"), family: "claude" }, ":x"]
+  ]
+  const routes = asked.map((each) => routeOf(...each))
+  expect(asked.map((each) => routeOf(...each))).toEqual(routes)
+  expect(worked).toEqual(["a gemini false m:x", "a gemini false m:y", "a gemini false n:x", "b gemini false m:x", "a gemini true m:x", "a claude false m:x"])
+})
+
+it("an account with credentials of a caller is not kept", () => {
+  const { worked, routeOf } = counting()
+  const own = { ...account("a"), origin: "caller" as const }
+  routeOf(own, gemini("m"), ":x")
+  routeOf(own, gemini("m"), ":x")
+  expect(worked.length).toBe(2)
+})
