@@ -48,9 +48,10 @@ export class RetryBudget {
   private readonly requests = new Recent(slots)
   private readonly retries = new Recent(slots + waitSlots)
 
-  /** A request that is not a retry. */
-  request(nowMillis: number): void {
+  /** Counts a request that is not a retry. */
+  request(nowMillis: number): this {
     this.requests.add(nowMillis)
+    return this
   }
 
   retry(nowMillis: number): void {
