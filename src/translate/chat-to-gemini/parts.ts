@@ -6,7 +6,7 @@ import type { Candidate, FunctionCall, Part } from "../../wire/google/GenerateCo
 import type { Delta, ToolCallDelta } from "../../wire/openai/ChatReply.ts"
 import type { ContentBlockDelta, ContentPart } from "../../wire/openai/Extensions.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import { geminiNames, toolNamesOf } from "../shared/toolNames.ts"
+import { geminiNames, type ToolNames, toolNamesOf } from "../shared/toolNames.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { isAudio, wantsAudio } from "./audio.ts"
 import { addPieces, argsOf, isPartial, type OpenCall, openCall } from "./partialArgs.ts"
@@ -59,12 +59,18 @@ export interface PartsFacts {
 
 export const partsFacts = (context: TranslateContext, request: ChatRequest): PartsFacts => ({
   provider: context.target.kind,
-  unmangle: toolNamesOf(request, geminiNames).unmangle,
+  unmangle: unmangling(request),
   joins: context.target.facts.joinsThoughts && !context.strict,
   legacy: (request.functions?.length ?? 0) > 0 && (request.tools?.length ?? 0) === 0,
   audio: wantsAudio(request),
   trims: wantsWord(request)
 })
+
+/** Most answers call nothing. */
+const unmangling = (request: ChatRequest): PartsFacts["unmangle"] => {
+  let names: ToolNames | undefined
+  return (name) => (names ??= toolNamesOf(request, geminiNames)).unmangle(name)
+}
 
 const wantsWord = ({ response_format: format }: ChatRequest): boolean => {
   const named = format?.["json_schema"]

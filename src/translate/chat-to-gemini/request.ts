@@ -2,7 +2,7 @@
 // It must not know URLs or credentials; which of the two products it is for, the context says.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import type { JsonObject } from "../../domain/json.ts"
+import { hasKeys } from "../../domain/json.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
 import type { GenerateContentRequest } from "../../wire/google/GenerateContent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
@@ -65,19 +65,12 @@ const bodyOf = (
   google: GoogleFields
 ): GenerateContentRequest => {
   const cached = isCached(google)
-  return {
-    contents,
-    ...(cached || systemInstruction === undefined ? {} : { systemInstruction }),
-    ...(cached || tools === undefined ? {} : { tools }),
-    ...(cached || toolConfig === undefined ? {} : { toolConfig }),
-    ...(isEmpty(config) ? {} : { generationConfig: config }),
-    ...google.body
-  }
-}
-
-const isEmpty = (fields: JsonObject): boolean => {
-  for (const _name in fields) return false
-  return true
+  const body: { -readonly [Field in keyof GenerateContentRequest]: GenerateContentRequest[Field] } = { contents }
+  if (!cached && systemInstruction !== undefined) body.systemInstruction = systemInstruction
+  if (!cached && tools !== undefined) body.tools = tools
+  if (!cached && toolConfig !== undefined) body.toolConfig = toolConfig
+  if (hasKeys(config)) body.generationConfig = config
+  return Object.assign(body, google.body)
 }
 
 const unusedOf = (

@@ -6,112 +6,141 @@ import type { EmbeddingList } from "../../wire/openai/Embeddings.ts"
 import type { ImageList } from "../../wire/openai/Images.ts"
 import type { TokenCount } from "../../wire/openai/TokenCount.ts"
 
-/** `true` keeps the value as it is, a set keeps its members only; a record keeps those keys; a list with one shape applies it to each element. */
-type Shape = true | ReadonlySet<unknown> | readonly [Shape] | { readonly [field: string]: Shape }
+/** What a schema keeps of a value; undefined for nothing. */
+type Keep = (value: unknown) => unknown
 
-const topLogprob: Shape = { token: true, logprob: true, bytes: true }
-const logprobs: Shape = (() => {
-  const token: Shape = [{ ...topLogprob, top_logprobs: [topLogprob] }]
-  return { content: token, refusal: token }
-})()
+const all: Keep = (value) => value
 
-const usage: Shape = {
-  prompt_tokens: true,
-  completion_tokens: true,
-  total_tokens: true,
-  prompt_tokens_details: {
-    audio_tokens: true,
-    cached_tokens: true,
-    text_tokens: true,
-    image_tokens: true,
-    cache_write_tokens: true
-  },
-  completion_tokens_details: {
-    accepted_prediction_tokens: true,
-    audio_tokens: true,
-    reasoning_tokens: true,
-    text_tokens: true,
-    rejected_prediction_tokens: true
+/** Keeps the members of a set only. */
+const oneOf = (...members: ReadonlyArray<unknown>): Keep => {
+  const known = new Set(members)
+  return (value) => known.has(value) ? value : undefined
+}
+
+/** Keeps of each element what the schema of elements does. */
+const list = (keep: Keep): Keep => (value) => Array.isArray(value) ? value.map(keep) : value
+
+/** Keeps these fields of an object. Every answer and chunk passes by here, so names and schemas are laid out beforehand. */
+const fields = (shape: Readonly<Record<string, Keep>>): Keep => {
+  const names = Object.keys(shape)
+  const keeps = Object.values(shape)
+  return (value) => {
+    if (!isJsonObject(value)) return value
+    const kept: Record<string, unknown> = {}
+    for (let at = 0; at < names.length; at++) {
+      const name = names[at] ?? ""
+      const inner = value[name]
+      if (inner === undefined) continue
+      const own = keeps[at]?.(inner)
+      if (own !== undefined) kept[name] = own
+    }
+    return kept
   }
 }
 
+const topLogprob = { token: all, logprob: all, bytes: all }
+const logprobs: Keep = (() => {
+  const tokens = list(fields({ ...topLogprob, top_logprobs: list(fields(topLogprob)) }))
+  return fields({ content: tokens, refusal: tokens })
+})()
+
+const usage: Keep = fields({
+  prompt_tokens: all,
+  completion_tokens: all,
+  total_tokens: all,
+  prompt_tokens_details: fields({
+    audio_tokens: all,
+    cached_tokens: all,
+    text_tokens: all,
+    image_tokens: all,
+    cache_write_tokens: all
+  }),
+  completion_tokens_details: fields({
+    accepted_prediction_tokens: all,
+    audio_tokens: all,
+    reasoning_tokens: all,
+    text_tokens: all,
+    rejected_prediction_tokens: all
+  })
+})
+
 /** Some upstreams name tiers of their own. */
-const tiers: Shape = new Set(["auto", "default", "flex", "scale", "priority", "fast", null])
+const tiers = oneOf("auto", "default", "flex", "scale", "priority", "fast", null)
 
-const functionFields: Shape = { name: true, arguments: true }
+const functionFields: Keep = fields({ name: all, arguments: all })
 const envelope = {
-  id: true,
-  object: true,
-  created: true,
-  model: true,
+  id: all,
+  object: all,
+  created: all,
+  model: all,
   service_tier: tiers,
-  system_fingerprint: true,
-  moderation: true,
+  system_fingerprint: all,
+  moderation: all,
   usage
-} as const
+}
 
-const completion: Shape = {
+const completion: Keep = fields({
   ...envelope,
-  metadata: true,
-  choices: [{
-    index: true,
-    finish_reason: true,
+  metadata: all,
+  choices: list(fields({
+    index: all,
+    finish_reason: all,
     logprobs,
-    message: {
-      role: true,
-      content: true,
-      refusal: true,
-      tool_calls: [{ id: true, type: true, function: functionFields, custom: { name: true, input: true } }],
+    message: fields({
+      role: all,
+      content: all,
+      refusal: all,
+      tool_calls: list(fields({ id: all, type: all, function: functionFields, custom: fields({ name: all, input: all }) })),
       function_call: functionFields,
-      annotations: [{ type: true, url_citation: { start_index: true, end_index: true, url: true, title: true } }],
-      audio: { id: true, data: true, expires_at: true, transcript: true }
-    }
-  }]
-}
+      annotations: list(fields({ type: all, url_citation: fields({ start_index: all, end_index: all, url: all, title: all }) })),
+      audio: fields({ id: all, data: all, expires_at: all, transcript: all })
+    })
+  }))
+})
 
-const chunk: Shape = {
+const chunk: Keep = fields({
   ...envelope,
-  obfuscation: true,
-  choices: [{
-    index: true,
-    finish_reason: true,
+  obfuscation: all,
+  choices: list(fields({
+    index: all,
+    finish_reason: all,
     logprobs,
-    delta: {
-      role: true,
-      content: true,
-      refusal: true,
-      tool_calls: [{ index: true, id: true, type: true, function: functionFields }],
+    delta: fields({
+      role: all,
+      content: all,
+      refusal: all,
+      tool_calls: list(fields({ index: all, id: all, type: all, function: functionFields })),
       function_call: functionFields
-    }
-  }]
-}
+    })
+  }))
+})
 
-const embeddings: Shape = {
-  object: true,
-  model: true,
-  usage: { prompt_tokens: true, total_tokens: true },
-  data: [{ object: true, index: true, embedding: true }]
-}
+const embeddings: Keep = fields({
+  object: all,
+  model: all,
+  usage: fields({ prompt_tokens: all, total_tokens: all }),
+  data: list(fields({ object: all, index: all, embedding: all }))
+})
 
-const images: Shape = {
-  created: true,
-  background: true,
-  output_format: true,
-  quality: true,
-  size: true,
-  usage: true,
-  data: [{ b64_json: true, url: true, revised_prompt: true }]
-}
+const images: Keep = fields({
+  created: all,
+  background: all,
+  output_format: all,
+  quality: all,
+  size: all,
+  usage: all,
+  data: list(fields({ b64_json: all, url: all, revised_prompt: all }))
+})
 
 /** Our own answer: no published schema has it, so its standard fields are those of every provider. */
-const tokenCount: Shape = { object: true, model: true, input_tokens: true, input_tokens_details: true }
+const tokenCount: Keep = fields({ object: all, model: all, input_tokens: all, input_tokens_details: all })
 
 /** A completion without any extension field. */
-export const strictlyCompletion = (full: ChatCompletion): ChatCompletion => only(full, completion) as ChatCompletion
+export const strictlyCompletion = (full: ChatCompletion): ChatCompletion => completion(full) as ChatCompletion
 
 /** A chunk without any extension field; undefined when extensions were all it held. */
 export const strictlyChunk = (full: ChatChunk): ChatChunk | undefined => {
-  const strict = only(full, chunk) as ChatChunk
+  const strict = chunk(full) as ChatChunk
   if (full.choices.length === 0) return strict
   const choices = strict.choices.filter((choice, position) =>
     choice.finish_reason !== null || hasKeys(choice.delta) || choice.logprobs ||
@@ -121,23 +150,6 @@ export const strictlyChunk = (full: ChatChunk): ChatChunk | undefined => {
   return choices.length > 0 || strict.usage ? { ...strict, choices } : undefined
 }
 
-export const strictlyEmbeddings = (full: EmbeddingList): EmbeddingList => only(full, embeddings) as EmbeddingList
-export const strictlyImages = (full: ImageList): ImageList => only(full, images) as ImageList
-export const strictlyTokenCount = (full: TokenCount): TokenCount => only(full, tokenCount) as TokenCount
-
-const only = (value: unknown, shape: Shape): unknown => {
-  if (shape === true || typeof value !== "object" || value === null) return value
-  if (isList(shape)) return Array.isArray(value) ? value.map((one) => only(one, shape[0])) : value
-  if (!isJsonObject(value) || isSet(shape)) return value
-  const kept: Record<string, unknown> = {}
-  for (const field in shape) {
-    const inner = value[field]
-    const own = shape[field] ?? true
-    if (inner === undefined || (isSet(own) && !own.has(inner))) continue
-    kept[field] = only(inner, own)
-  }
-  return kept
-}
-
-const isList = (shape: Shape): shape is readonly [Shape] => Array.isArray(shape)
-const isSet = (shape: Shape): shape is ReadonlySet<unknown> => shape instanceof Set
+export const strictlyEmbeddings = (full: EmbeddingList): EmbeddingList => embeddings(full) as EmbeddingList
+export const strictlyImages = (full: ImageList): ImageList => images(full) as ImageList
+export const strictlyTokenCount = (full: TokenCount): TokenCount => tokenCount(full) as TokenCount
