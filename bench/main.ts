@@ -20,11 +20,11 @@ const numberOf = (name: string): number | undefined => {
 /** Each open stream costs about 200 KiB over all processes. */
 const affordable = Math.min(5_000, Math.max(500, Math.floor(totalmem() / 2 ** 20)))
 const openStreams = numberOf("streams") ?? (quick ? 500 : affordable)
-const warmMillis = (numberOf("warm") ?? (quick ? 6 : 8)) * 1_000
+const warmMillis = (numberOf("warm") ?? (quick ? 8 : 15)) * 1_000
 
 const plan: measure.Plan = quick
   ? { rounds: 3, warmMillis, roundMillis: 1_500, latencyCount: 300, openStreams, slowStreams: 200, stoppedMillis: 4_000 }
-  : { rounds: 5, warmMillis, roundMillis: 5_000, latencyCount: 2_000, openStreams, slowStreams: 500, stoppedMillis: 10_000 }
+  : { rounds: 5, warmMillis, roundMillis: 5_000, latencyCount: 600, openStreams, slowStreams: 500, stoppedMillis: 10_000 }
 
 const say = (line: string): void => console.error(line)
 
@@ -66,6 +66,15 @@ const inTurn = async (name: string, scenario: Scenario, rounds: number): Promise
   for (let round = 0; round < rounds; round++) {
     say(`${name}  round ${round + 1} of ${rounds}`)
     for (const one of contestants) await scenario(bench, one, figuresOf(one))
+  }
+}
+
+/** The same for a scenario in which all take turns. */
+const allInTurns = async (name: string, scenario: (bench: measure.Bench, all: ReadonlyArray<Contestant>, figuresOf: (one: Contestant) => Figures) => Promise<void>): Promise<void> => {
+  if (!wanted(name)) return
+  for (let round = 0; round < plan.rounds; round++) {
+    say(`${name}  round ${round + 1} of ${plan.rounds}`)
+    await scenario(bench, contestants, figuresOf)
   }
 }
 
@@ -167,9 +176,8 @@ const report = (direct: number): number => {
 await requireSameAnswers(contestants)
 await requireSameOthers(contestants)
 say("same answers from all; warming up")
-for (const one of contestants) {
-  await bench.load.run({ kind: "loop", target: one.target("gemini-2.5-flash", false), connections: 32, millis: plan.warmMillis })
-  await bench.load.run({ kind: "loop", target: one.target("gemini-bench-burst", true), connections: 32, millis: plan.warmMillis })
+for (const [name, stream] of [["gemini-bench-burst", true], ["gemini-2.5-flash", false]] as const) {
+  for (const one of contestants) await bench.load.run({ kind: "loop", target: one.target(name, stream), connections: 32, millis: plan.warmMillis })
 }
 if (flags.has("--profile")) {
   for (const one of contestants) {
@@ -179,10 +187,10 @@ if (flags.has("--profile")) {
   process.exit(0)
 }
 const direct = await upstreamBound()
-await inTurn("unary", measure.unary, plan.rounds)
+await allInTurns("unary", measure.unary)
 await inTurn("latency", measure.latency, plan.rounds)
-await inTurn("burst", measure.burst, plan.rounds)
-for (const what of ["embeddings", "claude", "claudeStreams", "messages", "messageStreams"] as const) await inTurn(what, measure.other(what), plan.rounds)
+await allInTurns("burst", measure.burst)
+for (const what of ["embeddings", "claude", "claudeStreams", "messages", "messageStreams"] as const) await allInTurns(what, measure.other(what))
 await inTurn("limited", measure.limited, plan.rounds)
 if (wanted("watched")) {
   const [unwatched, inMemory] = [await startUnwatched(upstreamUrl), await startUnwatched(upstreamUrl, true)]

@@ -14,7 +14,7 @@ export const burstEvents = 200
 /** How long and how much; the quick table is for a look, the full one for figures to quote. */
 export interface Plan {
   readonly rounds: number
-  /** A large program is compiled for seconds: below six the figures are those of cold code. */
+  /** A large program is compiled for many seconds; before, the figures are those of cold code. */
   readonly warmMillis: number
   readonly roundMillis: number
   readonly latencyCount: number
@@ -61,22 +61,12 @@ export interface Bench {
   readonly upstreamStats: () => Promise<{ readonly openStreams: number; readonly lastCloseMicros: number }>
 }
 
-const clean = (one: Contestant, what: string, result: LoadResult): LoadResult => {
-  if (result.failed > 0 || result.done === 0) throw new Error(`${one.name}, ${what}: ${result.failed} failed, ${result.done} done`)
+const clean = (what: string, result: LoadResult): LoadResult => {
+  if (result.failed > 0 || result.done === 0) throw new Error(`${what}: ${result.failed} failed, ${result.done} done`)
   return result
 }
 
 const model = "gemini-2.5-flash"
-
-/** 32 connections, closed loop, small bodies. */
-export const unary = async ({ load, plan }: Bench, one: Contestant, figures: Figures): Promise<void> => {
-  const before = cpuMicros(one.pid)
-  const job = { kind: "loop", target: one.target(model, false), connections: 32, millis: plan.roundMillis } as const
-  const result = clean(one, "unary", await load.run(job))
-  figures.unaryCpuMicros.push((cpuMicros(one.pid) - before) / result.done)
-  figures.unaryPerSecond.push(result.done / result.seconds)
-  figures.loadMib.push(rssKib(one.pid) / 1024)
-}
 
 /** The machine's own pace changes within seconds: whoever is compared takes turns this short. */
 const turnMillis = 400
@@ -86,38 +76,62 @@ interface Side {
   readonly target: Target
 }
 
-/** What one side does of the other's requests a second, and needs of its CPU time per request, in turns over one round each. */
-const compared = async ({ load, plan }: Bench, one: Contestant, on: Side, off: Side, isFirst: boolean): Promise<{ readonly share: number; readonly cpuShare: number; readonly perSecond: number; readonly offPerSecond: number }> => {
-  const ask = (target: Target, millis: number) => load.run({ kind: "loop", target, connections: 32, millis })
-  if (isFirst) {
-    await ask(off.target, plan.warmMillis)
-    await ask(on.target, plan.warmMillis)
-  }
-  const sums = { on: { done: 0, seconds: 0, cpu: 0 }, off: { done: 0, seconds: 0, cpu: 0 } }
+/** What a side did in one round. */
+interface Sum {
+  done: number
+  seconds: number
+  /** Microseconds. */
+  cpu: number
+}
+
+const none: Sum = { done: 0, seconds: 0, cpu: 0 }
+
+/** 32 connections, closed loop: every side for one round, in turns. */
+const inTurns = async <One extends Side>({ load, plan }: Bench, what: string, sides: ReadonlyArray<One>): Promise<ReadonlyArray<readonly [One, Sum]>> => {
+  const sums = sides.map((side): readonly [One, Sum] => [side, { done: 0, seconds: 0, cpu: 0 }])
   for (let turn = 0; turn < plan.roundMillis / turnMillis; turn++) {
-    for (const [side, sum] of [[off, sums.off], [on, sums.on]] as const) {
+    for (const [side, sum] of sums) {
       const before = cpuMicros(side.pid)
-      const { done, seconds } = clean(one, "compared", await ask(side.target, turnMillis))
+      const { done, seconds } = clean(what, await load.run({ kind: "loop", target: side.target, connections: 32, millis: turnMillis }))
       sum.cpu += cpuMicros(side.pid) - before
       sum.done += done
       sum.seconds += seconds
     }
   }
-  const perSecond = sums.on.done / sums.on.seconds
-  const offPerSecond = sums.off.done / sums.off.seconds
-  return {
-    perSecond,
-    offPerSecond,
-    share: perSecond / offPerSecond,
-    cpuShare: sums.on.cpu / sums.on.done / (sums.off.cpu / sums.off.done)
+  return sums
+}
+
+interface Measured extends Side {
+  readonly figures: Figures
+}
+
+type FiguresOf = (one: Contestant) => Figures
+
+/** 32 connections, small bodies. */
+export const unary = async (bench: Bench, all: ReadonlyArray<Contestant>, figuresOf: FiguresOf): Promise<void> => {
+  const sides = all.map((one): Measured => ({ pid: one.pid, target: one.target(model, false), figures: figuresOf(one) }))
+  for (const [{ figures, pid }, { cpu, done, seconds }] of await inTurns(bench, "unary", sides)) {
+    figures.unaryCpuMicros.push(cpu / done)
+    figures.unaryPerSecond.push(done / seconds)
+    figures.loadMib.push(rssKib(pid) / 1024)
   }
+}
+
+/** What one side does of the other's requests a second, and needs of its CPU time per request. */
+const compared = async (bench: Bench, on: Side, off: Side, isFirst: boolean): Promise<{ readonly share: number; readonly cpuShare: number; readonly perSecond: number; readonly offPerSecond: number }> => {
+  if (isFirst) for (const { target } of [off, on]) await bench.load.run({ kind: "loop", target, connections: 32, millis: bench.plan.warmMillis })
+  const sums = await inTurns(bench, "compared", [off, on])
+  const [without = none, sum = none] = sums.map(([, one]) => one)
+  const perSecond = sum.done / sum.seconds
+  const offPerSecond = without.done / without.seconds
+  return { perSecond, offPerSecond, share: perSecond / offPerSecond, cpuShare: sum.cpu / sum.done / (without.cpu / without.done) }
 }
 
 /** A key with limits and a budget, on SQLite, against one without in the same process. */
 export const limited = async (bench: Bench, one: Contestant, figures: Figures): Promise<void> => {
   if (one.limited === undefined) return
   const off = { pid: one.pid, target: one.target(model, false) }
-  const { cpuShare, share } = await compared(bench, one, { pid: one.pid, target: one.limited }, off, figures.limitedShare.length === 0)
+  const { cpuShare, share } = await compared(bench, { pid: one.pid, target: one.limited }, off, figures.limitedShare.length === 0)
   figures.limitedCpuShare.push(cpuShare)
   figures.limitedShare.push(share)
 }
@@ -127,48 +141,48 @@ export const watched = (unwatched: Contestant, inMemory: Contestant) => async (b
   if (one.configured === undefined || inMemory.configured === undefined) return
   const off = { pid: unwatched.pid, target: unwatched.target(model, false) }
   const isFirst = figures.watchedShare.length === 0
-  const { cpuShare, offPerSecond, perSecond, share } = await compared(bench, one, { pid: inMemory.pid, target: inMemory.configured }, off, isFirst)
+  const { cpuShare, offPerSecond, perSecond, share } = await compared(bench, { pid: inMemory.pid, target: inMemory.configured }, off, isFirst)
   figures.watchedPerSecond.push(perSecond)
   figures.unwatchedPerSecond.push(offPerSecond)
   figures.watchedCpuShare.push(cpuShare)
   figures.watchedShare.push(share)
-  figures.keptShare.push((await compared(bench, one, { pid: one.pid, target: one.configured }, off, isFirst)).share)
+  figures.keptShare.push((await compared(bench, { pid: one.pid, target: one.configured }, off, isFirst)).share)
 }
 
-/** As `unary`, for another operation; nothing where the contestant is not asked for it. */
-export const other = (what: Other): (bench: Bench, one: Contestant, figures: Figures) => Promise<void> => async ({ load, plan }, one, figures) => {
-  if (one.other === undefined) return
-  const target = one.other(what)
-  if (figures[`${what}PerSecond`].length === 0) await load.run({ kind: "loop", target, connections: 32, millis: plan.warmMillis })
-  const before = cpuMicros(one.pid)
-  const result = clean(one, what, await load.run({ kind: "loop", target, connections: 32, millis: plan.roundMillis }))
-  figures[`${what}CpuMicros`].push((cpuMicros(one.pid) - before) / result.done)
-  figures[`${what}PerSecond`].push(result.done / result.seconds)
+/** As `unary`, for another operation, by those who are asked for it. */
+export const other = (what: Other): (bench: Bench, all: ReadonlyArray<Contestant>, figuresOf: FiguresOf) => Promise<void> => async (bench, all, figuresOf) => {
+  const sides = all.flatMap((one): ReadonlyArray<Measured> => one.other === undefined ? [] : [{ pid: one.pid, target: one.other(what), figures: figuresOf(one) }])
+  for (const { figures, target } of sides) {
+    if (figures[`${what}PerSecond`].length === 0) await bench.load.run({ kind: "loop", target, connections: 32, millis: bench.plan.warmMillis })
+  }
+  for (const [{ figures }, { cpu, done, seconds }] of await inTurns(bench, what, sides)) {
+    figures[`${what}CpuMicros`].push(cpu / done)
+    figures[`${what}PerSecond`].push(done / seconds)
+  }
 }
 
 /** One connection: what the contestant adds to a call, and how soon a stream begins. */
 export const latency = async ({ direct, load, plan }: Bench, one: Contestant, figures: Figures): Promise<void> => {
   const ask = async (target: Target, until: "end" | "first"): Promise<number> =>
-    clean(one, "latency", await load.run({ kind: "latency", target, count: plan.latencyCount, until })).p50
+    clean(`${one.name}, latency`, await load.run({ kind: "latency", target, count: plan.latencyCount, until })).p50
   const through = await ask(one.target(model, false), "end")
   figures.addedMillis.push(through - await ask(direct(model, false), "end"))
   figures.firstChunkMillis.push(await ask(one.target(model, true), "first"))
 }
 
 /** 32 streams flat out, one burst of events after the other. */
-export const burst = async ({ load, plan }: Bench, one: Contestant, figures: Figures): Promise<void> => {
-  const before = cpuMicros(one.pid)
-  const target = one.target("gemini-bench-burst", true)
-  const result = clean(one, "burst", await load.run({ kind: "loop", target, connections: 32, millis: plan.roundMillis }))
-  const events = result.done * burstEvents
-  figures.eventCpuMicros.push((cpuMicros(one.pid) - before) / events)
-  figures.eventsPerSecond.push(events / result.seconds)
+export const burst = async (bench: Bench, all: ReadonlyArray<Contestant>, figuresOf: FiguresOf): Promise<void> => {
+  const sides = all.map((one): Measured => ({ pid: one.pid, target: one.target("gemini-bench-burst", true), figures: figuresOf(one) }))
+  for (const [{ figures }, { cpu, done, seconds }] of await inTurns(bench, "burst", sides)) {
+    figures.eventCpuMicros.push(cpu / (done * burstEvents))
+    figures.eventsPerSecond.push(done * burstEvents / seconds)
+  }
 }
 
 /** 100 streams of 50 events a second: how late an event arrives. */
 export const paced = async ({ load, plan }: Bench, one: Contestant, figures: Figures): Promise<void> => {
   const target = one.target("gemini-bench-paced-50", true)
-  const result = clean(one, "paced", await load.run({ kind: "paced", target, connections: 100, millis: plan.roundMillis }))
+  const result = clean(`${one.name}, paced`, await load.run({ kind: "paced", target, connections: 100, millis: plan.roundMillis }))
   figures.chunkDelayMillis.push(result.p50)
 }
 

@@ -14,6 +14,7 @@ import { careful } from "./careful.ts"
 
 // As src/main.ts does.
 setFlagsFromString("--no-allocation-site-pretenuring")
+setFlagsFromString("--memory-reducer-gc-count=0")
 
 const [port, upstream, watched] = process.argv.slice(2)
 if (port === undefined || upstream === undefined) throw new Error("usage: unwatched.ts <port> <upstream origin> [watched]")
