@@ -13,6 +13,8 @@ if (fault !== undefined) {
 // and keeps that rest until the next large collection: small ones took five times as long, for a tenth of the CPU time.
 const [{ setFlagsFromString }, { enableCompileCache }] = await Promise.all([import("node:v8"), import("node:module")])
 setFlagsFromString("--no-allocation-site-pretenuring")
+// An idle V8 collects what it can, compiled code too, and is slow for thousands of requests when traffic comes back.
+setFlagsFromString("--memory-reducer-gc-count=0")
 // Compiled code is kept between starts, where the temporary folder can be written.
 enableCompileCache()
 await import("effect/schema/SchemaJITCompiler/enable")
