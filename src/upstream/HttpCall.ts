@@ -290,7 +290,7 @@ export class StreamCall extends Call {
   private flushSoon(): void {
     if (this.onReady === undefined || this.flushing) return
     this.flushing = true
-    queueMicrotask(() => {
+    inStep("reply", () => {
       this.flushing = false
       const resume = this.onReady
       const ready = resume === undefined ? undefined : this.ready()
