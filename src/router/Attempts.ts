@@ -112,33 +112,30 @@ export const call = <Op extends keyof Operations, A, R>(
   const sendable = requireCredentials(account)
   if (Result.isFailure(sendable)) return Effect.fail(sendable.failure)
   const { observed } = asking.context
-  return Effect.suspend(() => {
-    const attempt = observed?.attempt(prepared, asking)
-    const headers = attempt?.headers
+  const sent = (headers: ObservedAttempt["headers"]) => {
     const authorized = Effect.flatMap(provider.authorize(account), headers === undefined ? send : (auth) => send({ ...auth, ...headers }))
-    return Effect.matchEffect(authorized, {
-      onFailure: (error) => isRefusedToken(error)
-        ? told(attempt, Effect.flatMap(provider.refresh(account), (renewed) => renewed ? authorized : Effect.fail(error)))
-        : failed(attempt, error),
-      onSuccess: (answer) => answered(attempt, answer)
-    })
+    return Effect.catch(authorized, (error) =>
+      error.reason._tag !== "CredentialsRejected" || error.upstreamStatus !== 401
+        ? Effect.fail(error)
+        : Effect.flatMap(provider.refresh(account), (renewed) => renewed ? authorized : Effect.fail(error)))
+  }
+  return observed === undefined ? sent(undefined) : Effect.suspend(() => {
+    const attempt = observed.attempt(prepared, asking)
+    return told(attempt, sent(attempt.headers))
   })
 }
 
-const isRefusedToken = ({ reason, upstreamStatus }: ProviderError): boolean => reason._tag === "CredentialsRejected" && upstreamStatus === 401
-
-const failed = (attempt: ObservedAttempt | undefined, error: ProviderError): Effect.Effect<never, ProviderError> => {
-  attempt?.failed(error)
-  return Effect.fail(error)
-}
-
-const answered = <A>(attempt: ObservedAttempt | undefined, answer: A): Effect.Effect<A> => {
-  attempt?.answered(answer)
-  return Effect.succeed(answer)
-}
-
-const told = <A, R>(attempt: ObservedAttempt | undefined, outcome: Effect.Effect<A, ProviderError, R>): Effect.Effect<A, ProviderError, R> =>
-  Effect.matchEffect(outcome, { onFailure: (error) => failed(attempt, error), onSuccess: (answer) => answered(attempt, answer) })
+const told = <A, R>(observed: ObservedAttempt, outcome: Effect.Effect<A, ProviderError, R>): Effect.Effect<A, ProviderError, R> =>
+  Effect.matchEffect(outcome, {
+    onFailure: (error) => {
+      observed.failed(error)
+      return Effect.fail(error)
+    },
+    onSuccess: (answer) => {
+      observed.answered(answer)
+      return Effect.succeed(answer)
+    }
+  })
 
 /** Without a config the operator's limits stand. */
 const unset: TargetTimes = { request: undefined, connect: undefined, firstByte: undefined, idle: undefined, total: undefined }
@@ -160,22 +157,22 @@ const leftOf = ({ slug }: ProviderAccount, { deadlineMillis }: RequestContext): 
   })
 }
 
-const within = (limits: LimitValues, { connect, firstByte, idle, request, total }: TargetTimes, stream: boolean, left: number | undefined): AttemptTimes => ({
-  connectMillis: least(limits.connectMillis, connect),
-  // A stream that has begun is an answer in time.
-  firstByteMillis: stream ? least(limits.firstByteMillis, firstByte, request) : least(limits.unaryFirstByteMillis, firstByte),
-  idleMillis: least(limits.idleMillis, idle),
-  totalMillis: stream ? least(limits.totalMillis, total, left) : least(limits.totalMillis, total, request, left)
-})
-
 /** The timers of one attempt: the operator's limits, shortened by the config and by the deadline of the client. */
-export const timing = (limits: LimitValues) => {
-  const usual = {
-    whole: Effect.succeed(within(limits, unset, false, undefined)),
-    stream: Effect.succeed(within(limits, unset, true, undefined))
-  }
-  return (account: ProviderAccount, asked: TargetTimes | undefined, context: RequestContext, stream: boolean): Effect.Effect<AttemptTimes, ProviderError> =>
-    asked === undefined && context.deadlineMillis === undefined
-      ? stream ? usual.stream : usual.whole
-      : Effect.map(leftOf(account, context), (left) => within(limits, asked ?? unset, stream, left))
+export const timesOf = (
+  account: ProviderAccount,
+  asked: TargetTimes | undefined,
+  context: RequestContext,
+  limits: LimitValues,
+  stream: boolean
+): Effect.Effect<AttemptTimes, ProviderError> => {
+  const { deadlineMillis } = context
+  const { connect, firstByte, idle, request, total } = asked ?? unset
+  const within = (left: number | undefined): AttemptTimes => ({
+    connectMillis: least(limits.connectMillis, connect),
+    // A stream that has begun is an answer in time.
+    firstByteMillis: stream ? least(limits.firstByteMillis, firstByte, request) : least(limits.unaryFirstByteMillis, firstByte),
+    idleMillis: least(limits.idleMillis, idle),
+    totalMillis: stream ? least(limits.totalMillis, total, left) : least(limits.totalMillis, total, request, left)
+  })
+  return deadlineMillis === undefined ? Effect.succeed(within(undefined)) : Effect.map(leftOf(account, context), within)
 }

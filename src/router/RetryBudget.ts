@@ -48,10 +48,9 @@ export class RetryBudget {
   private readonly requests = new Recent(slots)
   private readonly retries = new Recent(slots + waitSlots)
 
-  /** Counts a request that is not a retry. */
-  request(nowMillis: number): this {
+  /** A request that is not a retry. */
+  request(nowMillis: number): void {
     this.requests.add(nowMillis)
-    return this
   }
 
   retry(nowMillis: number): void {

@@ -7,7 +7,7 @@ import type { ResponseCache } from "../memory/ResponseCache.ts"
 import type { Operations } from "../provider/Provider.ts"
 import type { MediaFetch } from "../upstream/MediaFetch.ts"
 import type { AttemptTimes } from "../upstream/Upstream.ts"
-import { type Asking, type Attempt, type AttemptServices, preparing, timing } from "./Attempts.ts"
+import { type Asking, type Attempt, type AttemptServices, preparing, timesOf } from "./Attempts.ts"
 import { cacheAsk } from "./cacheKey.ts"
 import { cached, type CacheStatus, type Keeping } from "./Cached.ts"
 import { circuitOf, refusedBy, verdictOf } from "./circuit.ts"
@@ -53,7 +53,6 @@ export const serving = (services: ServingServices): Serving => {
   const prepare = preparing(services, media === undefined ? undefined : fetching(media, limits))
   const show = preparing(services, media === undefined ? undefined : notFetching)
   const budgetOf = retryBudgets()
-  const timesOf = timing(limits)
   const planOf = planning(services)
 
   const attempted = <Op extends keyof Operations, A, R>(
@@ -64,13 +63,13 @@ export const serving = (services: ServingServices): Serving => {
   ): Effect.Effect<Answered<Op, A>, GatewayError, R> => {
     const { context, stream } = asking
     const circuit = circuitOf(planned, context.key)
+    const ask = cacheAsk(context.cache, planned.target?.cache, limits.cacheSeconds)
     return Effect.flatMap(prepare(asking, planned), (attempt) =>
-      Effect.flatMap(timesOf(attempt.account, planned.target?.times, context, stream), (times) => {
+      Effect.flatMap(timesOf(attempt.account, planned.target?.times, context, limits, stream), (times) => {
         const call = sending.call(attempt, times)
         const guarded = circuit === undefined
           ? call
           : circuits.guard(circuit, call, (cause) => verdictOf(circuit.rule, Cause.findErrorOption(cause)), (why) => refusedBy(attempt.account.slug, why))
-        const ask = cacheAsk(context.cache, planned.target?.cache, limits.cacheSeconds)
         if (ask === undefined) return Effect.map(guarded, (value) => ({ attempt, value, retryCount, cache: "DISABLED" }))
         return Effect.map(cached(cache, ask, context, attempt, sending, guarded), ([value, status]) => ({ attempt, value, retryCount, cache: status }))
       }))
@@ -109,7 +108,8 @@ export const serving = (services: ServingServices): Serving => {
     serve: <Op extends keyof Operations, A, R>(asking: Asking<Op>, sending: Sending<Op, A, R>) =>
       Effect.flatMap(planOf(asking), (plan) => {
         const { key, startedMillis } = asking.context
-        const budget = budgetOf(key.id, plan[0].account.slug).request(startedMillis)
+        const budget = budgetOf(key.id, plan[0].account.slug)
+        budget.request(startedMillis)
         const trying = (state: AttemptState): Effect.Effect<Answered<Op, A>, GatewayError, R> =>
           Effect.catch(attempted(asking, plan[state.target] ?? plan[0], state.retries, sending), (error) =>
             afterFailure(asking, plan, budget, state, error, trying))

@@ -32,6 +32,5 @@ export const checkChat = (request: ChatRequest, { messages: most }: LimitValues)
   if (!(seed === undefined || seed === null || typeof seed === "number" || isLongInteger(seed))) {
     return invalid("invalid_type", "seed", "seed has the wrong type: expected number.")
   }
-  const checked = checkModel(model)
-  return Result.isFailure(checked) ? Result.fail(checked.failure) : Result.succeed(request)
+  return Result.map(checkModel(model), () => request)
 }

@@ -67,18 +67,14 @@ export const endOf = (
       finish_reason: legacy && finish === "tool_calls" ? "function_call" : finish,
       refusal: finish === "content_filter" && parts.content === "" ? state.message : undefined,
       annotations: annotationsOf(state.grounding, parts.content, parts.partStarts),
-      extensions: extensionsOf(state, rated)
+      extensions: {
+        ...(state.reason === undefined ? {} : { native_finish_reason: state.reason }),
+        ...(rated === undefined ? {} : { safetyRatings: rated }),
+        ...(state.grounding === undefined ? {} : { groundingMetadata: state.grounding }),
+        ...(state.citations.length === 0 ? {} : { citations: state.citations })
+      }
     }
   })
-
-const extensionsOf = ({ citations, grounding, reason }: EndState, rated: ReadonlyArray<Json> | undefined): End["extensions"] => {
-  const extensions: { -readonly [Field in keyof End["extensions"]]: End["extensions"][Field] } = {}
-  if (reason !== undefined) extensions.native_finish_reason = reason
-  if (rated !== undefined) extensions.safetyRatings = rated
-  if (grounding !== undefined) extensions.groundingMetadata = grounding
-  if (citations.length > 0) extensions.citations = citations
-  return extensions
-}
 
 /** A prompt that was refused: there is feedback with a reason and no candidate. */
 export const blockedEnd = (feedback: GenerateContentReply["promptFeedback"]): End | undefined =>

@@ -65,12 +65,14 @@ const bodyOf = (
   google: GoogleFields
 ): GenerateContentRequest => {
   const cached = isCached(google)
-  const body: { -readonly [Field in keyof GenerateContentRequest]: GenerateContentRequest[Field] } = { contents }
-  if (!cached && systemInstruction !== undefined) body.systemInstruction = systemInstruction
-  if (!cached && tools !== undefined) body.tools = tools
-  if (!cached && toolConfig !== undefined) body.toolConfig = toolConfig
-  if (hasKeys(config)) body.generationConfig = config
-  return Object.assign(body, google.body)
+  return {
+    contents,
+    ...(cached || systemInstruction === undefined ? {} : { systemInstruction }),
+    ...(cached || tools === undefined ? {} : { tools }),
+    ...(cached || toolConfig === undefined ? {} : { toolConfig }),
+    ...(hasKeys(config) ? { generationConfig: config } : {}),
+    ...google.body
+  }
 }
 
 const unusedOf = (

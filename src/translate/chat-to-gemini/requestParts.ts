@@ -33,9 +33,8 @@ const partToGemini = (
 ): Result.Result<PartOut | undefined, RequestFault> => {
   switch (part._tag) {
     case "Text": {
-      const { thoughtSignature } = signatureFor(part.signature, target, issuer)
-      if (thoughtSignature !== undefined) return Result.succeed({ text: part.text, thoughtSignature })
-      return Result.succeed(part.text === "" ? undefined : { text: part.text })
+      const signature = signatureFor(part.signature, target, issuer)
+      return Result.succeed(part.text === "" && signature.thoughtSignature === undefined ? undefined : { text: part.text, ...signature })
     }
     case "Media":
       return mediaToGemini(part, target, issuer)

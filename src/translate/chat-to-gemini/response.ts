@@ -70,18 +70,17 @@ const choiceOf = (candidate: Candidate, position: number, around: Around): Resul
   const audio = wantsAudio(request) ? audioOf(candidate.content?.parts ?? [], context, request) : undefined
   const parts = audio === undefined ? closed : { ...closed, media: true }
   const end = endOf(readEnd(noEnd, candidate), parts, facts.legacy, reply.promptFeedback?.safetyRatings ?? undefined)
-  return Result.map(end, ({ finish_reason, refusal, annotations, extensions }) => {
-    const message = messageOf(last.length === 0 ? deltas : [...deltas, ...last], refusal)
-    if (annotations.length > 0) message.annotations = annotations
-    if (audio !== undefined) message.audio = audio
-    return {
-      index: indexOf(candidate, position),
-      message,
-      logprobs: (request.logprobs === true ? logprobsOf(candidate) : undefined) ?? null,
-      finish_reason,
-      ...extensions
-    }
-  })
+  return Result.map(end, ({ finish_reason, refusal, annotations, extensions }) => ({
+    index: indexOf(candidate, position),
+    message: {
+      ...messageOf([...deltas, ...last], refusal),
+      ...(annotations.length > 0 ? { annotations } : {}),
+      ...(audio === undefined ? {} : { audio })
+    },
+    logprobs: (request.logprobs === true ? logprobsOf(candidate) : undefined) ?? null,
+    finish_reason,
+    ...extensions
+  }))
 }
 
 /** Vertex AI never sends an index. */

@@ -1,11 +1,9 @@
 // Token counts of Gemini in OpenAI's inclusive convention.
 // It must not know streams: the merged object of a stream is read like a unary one.
-import { hasKeys, isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
 import type { UsageMetadata } from "../../wire/google/GenerateContent.ts"
 import type { Usage } from "../../wire/openai/ChatReply.ts"
 import { count } from "./counts.ts"
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /**
  * `candidatesTokenCount` leaves out thoughts, so they are added, unless the upstream's own total shows that they are
@@ -19,17 +17,25 @@ export const usageOf = (metadata: UsageMetadata | JsonObject | undefined): Usage
   const inclusive = thoughts > 0 && candidates >= thoughts && prompt + candidates === count(counts["totalTokenCount"])
   const completion = inclusive ? candidates : candidates + thoughts
   const promptBy = byModality(counts["promptTokensDetails"], counts["toolUsePromptTokensDetails"])
-  const completionBy = byModality(counts["candidatesTokensDetails"])
   const cached = counts["cachedContentTokenCount"]
-  const promptDetails = typeof cached === "number" ? { cached_tokens: Math.min(count(cached), prompt), ...promptBy } : promptBy
-  const completionDetails = typeof counts["thoughtsTokenCount"] === "number" ? { reasoning_tokens: thoughts, ...completionBy } : completionBy
+  const promptDetails = {
+    ...(typeof cached === "number" ? { cached_tokens: Math.min(count(cached), prompt) } : {}),
+    ...promptBy
+  }
+  const completionDetails = {
+    ...(typeof counts["thoughtsTokenCount"] === "number" ? { reasoning_tokens: thoughts } : {}),
+    ...byModality(counts["candidatesTokensDetails"])
+  }
   const tier = counts["serviceTier"]
-  const usage: Writable<Usage> = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
-  if (hasKeys(promptDetails)) usage.prompt_tokens_details = promptDetails
-  if (hasKeys(completionDetails)) usage.completion_tokens_details = completionDetails
-  if (metadata !== undefined) usage.upstream = metadata
-  if (typeof tier === "string") usage.service_tier = tier
-  return usage
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    ...(Object.keys(promptDetails).length > 0 ? { prompt_tokens_details: promptDetails } : {}),
+    ...(Object.keys(completionDetails).length > 0 ? { completion_tokens_details: completionDetails } : {}),
+    ...(metadata === undefined ? {} : { upstream: metadata }),
+    ...(typeof tier === "string" ? { service_tier: tier } : {})
+  }
 }
 
 const chatModalities = { AUDIO: "audio_tokens", IMAGE: "image_tokens", TEXT: "text_tokens" } as const

@@ -6,7 +6,7 @@ import type { ContentBlock, ContentBlockDelta, ContentPart } from "../../wire/op
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** Joins deltas as a client does. `content` is null only beside tool calls. */
-export const messageOf = (deltas: ReadonlyArray<Delta>, refusal: string | undefined): Writable<Message> => {
+export const messageOf = (deltas: ReadonlyArray<Delta>, refusal: string | undefined): Message => {
   let content = ""
   let reasoning = ""
   const calls: Array<ToolCall> = []
@@ -21,10 +21,10 @@ export const messageOf = (deltas: ReadonlyArray<Delta>, refusal: string | undefi
       else parts.push({ type: "text", text: delta.content })
     }
     reasoning += delta.reasoning_content ?? ""
-    if (delta.tool_calls !== undefined) for (const call of delta.tool_calls) calls[call.index] = withPiece(calls[call.index], call)
+    for (const call of delta.tool_calls ?? []) calls[call.index] = withPiece(calls[call.index], call)
     if (delta.function_call !== undefined && message.function_call === undefined) message.function_call = delta.function_call
-    if (delta.content_blocks !== undefined) blocks.push(...delta.content_blocks)
-    if (delta.content_parts !== undefined) parts.push(...delta.content_parts)
+    blocks.push(...delta.content_blocks ?? [])
+    parts.push(...delta.content_parts ?? [])
   }
   message.content = content !== "" ? content : calls.length > 0 || message.function_call !== undefined ? null : ""
   if (calls.length > 0) message.tool_calls = calls
