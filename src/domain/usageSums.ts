@@ -47,12 +47,6 @@ export interface RequestPage {
   readonly next: number | undefined
 }
 
-/** A request that has ended, and the name its model is summed under. */
-export interface UsageEntry {
-  readonly row: RequestRow
-  readonly model: string
-}
-
 type Mutable<A> = { -readonly [Name in keyof A]: A[Name] }
 
 /** The sums of one day, key, provider and model. */
@@ -61,8 +55,8 @@ export interface UsageBucket {
   readonly sums: Mutable<Sums>
 }
 
-/** Adds a request to its bucket, which is made where it is missing. */
-export const sumUp = (buckets: Map<string, UsageBucket>, { model, row }: UsageEntry): void => {
+/** Adds a request to its bucket, which is made where it is missing; `model` is the name it is summed under. */
+export const sumUp = (buckets: Map<string, UsageBucket>, row: RequestRow, model: string): void => {
   const { endedMillis, keyId: key = "", provider = "" } = row
   const day = dayOf(endedMillis)
   const name = `${day}\n${key}\n${provider}\n${model}`

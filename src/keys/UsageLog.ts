@@ -8,7 +8,8 @@ import * as Semaphore from "effect/Semaphore"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import type { RequestRow } from "../domain/RequestRow.ts"
-import { grouped, type RequestPage, type RequestQuery, sumUp, type UsageBucket, type UsageEntry, type UsageGroup, type UsageQuery } from "../domain/usageSums.ts"
+import { grouped, type RequestPage, type RequestQuery, sumUp, type UsageBucket, type UsageGroup, type UsageQuery } from "../domain/usageSums.ts"
+import { RequestBatch } from "../store/RequestBatch.ts"
 import { RequestTable } from "../store/RequestTable.ts"
 import { metrics } from "../telemetry/metrics.ts"
 import { SeriesRegistry } from "../telemetry/Series.ts"
@@ -57,7 +58,7 @@ export class UsageLog extends Context.Service<UsageLog, {
       return {
         append: (row, model) => {
           ring[count++ % requestsKept] = row
-          sumUp(buckets, { row, model })
+          sumUp(buckets, row, model)
           const [first] = buckets.keys()
           if (buckets.size > usageEntries && first !== undefined) buckets.delete(first)
         },
@@ -81,25 +82,33 @@ const fits = (row: RequestRow, { key, model, provider, since, status }: RequestQ
 const make = Effect.gen(function*() {
   const table = yield* RequestTable
   const { usageQueue } = yield* Limits
-  const waiting: Array<UsageEntry> = []
+  /** The oldest first; the last one takes what ends. */
+  const batches = [new RequestBatch()]
+  let waiting = 0
   let dropped = 0
   const registry = SeriesRegistry.of(yield* Effect.context<never>())
-  registry.read(metrics.usageQueue, {}, () => waiting.length)
+  registry.read(metrics.usageQueue, {}, () => waiting)
   registry.read(metrics.usageDropped, {}, () => dropped)
 
   const some = yield* Latch.make(false)
   const many = yield* Latch.make(false)
   const one = yield* Semaphore.make(1)
-  const writeSome: Effect.Effect<void, StoreUnavailable> = Effect.suspend(() => {
-    const batch = waiting.slice(0, batchRows)
-    return batch.length === 0 ? Effect.void : Effect.map(table.write(batch), () => void waiting.splice(0, batch.length))
-  })
-  const writeAll: Effect.Effect<void, StoreUnavailable> = one.withPermit(
-    Effect.suspend(() => Effect.forEach(Array.from({ length: Math.ceil(waiting.length / batchRows) }), () => writeSome, { discard: true }))
-  )
+  /** What comes while a batch is written belongs to the next one. */
+  const seal = (): void => {
+    if (batches.at(-1)?.rows !== 0) batches.push(new RequestBatch())
+  }
+  const writeFirst = (batch: RequestBatch): Effect.Effect<void, StoreUnavailable> =>
+    Effect.map(table.write(batch), () => {
+      batches.shift()
+      waiting -= batch.rows
+    })
+  const writeAll: Effect.Effect<void, StoreUnavailable> = one.withPermit(Effect.suspend(() => {
+    seal()
+    return Effect.forEach(batches.slice(0, -1), writeFirst, { discard: true })
+  }))
   const turn = Effect.suspend(() => {
     many.closeUnsafe()
-    if (waiting.length === 0) some.closeUnsafe()
+    if (waiting === 0) some.closeUnsafe()
     const rest = Effect.raceFirst(many.await, Effect.sleep(batchMillis))
     return Effect.andThen(some.await, Effect.andThen(rest, Effect.catch(writeAll, () => Effect.sleep(pauseMillis))))
   })
@@ -108,13 +117,17 @@ const make = Effect.gen(function*() {
   const after = <A>(read: Effect.Effect<A, StoreUnavailable>): Effect.Effect<A, StoreUnavailable> => Effect.andThen(writeAll, read)
   return UsageLog.of({
     append: (row, model) => {
-      if (waiting.length >= usageQueue) {
+      if (waiting >= usageQueue) {
         dropped++
         return
       }
-      waiting.push({ row, model })
-      if (waiting.length === 1) some.openUnsafe()
-      if (waiting.length >= batchRows) many.openUnsafe()
+      const batch = batches.at(-1)
+      batch?.add(row, model)
+      if (++waiting === 1) some.openUnsafe()
+      if (batch?.rows === batchRows) {
+        seal()
+        many.openUnsafe()
+      }
     },
     request: (requestId) => after(table.request(requestId)),
     requests: (query) => after(table.requests(query)),

@@ -74,8 +74,11 @@ const leases = Effect.gen(function*() {
     turn ${integer} NOT NULL, until_millis ${integer} NOT NULL, PRIMARY KEY (key_id, period, holder) ${end}`
 })
 
+/** Rows are packed from here on; the sums of those that go stay. */
+const packedRows = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`DELETE FROM requests`)
+
 const run = Migrator.make({})({
-  loader: Migrator.fromRecord({ "1_records": records, "2_accounting": accounting, "3_leases": leases }),
+  loader: Migrator.fromRecord({ "1_records": records, "2_accounting": accounting, "3_leases": leases, "4_packed_rows": packedRows }),
   table: "migrations"
 })
 

@@ -1,15 +1,12 @@
 // Requests that have ended and their sums, as tables of the store.
 // It must not know how a request ran, or when rows are written.
-import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Result from "effect/Result"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { dayMillis, dayOf } from "../domain/days.ts"
-import { parseJsonText } from "../domain/json.ts"
 import { Limits } from "../domain/Limits.ts"
 import type { RequestRow } from "../domain/RequestRow.ts"
 import {
@@ -17,12 +14,11 @@ import {
   type RequestPage,
   type RequestQuery,
   type Sums,
-  sumUp,
-  type UsageBucket,
-  type UsageEntry,
   type UsageGroup,
   type UsageQuery
 } from "../domain/usageSums.ts"
+import { type AskedFor, unpacked } from "./packedRow.ts"
+import { columns, type RequestBatch } from "./RequestBatch.ts"
 import { answered, lazily, onSqlite } from "./Sql.ts"
 
 /** Rows in one statement: more of them make it no faster. */
@@ -30,7 +26,7 @@ const rowsPerStatement = 100
 
 export class RequestTable extends Context.Service<RequestTable, {
   /** All of them or none. */
-  readonly write: (entries: ReadonlyArray<UsageEntry>) => Effect.Effect<void, StoreUnavailable>
+  readonly write: (batch: RequestBatch) => Effect.Effect<void, StoreUnavailable>
   /** The latest of that id. */
   readonly request: (requestId: string) => Effect.Effect<RequestRow | undefined, StoreUnavailable>
   readonly requests: (query: RequestQuery) => Effect.Effect<RequestPage, StoreUnavailable>
@@ -56,29 +52,36 @@ export class RequestTable extends Context.Service<RequestTable, {
       })
       const trimmed = sql`DELETE FROM requests WHERE position <= (SELECT MAX(position) FROM requests) - ${requestsStored}`
       return {
-        write: (entries) => within(atOnce(Effect.andThen(written(entries), Effect.andThen(trimmed, tidied)))),
+        write: (batch) => within(atOnce(Effect.andThen(written(batch), Effect.andThen(trimmed, tidied)))),
         ...reads(sql, within)
       }
     })
   )
 }
 
-/** What is asked for, beside the row itself as JSON: one text costs a fraction of what a column for each fact does. */
+/** What is asked for, beside the rest as one text, which costs a fraction of what a column for each fact does. */
 interface Row {
   readonly position: number
+  readonly ended_millis: number
+  readonly request_id: string
+  readonly status: number
+  readonly provider: string | null
+  readonly model: string | null
+  readonly key_id: string | null
   readonly row: string
 }
 
-const columns = ["ended_millis", "request_id", "status", "provider", "model", "key_id", "row"]
+const askedFor = (row: Row): AskedFor => ({
+  endedMillis: row.ended_millis,
+  requestId: row.request_id,
+  status: row.status,
+  provider: row.provider ?? undefined,
+  model: row.model ?? undefined,
+  keyId: row.key_id ?? undefined
+})
 
-const paramsOf = (row: RequestRow): ReadonlyArray<unknown> =>
-  [row.endedMillis, row.requestId, row.status, row.provider ?? null, row.model ?? null, row.keyId ?? null, JSON.stringify(row)]
-
-/** The text was written here; facts that were not known are absent in it. */
-const rowOf = ({ row }: Row): RequestRow => {
-  const value: unknown = Result.getOrThrow(parseJsonText(row))
-  return value as RequestRow
-}
+const rowOf = (row: Row): RequestRow => unpacked(askedFor(row), row.row)
+const selected = ["position", ...columns].join(", ")
 
 /** Statements for so many rows, worded once: the same text is prepared once by the database as well. */
 const insertions = (sql: SqlClient.SqlClient) => {
@@ -92,22 +95,16 @@ const insertions = (sql: SqlClient.SqlClient) => {
     texts.set(rows, text)
     return text
   }
-  return (entries: ReadonlyArray<UsageEntry>) => sql.unsafe(wordsOf(entries.length), entries.flatMap(({ row }) => paramsOf(row)))
-}
-
-const bucketsOf = (entries: ReadonlyArray<UsageEntry>): ReadonlyArray<UsageBucket> => {
-  const buckets = new Map<string, UsageBucket>()
-  for (const entry of entries) sumUp(buckets, entry)
-  // In one order for all processes, so that none of them waits for another that waits for it.
-  return [...buckets].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, bucket]) => bucket)
+  return (values: RequestBatch["values"]) => sql.unsafe(wordsOf(values.length / columns.length), values)
 }
 
 const writing = (sql: SqlClient.SqlClient) => {
   const insert = insertions(sql)
-  return Effect.fnUntraced(function*(entries: ReadonlyArray<UsageEntry>) {
-    for (const some of Arr.chunksOf(entries, rowsPerStatement)) yield* insert(some)
-    for (const { by, sums } of bucketsOf(entries)) {
-      const { cached, costMicros, errors, input, output, requests } = sums
+  return Effect.fnUntraced(function*({ rows, sums, values }: RequestBatch) {
+    for (let row = 0; row < rows; row += rowsPerStatement) {
+      yield* insert(values.slice(row * columns.length, (row + rowsPerStatement) * columns.length))
+    }
+    for (const { by, sums: { cached, costMicros, errors, input, output, requests } } of sums) {
       yield* sql`
         INSERT INTO usage_sums ${sql.insert({
           day: by.day, key_id: by.key, provider: by.provider, model: by.model, requests, errors, input, output, cached, cost_micros: costMicros
@@ -151,7 +148,7 @@ type Within = Effect.Success<typeof answered>
 const reads = (sql: SqlClient.SqlClient, within: Within): Omit<RequestTable["Service"], "write"> => ({
   request: (requestId) =>
     Effect.map(
-      within(sql<Row>`SELECT position, row FROM requests WHERE request_id = ${requestId} ORDER BY position DESC LIMIT 1`),
+      within(sql<Row>`SELECT ${sql.literal(selected)} FROM requests WHERE request_id = ${requestId} ORDER BY position DESC LIMIT 1`),
       ([row]) => row === undefined ? undefined : rowOf(row)
     ),
   requests: ({ cursor = Number.MAX_SAFE_INTEGER, key, limit, model, provider, since, status }) => {
@@ -164,7 +161,7 @@ const reads = (sql: SqlClient.SqlClient, within: Within): Omit<RequestTable["Ser
       ...(since === undefined ? [] : [sql`ended_millis >= ${since}`])
     ]
     return Effect.map(
-      within(sql<Row>`SELECT position, row FROM requests WHERE ${sql.and(asked)} ORDER BY position DESC LIMIT ${limit + 1}`),
+      within(sql<Row>`SELECT ${sql.literal(selected)} FROM requests WHERE ${sql.and(asked)} ORDER BY position DESC LIMIT ${limit + 1}`),
       (rows) => ({ rows: rows.slice(0, limit).map(rowOf), next: rows.length > limit ? rows[limit - 1]?.position : undefined })
     )
   },

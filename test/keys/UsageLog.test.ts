@@ -9,6 +9,7 @@ import { defaultLimits, type LimitValues, Limits } from "../../src/domain/Limits
 import type { RequestRow } from "../../src/domain/RequestRow.ts"
 import type { RequestQuery } from "../../src/domain/usageSums.ts"
 import { UsageLog } from "../../src/keys/UsageLog.ts"
+import { columns } from "../../src/store/RequestBatch.ts"
 import { RequestTable } from "../../src/store/RequestTable.ts"
 import { databases, storeOn } from "../support/databases.ts"
 
@@ -99,13 +100,15 @@ it.effect("in memory the oldest sums leave first", () =>
     expect((yield* log.usage({ groupBy: ["model"] })).map(({ by }) => by.model)).toEqual(["b", "c", "d"])
   }).pipe(Effect.provide(UsageLog.layerMemory.pipe(Layer.provide(bounded())))))
 
+const idColumn = columns.indexOf("request_id")
+
 /** A table that takes nothing until it is told to. */
 const stubborn = (written: Array<ReadonlyArray<string>>, state: { isGone: boolean }): Layer.Layer<RequestTable> =>
   Layer.succeed(RequestTable, {
-    write: (entries) =>
+    write: ({ values }) =>
       Effect.suspend(() => {
         if (state.isGone) return Effect.fail(new StoreUnavailable({ reason: "unreachable" }))
-        written.push(entries.map(({ row: { requestId } }) => requestId))
+        written.push(values.filter((_, at) => at % columns.length === idColumn).map(String))
         return Effect.void
       }),
     request: () => Effect.succeed(undefined),

@@ -1,0 +1,61 @@
+// Rows as texts: what comes back is what went in, times to the microsecond.
+import * as fc from "fast-check"
+import { expect, it } from "vitest"
+import type { AttemptRow, RequestRow } from "../../src/domain/RequestRow.ts"
+import { packed, unpacked } from "../../src/store/packedRow.ts"
+
+const maybe = <A>(one: fc.Arbitrary<A>): fc.Arbitrary<A | undefined> => fc.option(one, { nil: undefined })
+const millis = fc.nat(10_000_000).map((micros) => micros / 1000)
+const count = fc.nat(2 ** 31 - 1)
+
+const attempt: fc.Arbitrary<AttemptRow> = fc.record({
+  provider: fc.string(),
+  model: fc.string(),
+  target: count,
+  durationMillis: millis,
+  firstChunkMillis: maybe(millis),
+  errorCode: maybe(fc.string()),
+  upstreamStatus: maybe(fc.integer({ min: 100, max: 599 }))
+})
+
+const row: fc.Arbitrary<RequestRow> = fc.record({
+  endedMillis: fc.nat(),
+  requestId: fc.string(),
+  traceId: fc.string(),
+  route: fc.string(),
+  status: count,
+  provider: maybe(fc.string()),
+  model: maybe(fc.string()),
+  target: maybe(count),
+  attempts: fc.array(attempt),
+  stream: fc.boolean(),
+  cache: maybe(fc.string()),
+  durationMillis: millis,
+  ttftMillis: maybe(millis),
+  overheadMillis: millis,
+  usage: maybe(fc.record({
+    input: count, output: count, cached: count, cacheWritten: count, reasoning: count,
+    audioInput: count, audioOutput: count, imageOutput: count, images: count
+  })),
+  costMicros: maybe(fc.nat(Number.MAX_SAFE_INTEGER)),
+  keyId: maybe(fc.string()),
+  errorCode: maybe(fc.string())
+})
+
+it("what is packed is unpacked again", () => {
+  fc.assert(fc.property(row, (one) => {
+    expect(unpacked(one, packed(one))).toEqual(one)
+  }))
+})
+
+it("times are kept to the microsecond, in a text of a hundred letters or two", () => {
+  const plain: RequestRow = {
+    endedMillis: 1, requestId: "r", traceId: "t", route: "/v1/messages", status: 200, provider: "google", model: "m", target: 0,
+    attempts: [{ provider: "google", model: "m", target: 0, durationMillis: 1.2345678, firstChunkMillis: undefined, errorCode: undefined, upstreamStatus: undefined }],
+    stream: false, cache: "DISABLED", durationMillis: 2.0004999, ttftMillis: undefined, overheadMillis: 0.7659321, keyId: "k",
+    usage: { input: 3, output: 5, cached: 0, cacheWritten: 0, reasoning: 0, audioInput: 0, audioOutput: 0, imageOutput: 0, images: 0 },
+    costMicros: 7, errorCode: undefined
+  }
+  const text = "[\"t\",\"/v1/messages\",0,false,\"DISABLED\",2000,null,766,[3,5,0,0,0,0,0,0,0],7,null,[[\"google\",\"m\",0,1235,null,null,null]]]"
+  expect([packed(plain), unpacked(plain, text).durationMillis, unpacked(plain, text).attempts[0]?.durationMillis]).toEqual([text, 2, 1.235])
+})
