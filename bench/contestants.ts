@@ -8,11 +8,11 @@ import type { Readable } from "node:stream"
 import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
+import { built } from "./built.ts"
 import { careful } from "./careful.ts"
 import type { Target } from "./load.ts"
 
 const here = dirname(fileURLToPath(import.meta.url))
-const root = join(here, "..")
 const peerPackage = "@portkey-ai/gateway"
 const peerVersion = "1.15.2"
 
@@ -219,7 +219,8 @@ export const startOurs = async (upstream: string, watching: Watching = {}): Prom
   }))
   const gone = () => rmSync(folder, { recursive: true, force: true })
   try {
-    const args = [join(root, "src", "main.ts"), "serve", "--config", config, "--port", String(port)]
+    const { main } = await built()
+    const args = [main, "serve", "--config", config, "--port", String(port)]
     const process = await start(0, args, `http://127.0.0.1:${port}/health/ready`, { GATEWAY_DATA_DIR: folder }, watching)
     return {
       name: "ours",
@@ -239,7 +240,8 @@ export const startOurs = async (upstream: string, watching: Watching = {}): Prom
 /** The gateway without a store, and without a log, metrics and a list of requests unless it is `watched`. */
 export const startUnwatched = async (upstream: string, watched = false): Promise<Contestant> => {
   const port = await freePort()
-  const process = await start(0, [join(here, "unwatched.ts"), String(port), upstream, ...(watched ? ["watched"] : [])], `http://127.0.0.1:${port}/health/ready`)
+  const { unwatched } = await built()
+  const process = await start(0, [unwatched, String(port), upstream, ...(watched ? ["watched"] : [])], `http://127.0.0.1:${port}/health/ready`)
   const key = { "x-gateway-api-key": "mgk_bench" }
   return {
     name: "ours",
