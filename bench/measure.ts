@@ -68,8 +68,8 @@ const clean = (what: string, result: LoadResult): LoadResult => {
 
 const model = "gemini-2.5-flash"
 
-/** The machine's own pace changes within seconds: whoever is compared takes turns this short. */
-const turnMillis = 400
+/** The machine's own pace changes within seconds, so turns are short; a shorter one would measure how a side begins anew, with new connections and a cold cache. */
+const turnMillis = 2_000
 
 interface Side {
   readonly pid: number

@@ -15,6 +15,12 @@ export interface RequestQuery {
   readonly cursor?: number | undefined
 }
 
+/** Whether a list that is asked for holds this request. */
+export const fits = (row: RequestRow, { key, model, provider, since, status }: RequestQuery): boolean =>
+  (status === undefined || row.status === status) && (provider === undefined || row.provider === provider) &&
+  (model === undefined || row.model === model) && (key === undefined || row.keyId === key) &&
+  (since === undefined || row.endedMillis >= since)
+
 /** What sums can be told apart by. */
 export const groupings = ["day", "key", "provider", "model"] as const
 export type Grouping = (typeof groupings)[number]
@@ -49,10 +55,11 @@ export interface RequestPage {
 
 type Mutable<A> = { -readonly [Name in keyof A]: A[Name] }
 
-/** The sums of one day, key, provider and model. */
+/** The sums of one day, key, provider and model, and when the latest of its requests ended. */
 export interface UsageBucket {
   readonly by: Readonly<Record<Grouping, string>>
   readonly sums: Mutable<Sums>
+  lastMillis: number
 }
 
 /** Adds a request to its bucket, which is made where it is missing; `model` is the name it is summed under. */
@@ -62,9 +69,10 @@ export const sumUp = (buckets: Map<string, UsageBucket>, row: RequestRow, model:
   const name = `${day}\n${key}\n${provider}\n${model}`
   let bucket = buckets.get(name)
   if (bucket === undefined) {
-    bucket = { by: { day, key, provider, model }, sums: { requests: 0, errors: 0, input: 0, output: 0, cached: 0, costMicros: 0 } }
+    bucket = { by: { day, key, provider, model }, sums: { requests: 0, errors: 0, input: 0, output: 0, cached: 0, costMicros: 0 }, lastMillis: 0 }
     buckets.set(name, bucket)
   }
+  bucket.lastMillis = Math.max(bucket.lastMillis, endedMillis)
   const { sums } = bucket
   sums.requests++
   if (row.errorCode !== undefined) sums.errors++

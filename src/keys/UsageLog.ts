@@ -8,15 +8,14 @@ import * as Semaphore from "effect/Semaphore"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import type { RequestRow } from "../domain/RequestRow.ts"
-import { grouped, type RequestPage, type RequestQuery, sumUp, type UsageBucket, type UsageGroup, type UsageQuery } from "../domain/usageSums.ts"
-import { RequestBatch } from "../store/RequestBatch.ts"
+import { fits, grouped, type RequestPage, type RequestQuery, sumUp, type UsageBucket, type UsageGroup, type UsageQuery } from "../domain/usageSums.ts"
+import { batchRows, RequestBatch } from "../store/RequestBatch.ts"
 import { RequestTable } from "../store/RequestTable.ts"
 import { metrics } from "../telemetry/metrics.ts"
 import { SeriesRegistry } from "../telemetry/Series.ts"
 
-/** What has ended within this time is written together, in one go up to so many. */
+/** What has ended within this time is written together, in one go up to so many as a batch holds. */
 const batchMillis = 100
-const batchRows = 500
 /** A store that did not answer is tried again after this. */
 const pauseMillis = 1000
 
@@ -73,11 +72,6 @@ export class UsageLog extends Context.Service<UsageLog, {
   /** In the store, for all gateways on it. One fiber writes; who reads sees all that has ended in this process. */
   static readonly layer: Layer.Layer<UsageLog, never, RequestTable> = Layer.effect(UsageLog, Effect.suspend(() => make))
 }
-
-const fits = (row: RequestRow, { key, model, provider, since, status }: RequestQuery): boolean =>
-  (status === undefined || row.status === status) && (provider === undefined || row.provider === provider) &&
-  (model === undefined || row.model === model) && (key === undefined || row.keyId === key) &&
-  (since === undefined || row.endedMillis >= since)
 
 const make = Effect.gen(function*() {
   const table = yield* RequestTable

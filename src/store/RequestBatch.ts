@@ -1,24 +1,30 @@
-// Requests that wait to be written: their rows and their sums. Each is made ready as it ends, while its facts are at hand;
-// rows that waited as objects would be moved by several collections and be put into words all at once.
+// Requests that wait to be written together: their texts and their sums. Each is made ready as it ends, while its facts are at hand;
+// requests that waited as objects would be moved by several collections and be put into words all at once.
 // It must not know SQL.
 import type { RequestRow } from "../domain/RequestRow.ts"
 import { sumUp, type UsageBucket } from "../domain/usageSums.ts"
 import { packed } from "./packedRow.ts"
 
-/** The columns of a row, in the order of `values`. */
-export const columns = ["ended_millis", "request_id", "status", "provider", "model", "key_id", "row"] as const
+/** No batch holds more. */
+export const batchRows = 500
 
 export class RequestBatch {
-  rows = 0
-  /** Row behind row. */
-  readonly values: Array<string | number | null> = []
+  private readonly texts: Array<string> = []
   private readonly buckets = new Map<string, UsageBucket>()
 
   /** `model` is the name the row is summed under. */
   add(row: RequestRow, model: string): void {
-    this.rows++
-    this.values.push(row.endedMillis, row.requestId, row.status, row.provider ?? null, row.model ?? null, row.keyId ?? null, packed(row))
+    this.texts.push(packed(row))
     sumUp(this.buckets, row, model)
+  }
+
+  get rows(): number {
+    return this.texts.length
+  }
+
+  /** A JSON array of packed rows, the oldest first. */
+  get text(): string {
+    return `[${this.texts.join(",")}]`
   }
 
   /** In one order for all processes, so that none of them waits for another that waits for it. */

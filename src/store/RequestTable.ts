@@ -4,12 +4,16 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
 import * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { dayMillis, dayOf } from "../domain/days.ts"
+import { parseJsonText } from "../domain/json.ts"
 import { Limits } from "../domain/Limits.ts"
 import type { RequestRow } from "../domain/RequestRow.ts"
 import {
+  fits,
   type Grouping,
   type RequestPage,
   type RequestQuery,
@@ -17,12 +21,16 @@ import {
   type UsageGroup,
   type UsageQuery
 } from "../domain/usageSums.ts"
-import { type AskedFor, unpacked } from "./packedRow.ts"
-import { columns, type RequestBatch } from "./RequestBatch.ts"
+import { type PackedRow, unpacked } from "./packedRow.ts"
+import type { RequestBatch } from "./RequestBatch.ts"
 import { answered, lazily, onSqlite } from "./Sql.ts"
 
-/** Rows in one statement: more of them make it no faster. */
-const rowsPerStatement = 100
+/** Batches that are looked through at once. */
+const batchesPerRead = 10
+/** Positions of rows: that of their batch, and their place in it. */
+const placesPerBatch = 1000
+/** Batches leave together when they hold this share of what is kept. */
+const trimShare = 0.01
 
 export class RequestTable extends Context.Service<RequestTable, {
   /** All of them or none. */
@@ -33,7 +41,7 @@ export class RequestTable extends Context.Service<RequestTable, {
   readonly usage: (query: UsageQuery) => Effect.Effect<ReadonlyArray<UsageGroup>, StoreUnavailable>
   readonly lastUsed: (keyId: string) => Effect.Effect<number | undefined, StoreUnavailable>
 }>()("gateway/store/RequestTable") {
-  /** Keeps `requestsStored` of the latest requests, and sums for `usageDays` days. */
+  /** Keeps `requestsStored` of the latest requests and a few more, and sums for `usageDays` days. */
   static readonly layer: Layer.Layer<RequestTable, never, SqlClient.SqlClient> = Layer.effect(
     RequestTable,
     Effect.gen(function*() {
@@ -41,7 +49,6 @@ export class RequestTable extends Context.Service<RequestTable, {
       const { requestsStored, usageDays } = yield* Limits
       const within = yield* answered
       const atOnce = lazily(sql)
-      const written = writing(sql)
       let tidiedDay = 0
       /** Once a day is often enough for sums. */
       const tidied = Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -50,72 +57,53 @@ export class RequestTable extends Context.Service<RequestTable, {
         tidiedDay = day
         return Effect.asVoid(sql`DELETE FROM usage_sums WHERE day < ${dayOf(now - usageDays * dayMillis)}`)
       })
-      const trimmed = sql`DELETE FROM requests WHERE position <= (SELECT MAX(position) FROM requests) - ${requestsStored}`
+      let untrimmed = 0
+      const trimmed = (rows: number) => {
+        untrimmed += rows
+        if (untrimmed < requestsStored * trimShare) return Effect.void
+        untrimmed = 0
+        return Effect.asVoid(trim(sql, requestsStored))
+      }
       return {
-        write: (batch) => within(atOnce(Effect.andThen(written(batch), Effect.andThen(trimmed, tidied)))),
+        write: (batch) => within(atOnce(Effect.andThen(written(sql, batch), Effect.andThen(trimmed(batch.rows), tidied)))),
         ...reads(sql, within)
       }
     })
   )
 }
 
-/** What is asked for, beside the rest as one text, which costs a fraction of what a column for each fact does. */
-interface Row {
+interface Batch {
   readonly position: number
-  readonly ended_millis: number
-  readonly request_id: string
-  readonly status: number
-  readonly provider: string | null
-  readonly model: string | null
-  readonly key_id: string | null
-  readonly row: string
+  readonly packed: string
 }
 
-const askedFor = (row: Row): AskedFor => ({
-  endedMillis: row.ended_millis,
-  requestId: row.request_id,
-  status: row.status,
-  provider: row.provider ?? undefined,
-  model: row.model ?? undefined,
-  keyId: row.key_id ?? undefined
+/** The text was written here. */
+const packedRows = ({ packed }: Batch): ReadonlyArray<PackedRow> => {
+  const value: unknown = Result.getOrThrow(parseJsonText(packed))
+  return value as ReadonlyArray<PackedRow>
+}
+
+const written = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, { rows, sums, text }: RequestBatch) {
+  yield* sql`INSERT INTO request_batches (rows_number, packed) VALUES (${rows}, ${text})`
+  for (const { by, lastMillis, sums: { cached, costMicros, errors, input, output, requests } } of sums) {
+    yield* sql`
+      INSERT INTO usage_sums ${sql.insert({
+        day: by.day, key_id: by.key, provider: by.provider, model: by.model, requests, errors, input, output, cached, cost_micros: costMicros,
+        last_millis: lastMillis
+      })}
+      ON CONFLICT (day, key_id, provider, model) DO UPDATE SET
+        requests = usage_sums.requests + excluded.requests, errors = usage_sums.errors + excluded.errors,
+        input = usage_sums.input + excluded.input, output = usage_sums.output + excluded.output,
+        cached = usage_sums.cached + excluded.cached, cost_micros = usage_sums.cost_micros + excluded.cost_micros,
+        last_millis = CASE WHEN excluded.last_millis > usage_sums.last_millis THEN excluded.last_millis ELSE usage_sums.last_millis END`
+  }
 })
 
-const rowOf = (row: Row): RequestRow => unpacked(askedFor(row), row.row)
-const selected = ["position", ...columns].join(", ")
-
-/** Statements for so many rows, worded once: the same text is prepared once by the database as well. */
-const insertions = (sql: SqlClient.SqlClient) => {
-  const texts = new Map<number, string>()
-  const place = onSqlite(sql) ? () => "?" : (at: number) => `$${at + 1}`
-  const wordsOf = (rows: number): string => {
-    const known = texts.get(rows)
-    if (known !== undefined) return known
-    const values = Array.from({ length: rows }, (_, row) => `(${columns.map((_, at) => place(row * columns.length + at)).join(", ")})`)
-    const text = `INSERT INTO requests (${columns.join(", ")}) VALUES ${values.join(", ")}`
-    texts.set(rows, text)
-    return text
-  }
-  return (values: RequestBatch["values"]) => sql.unsafe(wordsOf(values.length / columns.length), values)
-}
-
-const writing = (sql: SqlClient.SqlClient) => {
-  const insert = insertions(sql)
-  return Effect.fnUntraced(function*({ rows, sums, values }: RequestBatch) {
-    for (let row = 0; row < rows; row += rowsPerStatement) {
-      yield* insert(values.slice(row * columns.length, (row + rowsPerStatement) * columns.length))
-    }
-    for (const { by, sums: { cached, costMicros, errors, input, output, requests } } of sums) {
-      yield* sql`
-        INSERT INTO usage_sums ${sql.insert({
-          day: by.day, key_id: by.key, provider: by.provider, model: by.model, requests, errors, input, output, cached, cost_micros: costMicros
-        })}
-        ON CONFLICT (day, key_id, provider, model) DO UPDATE SET
-          requests = usage_sums.requests + excluded.requests, errors = usage_sums.errors + excluded.errors,
-          input = usage_sums.input + excluded.input, output = usage_sums.output + excluded.output,
-          cached = usage_sums.cached + excluded.cached, cost_micros = usage_sums.cost_micros + excluded.cost_micros`
-    }
-  })
-}
+/** The batches behind those that hold as many requests as are kept. */
+const trim = (sql: SqlClient.SqlClient, most: number) =>
+  sql`DELETE FROM request_batches WHERE position < (
+    SELECT MAX(position) FROM (SELECT position, SUM(rows_number) OVER (ORDER BY position DESC) AS total FROM request_batches) AS counted
+    WHERE total >= ${most})`
 
 const groupColumns: Readonly<Record<Grouping, string>> = { day: "day", key: "key_id", provider: "provider", model: "model" }
 const sumNames = ["requests", "errors", "input", "output", "cached", "cost_micros"] as const
@@ -145,26 +133,48 @@ const byOf = (row: SumRow, groupBy: ReadonlyArray<Grouping>): UsageGroup["by"] =
 
 type Within = Effect.Success<typeof answered>
 
+/** Looks through batches, the latest first, until so many rows are found or none are left. */
+const found = (
+  sql: SqlClient.SqlClient,
+  query: RequestQuery,
+  cursor: number,
+  before: ReadonlyArray<Found>
+): Effect.Effect<ReadonlyArray<Found>, SqlError> => {
+  const behind = Math.ceil(cursor / placesPerBatch)
+  return Effect.flatMap(
+    sql<Batch>`SELECT position, packed FROM request_batches WHERE position < ${behind} ORDER BY position DESC LIMIT ${batchesPerRead}`,
+    (batches) => {
+      const all = [...before, ...batches.flatMap((batch) => placed(batch).filter(({ position, row }) => position < cursor && fits(row, query)))]
+      const last = batches.at(-1)
+      if (last === undefined || all.length > query.limit) return Effect.succeed(all)
+      // Others have their turn in between.
+      return Effect.andThen(Effect.yieldNow, found(sql, query, last.position * placesPerBatch, all))
+    }
+  )
+}
+
+interface Found {
+  readonly position: number
+  readonly row: RequestRow
+}
+
+/** The latest first. */
+const placed = (batch: Batch): ReadonlyArray<Found> =>
+  packedRows(batch).map((row, at) => ({ position: batch.position * placesPerBatch + at, row: unpacked(row) })).toReversed()
+
 const reads = (sql: SqlClient.SqlClient, within: Within): Omit<RequestTable["Service"], "write"> => ({
-  request: (requestId) =>
-    Effect.map(
-      within(sql<Row>`SELECT ${sql.literal(selected)} FROM requests WHERE request_id = ${requestId} ORDER BY position DESC LIMIT 1`),
-      ([row]) => row === undefined ? undefined : rowOf(row)
-    ),
-  requests: ({ cursor = Number.MAX_SAFE_INTEGER, key, limit, model, provider, since, status }) => {
-    const asked = [
-      sql`position < ${cursor}`,
-      ...(status === undefined ? [] : [sql`status = ${status}`]),
-      ...(provider === undefined ? [] : [sql`provider = ${provider}`]),
-      ...(model === undefined ? [] : [sql`model = ${model}`]),
-      ...(key === undefined ? [] : [sql`key_id = ${key}`]),
-      ...(since === undefined ? [] : [sql`ended_millis >= ${since}`])
-    ]
+  request: (requestId) => {
+    const at = sql.literal(onSqlite(sql) ? "instr" : "strpos")
     return Effect.map(
-      within(sql<Row>`SELECT ${sql.literal(selected)} FROM requests WHERE ${sql.and(asked)} ORDER BY position DESC LIMIT ${limit + 1}`),
-      (rows) => ({ rows: rows.slice(0, limit).map(rowOf), next: rows.length > limit ? rows[limit - 1]?.position : undefined })
+      within(sql<Batch>`SELECT position, packed FROM request_batches WHERE ${at}(packed, ${JSON.stringify(requestId)}) > 0 ORDER BY position DESC`),
+      (batches) => batches.flatMap(placed).find(({ row }) => row.requestId === requestId)?.row
     )
   },
+  requests: (query) =>
+    Effect.map(within(found(sql, query, query.cursor ?? Number.MAX_SAFE_INTEGER, [])), (all) => ({
+      rows: all.slice(0, query.limit).map(({ row }) => row),
+      next: all.length > query.limit ? all[query.limit - 1]?.position : undefined
+    })),
   usage: ({ from, groupBy, key, to }) => {
     const by = groupBy.map((one) => groupColumns[one]).join(", ")
     const asked = [
@@ -182,8 +192,7 @@ const reads = (sql: SqlClient.SqlClient, within: Within): Omit<RequestTable["Ser
   },
   lastUsed: (keyId) =>
     Effect.map(
-      within(sql<{ readonly ended_millis: number }>`
-        SELECT ended_millis FROM requests WHERE key_id = ${keyId} ORDER BY position DESC LIMIT 1`),
-      ([row]) => row?.ended_millis
+      within(sql<{ readonly last_millis: number | null }>`SELECT MAX(last_millis) AS last_millis FROM usage_sums WHERE key_id = ${keyId}`),
+      ([row]) => row?.last_millis || undefined
     )
 })

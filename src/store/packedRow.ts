@@ -1,12 +1,7 @@
-// The facts of a request that nobody asks for by themselves, as one short text; they are written for every request.
+// A request that has ended as one short text: an array of facts, in an order that the view `requests` of the store knows too.
 // It must not know tables. A fact that comes later stands at the end, so that older texts stay readable.
-import * as Result from "effect/Result"
-import { parseJsonText } from "../domain/json.ts"
 import type { AttemptRow, RequestRow } from "../domain/RequestRow.ts"
 import type { Usage } from "../domain/Usage.ts"
-
-/** What stands beside it, in columns. */
-export type AskedFor = Pick<RequestRow, "endedMillis" | "requestId" | "status" | "provider" | "model" | "keyId">
 
 /** Times are whole microseconds: fractions are dear to print, and finer than anybody reads. */
 const micros = (millis: number): number => Math.round(millis * 1000)
@@ -28,8 +23,16 @@ const packedAttempt = (attempt: AttemptRow) =>
 const packedUsage = ({ audioInput, audioOutput, cached, cacheWritten, imageOutput, images, input, output, reasoning }: Usage) =>
   [input, output, cached, cacheWritten, reasoning, audioInput, audioOutput, imageOutput, images] as const
 
+export type PackedRow = ReturnType<typeof facts>
+
 const facts = (row: RequestRow) =>
   [
+    row.endedMillis,
+    row.requestId,
+    row.status,
+    row.provider ?? null,
+    row.model ?? null,
+    row.keyId ?? null,
     row.traceId,
     row.route,
     row.target ?? null,
@@ -62,23 +65,27 @@ const usageOf = (
   [input, output, cached, cacheWritten, reasoning, audioInput, audioOutput, imageOutput, images]: ReturnType<typeof packedUsage>
 ): Usage => ({ input, output, cached, cacheWritten, reasoning, audioInput, audioOutput, imageOutput, images })
 
-/** The row of a text that `packed` made. */
-export const unpacked = (asked: AskedFor, text: string): RequestRow => {
-  const value: unknown = Result.getOrThrow(parseJsonText(text))
-  const [traceId, route, target, stream, cache, duration, ttft, overhead, usage, costMicros, errorCode, attempts] = value as ReturnType<typeof facts>
-  return {
-    ...asked,
-    traceId,
-    route,
-    target: known(target),
-    stream,
-    cache: known(cache),
-    durationMillis: duration / 1000,
-    ttftMillis: millisOf(ttft),
-    overheadMillis: overhead / 1000,
-    usage: usage === null ? undefined : usageOf(usage),
-    costMicros: known(costMicros),
-    errorCode: known(errorCode),
-    attempts: attempts.map(attemptOf)
-  }
-}
+/** The row of an array that `packed` made a text of. */
+export const unpacked = (
+  [endedMillis, requestId, status, provider, model, keyId, traceId, route, target, stream, cache, duration, ttft, overhead, usage, costMicros, errorCode, attempts]:
+    PackedRow
+): RequestRow => ({
+  endedMillis,
+  requestId,
+  traceId,
+  route,
+  status,
+  provider: known(provider),
+  model: known(model),
+  target: known(target),
+  attempts: attempts.map(attemptOf),
+  stream,
+  cache: known(cache),
+  durationMillis: duration / 1000,
+  ttftMillis: millisOf(ttft),
+  overheadMillis: overhead / 1000,
+  usage: usage === null ? undefined : usageOf(usage),
+  costMicros: known(costMicros),
+  keyId: known(keyId),
+  errorCode: known(errorCode)
+})

@@ -1,0 +1,69 @@
+// Requests in batches, as the store keeps them: found over many batches, shown one by one to SQL, gone with their batch.
+import { describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as SqlClient from "effect/sql/SqlClient"
+import { expect } from "vitest"
+import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
+import type { RequestRow } from "../../src/domain/RequestRow.ts"
+import { RequestBatch } from "../../src/store/RequestBatch.ts"
+import { RequestTable } from "../../src/store/RequestTable.ts"
+import { databases, storeOn } from "../support/databases.ts"
+
+const row = (at: number, keyId: string): RequestRow => ({
+  endedMillis: 1_800_000_000_000 + at, requestId: `r${at}`, traceId: `r${at + 1}`, route: "/v1/messages", status: 200, provider: "google", model: undefined,
+  target: undefined, attempts: [], stream: false, cache: undefined, durationMillis: 1, ttftMillis: undefined, overheadMillis: 0, usage: undefined,
+  costMicros: undefined, keyId, errorCode: undefined
+})
+
+const batch = (rows: ReadonlyArray<RequestRow>): RequestBatch => {
+  const made = new RequestBatch()
+  for (const one of rows) made.add(one, "m")
+  return made
+}
+
+/** Rows of two, the first of them alone with another key. */
+const filled = Effect.gen(function*() {
+  const table = yield* RequestTable
+  yield* table.write(batch([row(0, "early"), row(1, "late")]))
+  for (let at = 2; at < 50; at += 2) yield* table.write(batch([row(at, "late"), row(at + 1, "late")]))
+  return table
+})
+
+describe.each(databases)("requests on $name", (database) => {
+  const keeping = (requestsStored: number) =>
+    RequestTable.layer.pipe(Layer.provideMerge(Layer.fresh(storeOn(database))), Layer.provide(Layer.succeed(Limits, { ...defaultLimits, requestsStored })))
+
+  it.effect("are found behind many that nobody asked for, page by page, and by their id alone", () =>
+    Effect.gen(function*() {
+      const table = yield* filled
+      expect((yield* table.requests({ limit: 5, key: "early" })).rows).toEqual([row(0, "early")])
+      const ids: Array<string> = []
+      let cursor: number | undefined
+      do {
+        const page = yield* table.requests({ limit: 7, cursor })
+        ids.push(...page.rows.map(({ requestId }) => requestId))
+        cursor = page.next
+      } while (cursor !== undefined)
+      expect(ids).toEqual(Array.from({ length: 50 }, (_, at) => `r${49 - at}`))
+      expect([yield* table.request("r4"), yield* table.request("r50"), yield* table.request("r")]).toEqual([row(4, "late"), undefined, undefined])
+    }).pipe(Effect.provide(keeping(1000))))
+
+  it.effect("are shown one by one by a view", () =>
+    Effect.gen(function*() {
+      yield* filled
+      const sql = yield* SqlClient.SqlClient
+      const shown = yield* sql`SELECT batch, number, ended_millis, request_id, status, provider, model, key_id FROM requests WHERE batch = 2 ORDER BY number`
+      expect(shown).toEqual([2, 3].map((at) => ({
+        batch: 2, number: at - 2, ended_millis: row(at, "late").endedMillis, request_id: `r${at}`, status: 200, provider: "google", model: null, key_id: "late"
+      })))
+    }).pipe(Effect.provide(keeping(1000))))
+
+  it.effect("leave in batches, and leave behind when their key was last used", () =>
+    Effect.gen(function*() {
+      const table = yield* filled
+      expect((yield* table.requests({ limit: 100 })).rows.map(({ requestId }) => requestId)).toEqual(["r49", "r48", "r47", "r46"])
+      expect([yield* table.lastUsed("early"), yield* table.lastUsed("late"), yield* table.lastUsed("never")])
+        .toEqual([row(0, "early").endedMillis, row(49, "late").endedMillis, undefined])
+    }).pipe(Effect.provide(keeping(3))))
+})
