@@ -10,5 +10,5 @@ export default defineConfig({
   input: "src/main.ts",
   platform: "node",
   external: [/^node:/, ...outside.map((name) => new RegExp(`^${name}(?:/|$)`))],
-  output: { dir: "dist", chunkFileNames: "program/[name]-[hash].js" }
+  output: { dir: "dist", chunkFileNames: "program/[name].js" }
 })

@@ -61,22 +61,20 @@ const only = [...flags].find((flag) => flag.startsWith("--only="))?.slice("--onl
 const wanted = (name: string): boolean => only?.includes(name) ?? true
 
 type Scenario = (bench: measure.Bench, one: Contestant, figures: Figures) => Promise<void>
-const inTurn = async (name: string, scenario: Scenario, rounds: number): Promise<void> => {
-  if (!wanted(name)) return
-  for (let round = 0; round < rounds; round++) {
-    say(`${name}  round ${round + 1} of ${rounds}`)
-    for (const one of contestants) await scenario(bench, one, figuresOf(one))
-  }
-}
-
-/** The same for a scenario in which all take turns. */
-const allInTurns = async (name: string, scenario: (bench: measure.Bench, all: ReadonlyArray<Contestant>, figuresOf: (one: Contestant) => Figures) => Promise<void>): Promise<void> => {
+type Round = (bench: measure.Bench, all: ReadonlyArray<Contestant>, figuresOf: (one: Contestant) => Figures) => Promise<void>
+/** A scenario in which all take turns within a round. */
+const allInTurns = async (name: string, scenario: Round): Promise<void> => {
   if (!wanted(name)) return
   for (let round = 0; round < plan.rounds; round++) {
     say(`${name}  round ${round + 1} of ${plan.rounds}`)
     await scenario(bench, contestants, figuresOf)
   }
 }
+/** One in which each has a round for itself. */
+const inTurn = (name: string, scenario: Scenario): Promise<void> =>
+  allInTurns(name, async () => {
+    for (const one of contestants) await scenario(bench, one, figuresOf(one))
+  })
 
 /** The provider alone must be far faster than raw, or the run measures the provider. */
 const upstreamBound = async (): Promise<number> => {
@@ -188,13 +186,13 @@ if (flags.has("--profile")) {
 }
 const direct = await upstreamBound()
 await allInTurns("unary", measure.unary)
-await inTurn("latency", measure.latency, plan.rounds)
+await inTurn("latency", measure.latency)
 await allInTurns("burst", measure.burst)
 for (const what of ["embeddings", "claude", "claudeStreams", "messages", "messageStreams"] as const) await allInTurns(what, measure.other(what))
-await inTurn("limited", measure.limited, plan.rounds)
+await inTurn("limited", measure.limited)
 if (wanted("watched")) {
   const [unwatched, inMemory] = [await startUnwatched(upstreamUrl), await startUnwatched(upstreamUrl, true)]
-  await inTurn("watched", measure.watched(unwatched, inMemory), plan.rounds)
+  await inTurn("watched", measure.watched(unwatched, inMemory))
   await unwatched.stop()
   await inMemory.stop()
 }

@@ -10,8 +10,8 @@ import { gatewayKey, startTestGateway, type TestGateway } from "./support/TestGa
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..")
 const run = promisify(execFile)
-const program = (name: string): string => join(root, "node_modules", ".bin", name)
-const tsc = program("tsc")
+const tool = (name: string): string => join(root, "node_modules", ".bin", name)
+const tsc = tool("tsc")
 
 interface Manifest {
   readonly bin: Readonly<Record<string, string>>
@@ -31,7 +31,7 @@ beforeAll(async () => {
   build = mkdtempSync(join(tmpdir(), "model-gateway-build-"))
   app = mkdtempSync(join(tmpdir(), "model-gateway-app-"))
   await run(tsc, ["-p", join(root, "tsconfig.build.json"), "--outDir", join(build, "dist")])
-  await run(program("rolldown"), ["--config", "--dir", join(build, "dist")], { cwd: root })
+  await run(tool("rolldown"), ["--config", "--dir", join(build, "dist")], { cwd: root })
   for (const name of ["package.json", ...manifest.files.filter((name) => name !== "dist")]) cpSync(join(root, name), join(build, name), { recursive: true })
   const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--silent"], { cwd: build })
   mkdirSync(join(app, "node_modules", "model-gateway"), { recursive: true })

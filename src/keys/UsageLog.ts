@@ -76,8 +76,10 @@ export class UsageLog extends Context.Service<UsageLog, {
 const make = Effect.gen(function*() {
   const table = yield* RequestTable
   const { usageQueue } = yield* Limits
-  /** The oldest first; the last one takes what ends. */
-  const batches = [new RequestBatch()]
+  /** The oldest first. */
+  const sealed: Array<RequestBatch> = []
+  let filling = new RequestBatch()
+  /** Requests of them all. */
   let waiting = 0
   let dropped = 0
   const registry = SeriesRegistry.of(yield* Effect.context<never>())
@@ -89,16 +91,18 @@ const make = Effect.gen(function*() {
   const one = yield* Semaphore.make(1)
   /** What comes while a batch is written belongs to the next one. */
   const seal = (): void => {
-    if (batches.at(-1)?.rows !== 0) batches.push(new RequestBatch())
+    if (filling.rows === 0) return
+    sealed.push(filling)
+    filling = new RequestBatch()
   }
   const writeFirst = (batch: RequestBatch): Effect.Effect<void, StoreUnavailable> =>
     Effect.map(table.write(batch), () => {
-      batches.shift()
+      sealed.shift()
       waiting -= batch.rows
     })
   const writeAll: Effect.Effect<void, StoreUnavailable> = one.withPermit(Effect.suspend(() => {
     seal()
-    return Effect.forEach(batches.slice(0, -1), writeFirst, { discard: true })
+    return Effect.forEach([...sealed], writeFirst, { discard: true })
   }))
   const turn = Effect.suspend(() => {
     many.closeUnsafe()
@@ -115,10 +119,9 @@ const make = Effect.gen(function*() {
         dropped++
         return
       }
-      const batch = batches.at(-1)
-      batch?.add(row, model)
+      filling.add(row, model)
       if (++waiting === 1) some.openUnsafe()
-      if (batch?.rows === batchRows) {
+      if (filling.rows === batchRows) {
         seal()
         many.openUnsafe()
       }

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { dayMillis, dayOf } from "../domain/days.ts"
 import { parseJsonText } from "../domain/json.ts"
@@ -27,7 +27,7 @@ import { answered, lazily, onSqlite } from "./Sql.ts"
 
 /** Batches that are looked through at once. */
 const batchesPerRead = 10
-/** Positions of rows: that of their batch, and their place in it. */
+/** Positions of rows: that of their batch, and their place in it; no batch has as many. */
 const placesPerBatch = 1000
 /** Batches leave together when they hold this share of what is kept. */
 const trimShare = 0.01
@@ -57,13 +57,14 @@ export class RequestTable extends Context.Service<RequestTable, {
         tidiedDay = day
         return Effect.asVoid(sql`DELETE FROM usage_sums WHERE day < ${dayOf(now - usageDays * dayMillis)}`)
       })
-      let untrimmed = 0
-      const trimmed = (rows: number) => {
+      /** The first batch of a process trims too, or one that is often started would never do so. */
+      let untrimmed = requestsStored
+      const trimmed = (rows: number) => Effect.suspend(() => {
         untrimmed += rows
         if (untrimmed < requestsStored * trimShare) return Effect.void
         untrimmed = 0
         return Effect.asVoid(trim(sql, requestsStored))
-      }
+      })
       return {
         write: (batch) => within(atOnce(Effect.andThen(written(sql, batch), Effect.andThen(trimmed(batch.rows), tidied)))),
         ...reads(sql, within)
@@ -133,26 +134,6 @@ const byOf = (row: SumRow, groupBy: ReadonlyArray<Grouping>): UsageGroup["by"] =
 
 type Within = Effect.Success<typeof answered>
 
-/** Looks through batches, the latest first, until so many rows are found or none are left. */
-const found = (
-  sql: SqlClient.SqlClient,
-  query: RequestQuery,
-  cursor: number,
-  before: ReadonlyArray<Found>
-): Effect.Effect<ReadonlyArray<Found>, SqlError> => {
-  const behind = Math.ceil(cursor / placesPerBatch)
-  return Effect.flatMap(
-    sql<Batch>`SELECT position, packed FROM request_batches WHERE position < ${behind} ORDER BY position DESC LIMIT ${batchesPerRead}`,
-    (batches) => {
-      const all = [...before, ...batches.flatMap((batch) => placed(batch).filter(({ position, row }) => position < cursor && fits(row, query)))]
-      const last = batches.at(-1)
-      if (last === undefined || all.length > query.limit) return Effect.succeed(all)
-      // Others have their turn in between.
-      return Effect.andThen(Effect.yieldNow, found(sql, query, last.position * placesPerBatch, all))
-    }
-  )
-}
-
 interface Found {
   readonly position: number
   readonly row: RequestRow
@@ -162,19 +143,43 @@ interface Found {
 const placed = (batch: Batch): ReadonlyArray<Found> =>
   packedRows(batch).map((row, at) => ({ position: batch.position * placesPerBatch + at, row: unpacked(row) })).toReversed()
 
+/** The latest rows that fit, of batches of which something may be known beforehand; so many, and what else is in the batch of the last one. */
+const found = Effect.fnUntraced(function*(
+  sql: SqlClient.SqlClient,
+  cursor: number,
+  most: number,
+  fit: (row: RequestRow) => boolean,
+  asked: ReadonlyArray<Fragment> = []
+) {
+  const all: Array<Found> = []
+  let behind = Math.ceil(cursor / placesPerBatch)
+  while (true) {
+    const batches = yield* sql<Batch>`SELECT position, packed FROM request_batches
+      WHERE ${sql.and([sql`position < ${behind}`, ...asked])} ORDER BY position DESC LIMIT ${batchesPerRead}`
+    if (batches.length === 0) return all
+    for (const batch of batches) {
+      behind = batch.position
+      all.push(...placed(batch).filter(({ position, row }) => position < cursor && fit(row)))
+      if (all.length >= most) return all
+    }
+    // Others have their turn in between.
+    yield* Effect.yieldNow
+  }
+})
+
 const reads = (sql: SqlClient.SqlClient, within: Within): Omit<RequestTable["Service"], "write"> => ({
   request: (requestId) => {
     const at = sql.literal(onSqlite(sql) ? "instr" : "strpos")
-    return Effect.map(
-      within(sql<Batch>`SELECT position, packed FROM request_batches WHERE ${at}(packed, ${JSON.stringify(requestId)}) > 0 ORDER BY position DESC`),
-      (batches) => batches.flatMap(placed).find(({ row }) => row.requestId === requestId)?.row
-    )
+    const mayHold = sql`${at}(packed, ${JSON.stringify(requestId)}) > 0`
+    return Effect.map(within(found(sql, Number.MAX_SAFE_INTEGER, 1, (row) => row.requestId === requestId, [mayHold])), ([latest]) => latest?.row)
   },
-  requests: (query) =>
-    Effect.map(within(found(sql, query, query.cursor ?? Number.MAX_SAFE_INTEGER, [])), (all) => ({
-      rows: all.slice(0, query.limit).map(({ row }) => row),
-      next: all.length > query.limit ? all[query.limit - 1]?.position : undefined
-    })),
+  requests: (query) => {
+    const { cursor = Number.MAX_SAFE_INTEGER, limit } = query
+    return Effect.map(within(found(sql, cursor, limit + 1, (row) => fits(row, query))), (all) => ({
+      rows: all.slice(0, limit).map(({ row }) => row),
+      next: all.length > limit ? all[limit - 1]?.position : undefined
+    }))
+  },
   usage: ({ from, groupBy, key, to }) => {
     const by = groupBy.map((one) => groupColumns[one]).join(", ")
     const asked = [
@@ -193,6 +198,7 @@ const reads = (sql: SqlClient.SqlClient, within: Within): Omit<RequestTable["Ser
   lastUsed: (keyId) =>
     Effect.map(
       within(sql<{ readonly last_millis: number | null }>`SELECT MAX(last_millis) AS last_millis FROM usage_sums WHERE key_id = ${keyId}`),
+      // 0 for what was summed before this was noted.
       ([row]) => row?.last_millis || undefined
     )
 })

@@ -1,5 +1,6 @@
 // Requests in batches, as the store keeps them: found over many batches, shown one by one to SQL, gone with their batch.
 import { describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -66,4 +67,15 @@ describe.each(databases)("requests on $name", (database) => {
       expect([yield* table.lastUsed("early"), yield* table.lastUsed("late"), yield* table.lastUsed("never")])
         .toEqual([row(0, "early").endedMillis, row(49, "late").endedMillis, undefined])
     }).pipe(Effect.provide(keeping(3))))
+
+  it.effect("leave with the first batch of a process, however few it writes", () =>
+    Effect.gen(function*() {
+      const started = (requestsStored: number) =>
+        Effect.map(Layer.build(RequestTable.layer).pipe(Effect.provideService(Limits, { ...defaultLimits, requestsStored })), (context) => Context.get(context, RequestTable))
+      const before = yield* started(1000)
+      for (let at = 0; at < 5; at++) yield* before.write(batch(Array.from({ length: 100 }, (_, number) => row(at * 100 + number, "k"))))
+      const after = yield* started(400)
+      yield* after.write(batch([row(500, "k")]))
+      expect((yield* after.requests({ limit: 1000 })).rows.map(({ requestId }) => requestId)).toEqual(Array.from({ length: 401 }, (_, at) => `r${500 - at}`))
+    }).pipe(Effect.scoped, Effect.provide(Layer.fresh(storeOn(database)))))
 })
