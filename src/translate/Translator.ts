@@ -99,52 +99,75 @@ export interface Fold<State, In, Out> {
 
 /** A fold with its state closed over. */
 export interface Machine<In, Out> {
-  readonly step: (input: In) => readonly [Machine<In, Out>, ReadonlyArray<Out>]
   /** All steps at once: what one network read holds, without a machine in between for each event. */
-  readonly steps: (inputs: ReadonlyArray<In>) => readonly [Machine<In, Out>, ReadonlyArray<Out>]
+  readonly steps: (inputs: ReadonlyArray<In>) => Stepped<In, Out>
   readonly halt: () => ReadonlyArray<Out>
   /** What the upstream has counted so far. */
   readonly usage: () => Usage | undefined
 }
 
-export const machine = <State, In, Out>(fold: Fold<State, In, Out>): Machine<In, Out> => {
-  const at = (state: State): Machine<In, Out> => ({
-    step: (input) => {
-      const [next, out] = fold.step(state, input)
-      return [at(next), out]
-    },
-    steps: (inputs) => {
-      let current = state
-      const out: Array<Out> = []
-      for (const input of inputs) {
-        const [next, some] = fold.step(current, input)
-        current = next
-        for (const one of some) out.push(one)
-      }
-      return [at(current), out]
-    },
-    halt: () => fold.onHalt(state),
-    usage: () => fold.usage?.(state)
-  })
-  return at(fold.initial())
+/** The machine that goes on, and what came out. */
+type Stepped<In, Out> = readonly [Machine<In, Out>, ReadonlyArray<Out>]
+
+/** A class: a machine is made for every read of every stream, and shares its methods where an object would hold new ones. */
+class Folding<State, In, Out> implements Machine<In, Out> {
+  private readonly fold: Fold<State, In, Out>
+  private readonly state: State
+
+  constructor(fold: Fold<State, In, Out>, state: State) {
+    this.fold = fold
+    this.state = state
+  }
+
+  steps(inputs: ReadonlyArray<In>): Stepped<In, Out> {
+    let { state } = this
+    const out: Array<Out> = []
+    for (const input of inputs) {
+      const [next, some] = this.fold.step(state, input)
+      state = next
+      for (const one of some) out.push(one)
+    }
+    return [new Folding(this.fold, state), out]
+  }
+
+  halt(): ReadonlyArray<Out> {
+    return this.fold.onHalt(this.state)
+  }
+
+  usage(): Usage | undefined {
+    return this.fold.usage?.(this.state)
+  }
+}
+
+export const machine = <State, In, Out>(fold: Fold<State, In, Out>): Machine<In, Out> => new Folding(fold, fold.initial())
+
+class Composed<A, B, C> implements Machine<A, C> {
+  private readonly first: Machine<A, B>
+  private readonly second: Machine<B, C>
+
+  constructor(first: Machine<A, B>, second: Machine<B, C>) {
+    this.first = first
+    this.second = second
+  }
+
+  steps(inputs: ReadonlyArray<A>): Stepped<A, C> {
+    const [first, between] = this.first.steps(inputs)
+    const [second, out] = this.second.steps(between)
+    return [new Composed(first, second), out]
+  }
+
+  halt(): ReadonlyArray<C> {
+    const [last, out] = this.second.steps(this.first.halt())
+    return [...out, ...last.halt()]
+  }
+
+  usage(): Usage | undefined {
+    return this.second.usage()
+  }
 }
 
 /** Feeds every output of the first machine to the second; halting the first flushes into the second, then halts it. */
-export const compose = <A, B, C>(first: Machine<A, B>, second: Machine<B, C>): Machine<A, C> => {
-  const on = ([nextFirst, between]: readonly [Machine<A, B>, ReadonlyArray<B>]): readonly [Machine<A, C>, ReadonlyArray<C>] => {
-    const [nextSecond, out] = second.steps(between)
-    return [compose(nextFirst, nextSecond), out]
-  }
-  return {
-    step: (input) => on(first.step(input)),
-    steps: (inputs) => on(first.steps(inputs)),
-    halt: () => {
-      const [last, out] = second.steps(first.halt())
-      return [...out, ...last.halt()]
-    },
-    usage: () => second.usage()
-  }
-}
+export const compose = <A, B, C>(first: Machine<A, B>, second: Machine<B, C>): Machine<A, C> => new Composed(first, second)
 
 /** Runs a machine over all inputs and halts it. */
 export const runMachine = <In, Out>(start: Machine<In, Out>, inputs: Iterable<In>): ReadonlyArray<Out> => {

@@ -122,12 +122,13 @@ export const ownedBy = <In, Chunk>(origin: "caller" | "stored", inner: Machine<I
     const last = some.at(-1)
     return isStreamFailed(last) ? [...some.slice(0, -1), streamFailed(owned(last.reason, origin))] : some
   }
-  const next = ([then, some]: ReturnType<typeof inner.steps>) => [ownedBy(origin, then), outputs(some)] as const
   return {
-    step: (input) => next(inner.step(input)),
-    steps: (inputs) => next(inner.steps(inputs)),
+    steps: (inputs) => {
+      const [then, some] = inner.steps(inputs)
+      return [ownedBy(origin, then), outputs(some)]
+    },
     halt: () => outputs(inner.halt()),
-    usage: inner.usage
+    usage: () => inner.usage()
   }
 }
 
@@ -135,15 +136,14 @@ const isReason = Schema.is(Reason)
 
 /** A failure of the framing passes by the translator, and ends it. */
 const throughFailure = <Chunk>(inner: Machine<Json, Chunk | StreamFailed>): Machine<Json | StreamFailed, Chunk | StreamFailed> => ({
-  step: (input) => throughFailure(inner).steps([input]),
   steps: (inputs) => {
     const at = inputs.findIndex(isFailure)
     const [next, out] = inner.steps(events(at < 0 ? inputs : inputs.slice(0, at)))
     const failure = inputs[at]
-    return isFailure(failure) ? [{ ...ended, usage: next.usage }, [...out, failure]] : [throughFailure(next), out]
+    return isFailure(failure) ? [{ ...ended, usage: () => next.usage() }, [...out, failure]] : [throughFailure(next), out]
   },
-  halt: inner.halt,
-  usage: inner.usage
+  halt: () => inner.halt(),
+  usage: () => inner.usage()
 })
 
 /** The check of the reason keeps an event of the upstream that looks like a failure of ours apart. */
@@ -154,7 +154,6 @@ const events = (inputs: ReadonlyArray<Json | StreamFailed>): ReadonlyArray<Json>
 
 /** Takes everything and answers nothing: a stream that has failed, or an operation without streams. */
 export const ended: Machine<unknown, never> = {
-  step: () => [ended, []],
   steps: () => [ended, []],
   halt: () => [],
   usage: () => undefined

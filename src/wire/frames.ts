@@ -68,8 +68,7 @@ export const sseEvents = (limits: { readonly eventBytes: number }) => ({
     const work: Work = { ...state, limit: limits.eventBytes, out: [] }
     const text = decode(work, chunk)
     if (text !== undefined) read(work, text)
-    const { limit: _limit, out, ...next } = work
-    return [next, out]
+    return [stateOf(work), work.out]
   },
   onHalt: (state: FrameState): ReadonlyArray<Output> => {
     if (state.mode !== "lines") return []
@@ -78,6 +77,20 @@ export const sseEvents = (limits: { readonly eventBytes: number }) => ({
     dispatch(work, false)
     return work.out
   }
+})
+
+/** Field by field: a rest pattern costs as much as reading the event. */
+const stateOf = ({ afterCr, bytes, data, depth, escaped, event, inArray, inString, mode, text }: Work): FrameState => ({
+  mode,
+  bytes,
+  text,
+  afterCr,
+  event,
+  data,
+  inArray,
+  depth,
+  inString,
+  escaped
 })
 
 /** Splits text of several JSON objects or arrays into the text of each; undefined when it holds anything else. */

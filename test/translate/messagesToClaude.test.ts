@@ -96,7 +96,7 @@ describe("streams", () => {
       const { text, reason } = stream([bytes.subarray(0, at), bytes.subarray(at)])
       expect([text, reason]).toEqual([whole, undefined])
     }
-    const [first] = machine(messageStream(limits)).step(bytes.subarray(0, 60))[1]
+    const [first] = machine(messageStream(limits)).steps([bytes.subarray(0, 60)])[1]
     expect(first instanceof Uint8Array ? decode(first) : first).toBe(event("message_start"))
   })
   it("T1907, L7 that end early fail behind the last whole frame", () => {

@@ -22,7 +22,7 @@ const counted = <In>(start: Machine<In, unknown>, inputs: ReadonlyArray<In>) => 
   const after = [start.usage()]
   const out: Array<unknown> = []
   for (const input of inputs) {
-    const [next, some] = current.step(input)
+    const [next, some] = current.steps([input])
     out.push(...some)
     current = next
     after.push(next.usage())
