@@ -15,6 +15,7 @@ import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { LimitValues } from "../../src/domain/Limits.ts"
 import { Server } from "../../src/http/Server.ts"
+import { eventually } from "../support/eventually.ts"
 import { fullChunks, hello, key, type Script, script, services } from "./face.ts"
 
 const serve = (scripted: Script, limits: Partial<LimitValues>): Layer.Layer<HttpServer.HttpServer> =>
@@ -303,7 +304,8 @@ effectIt.effect("F29, M14 drain: ready falls while requests are still taken, the
     expect((yield* get(port, "/health/live")).body).toBe("{\"status\":\"ok\"}")
 
     yield* TestClock.adjust(5_000)
-    expect(yield* get(port, "/health/live")).toEqual({ line: "", headers: {}, body: "" })
+    // The listener closes behind a quiet turn, and takes what comes before.
+    yield* eventually(Effect.map(get(port, "/health/live"), ({ line }) => line === ""))
     yield* go
     yield* Effect.promise(() => line.until(({ closed }) => closed))
     yield* Fiber.join(closing)
