@@ -70,7 +70,7 @@ export const writeStream = <A>(
       response.end(last)
       return answered
     })
-  const next: Effect.Effect<HttpServerResponse.HttpServerResponse> = Effect.matchCauseEffect(Effect.suspend(() => pull), {
+  const next: Effect.Effect<HttpServerResponse.HttpServerResponse> = Effect.matchCauseEffect(pull, {
     onSuccess: (read) => {
       const bytes = render(read)
       return bytes.length === 0 || response.write(bytes) ? next : Effect.flatMap(drained(response), () => next)

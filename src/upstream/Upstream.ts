@@ -160,30 +160,29 @@ const openChunks = <Chunk>(
   prepared: Prepared<unknown, Chunk>,
   response: TransportResponse
 ): Effect.Effect<Opened<Chunk>, ProviderError> => {
-  const { pull: next, usage } = chunkPull(prepared, response)
-  return Effect.matchEffect(next, {
+  const { pull, putBack, usage } = chunkPull(prepared, response)
+  return Effect.matchEffect(pull, {
     onFailure: (error): Effect.Effect<never, ProviderError> =>
       Cause.isDone(error)
         ? Effect.fail(badStream(prepared, "empty", "The upstream's stream ended before it began."))
         : failAdvised(error, response.headers),
     onSuccess: (chunks) => {
-      let first: Chunks<Chunk> | undefined = chunks
-      const pull = Effect.suspend(() => {
-        if (first === undefined) return next
-        const taken = Effect.succeed(first)
-        first = undefined
-        return taken
-      })
+      putBack(chunks)
       return Effect.succeed({ chunks: Stream.fromPull(Effect.succeed(pull)), usage })
     }
   })
 }
 
+interface ChunkPull<Chunk> {
+  readonly pull: Pull.Pull<Chunks<Chunk>, ProviderError>
+  /** Has the next pull give these once more. */
+  readonly putBack: (chunks: Chunks<Chunk>) => void
+  readonly usage: () => Usage | undefined
+}
+
 /** The single stage: all bytes of a read go through the machine, all its chunks come out as one array. */
-const chunkPull = <Chunk>(
-  prepared: Prepared<unknown, Chunk>,
-  response: TransportResponse
-): { readonly pull: Pull.Pull<Chunks<Chunk>, ProviderError>; readonly usage: () => Usage | undefined } => {
+const chunkPull = <Chunk>(prepared: Prepared<unknown, Chunk>, response: TransportResponse): ChunkPull<Chunk> => {
+  let held: Chunks<Chunk> | undefined
   let current = prepared.chunks(response.headers)
   let begun = false
   let end: Pull.Pull<never, ProviderError> | undefined
@@ -201,25 +200,35 @@ const chunkPull = <Chunk>(
       } else into.push(output)
     }
   }
-  const pull: Pull.Pull<Chunks<Chunk>, ProviderError> = Effect.suspend(() =>
-    end ?? Effect.matchEffect(response.body, {
-      onSuccess: (reads) => {
-        const chunks: Array<Chunk> = []
-        const [next, outputs] = current.steps(reads)
-        current = next
-        take(outputs, chunks)
-        return emit(chunks)
-      },
-      onFailure: (error) => {
-        if (!Cause.isDone(error)) return (end = Effect.fail(broken(prepared, error, begun)))
-        const chunks: Array<Chunk> = []
-        take(current.halt(), chunks)
-        end ??= Cause.done()
-        return emit(chunks)
-      }
-    })
-  )
-  return { pull, usage: () => current.usage() }
+  const read: Pull.Pull<Chunks<Chunk>, ProviderError> = Effect.matchEffect(response.body, {
+    onSuccess: (reads) => {
+      const chunks: Array<Chunk> = []
+      const [next, outputs] = current.steps(reads)
+      current = next
+      take(outputs, chunks)
+      return emit(chunks)
+    },
+    onFailure: (error) => {
+      if (!Cause.isDone(error)) return (end = Effect.fail(broken(prepared, error, begun)))
+      const chunks: Array<Chunk> = []
+      take(current.halt(), chunks)
+      end ??= Cause.done()
+      return emit(chunks)
+    }
+  })
+  const pull: Pull.Pull<Chunks<Chunk>, ProviderError> = Effect.suspend(() => {
+    if (held === undefined) return end ?? read
+    const chunks = held
+    held = undefined
+    return Effect.succeed(chunks)
+  })
+  return {
+    pull,
+    putBack: (chunks) => {
+      held = chunks
+    },
+    usage: () => current.usage()
+  }
 }
 
 /** A connection that breaks after chunks have gone out is a cut answer; before that the call may be tried again. */
