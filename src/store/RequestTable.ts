@@ -187,12 +187,12 @@ const reads = (sql: SqlClient.SqlClient, within: Within): Omit<RequestTable["Ser
       ...(to === undefined ? [] : [sql`day <= ${to}`]),
       ...(key === undefined ? [] : [sql`key_id = ${key}`])
     ]
-    const found = by === ""
+    const summed = by === ""
       ? sql<SumRow>`SELECT ${sql.literal(sumColumns)} FROM usage_sums WHERE ${sql.and(asked)}`
       : sql<SumRow>`SELECT ${sql.literal(by)}, ${sql.literal(sumColumns)} FROM usage_sums WHERE ${sql.and(asked)}
           GROUP BY ${sql.literal(by)} ORDER BY ${sql.literal(by)}`
     // Without groups there is one row, be there anything or not.
-    return Effect.map(within(found), (rows) =>
+    return Effect.map(within(summed), (rows) =>
       rows.filter(({ requests }) => requests !== null).map((row) => ({ by: byOf(row, groupBy), ...sumsOf(row) })))
   },
   lastUsed: (keyId) =>

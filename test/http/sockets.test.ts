@@ -306,6 +306,7 @@ effectIt.effect("F29, M14 drain: ready falls while requests are still taken, the
     yield* TestClock.adjust(5_000)
     // The listener closes behind a quiet turn, and takes what comes before.
     yield* eventually(Effect.map(get(port, "/health/live"), ({ line }) => line === ""))
+    expect(yield* get(port, "/health/live")).toEqual({ line: "", headers: {}, body: "" })
     yield* go
     yield* Effect.promise(() => line.until(({ closed }) => closed))
     yield* Fiber.join(closing)
