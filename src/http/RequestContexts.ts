@@ -32,13 +32,27 @@ import { parseTraceparent } from "./traceContext.ts"
 import type { Traffic } from "./Traffic.ts"
 import { betaRule, parseBetas } from "../translate/shared/betas.ts"
 
+/** Text of a moment in hexadecimal is dear, and under load many requests come within one. */
+const uuidTime = (() => {
+  let last = -1
+  let text = ""
+  return (millis: number): string => {
+    if (millis !== last) {
+      last = millis
+      const time = millis.toString(16).padStart(12, "0")
+      text = `${time.slice(0, 8)}-${time.slice(8)}`
+    }
+    return text
+  }
+})()
+
 /** A UUIDv7 of a wall-clock moment; replaceable where ids must be known beforehand. */
 export const FreshId: Context.Reference<(millis: number) => string> = Context.Reference("gateway/http/FreshId", {
-  defaultValue: () => (millis: number) => {
-    const time = millis.toString(16).padStart(12, "0")
-    return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
-  }
+  defaultValue: () => (millis: number) => `${uuidTime(millis)}-7${randomUUID().slice(15)}`
 })
+
+const withoutDashes = (uuid: string): string =>
+  uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24)
 
 /** What is known of a request before its key is looked at; every answer, errors too, is marked with it. */
 export interface Arrival {
@@ -85,7 +99,7 @@ export const arrive = (
     requestId: presented !== undefined && requestIdGrammar.test(presented) ? presented : freshId,
     traceId: trace !== undefined && traceIdGrammar.test(trace)
       ? trace
-      : (parent === undefined ? undefined : parseTraceparent(parent)?.traceId) ?? freshId.replaceAll("-", ""),
+      : (parent === undefined ? undefined : parseTraceparent(parent)?.traceId) ?? withoutDashes(freshId),
     prefix: prefixOf(headers),
     strict: isStrict(headers),
     startedMillis,
