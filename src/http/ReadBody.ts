@@ -61,7 +61,7 @@ export const textReader = <A>(
     return (request, headers, model) => {
       const fault = contentFault(headers)
       return fault === undefined
-        ? Effect.flatMap(readBytes(request, headers, limits, traffic), (bytes) => {
+        ? Effect.flatMapEager(readBytes(request, headers, limits, traffic), (bytes) => {
           const parsed = parseBody(bytes, limits)
           if (Result.isFailure(parsed)) return Effect.fail(parsed.failure)
           const body = parsed.success
@@ -92,6 +92,12 @@ const contentFault = (headers: HeaderRecord): ContentTypeUnsupported | undefined
 
 const tooLarge = (limits: LimitValues) => new BodyTooLarge({ limitBytes: limits.bodyBytes, param: null })
 
+/** The limits of one body, and of all that are being read. */
+const sizeFault = (bytes: number, allBytes: number, limits: LimitValues): ReadFault | undefined => {
+  if (bytes > limits.bodyBytes) return tooLarge(limits)
+  return allBytes > limits.bodiesInFlightBytes ? new Busy({ code: "overloaded", retryAfterMillis: 1000 }) : undefined
+}
+
 /**
  * One listener on Node's own request where there is one: it costs a fifth of the accessor.
  * An `Expect: 100-continue` is answered by the accessor only.
@@ -103,9 +109,19 @@ const readBytes = (
   traffic: Traffic["Service"]
 ): Effect.Effect<Uint8Array, ReadFault> => {
   if (Number(headers["content-length"] ?? 0) > limits.bodyBytes) return Effect.fail(tooLarge(limits))
-  return request.source instanceof IncomingMessage && headers["expect"] === undefined
-    ? fromNode(request.source, limits, traffic)
-    : fromAccessor(request, limits)
+  const { source } = request
+  if (!(source instanceof IncomingMessage) || headers["expect"] !== undefined) return fromAccessor(request, limits)
+  return source.complete && !source.destroyed ? arrived(source, limits, traffic) : fromNode(source, limits, traffic)
+}
+
+const nothing = Buffer.alloc(0)
+
+/** A body that is here already is taken as a whole. */
+const arrived = (source: IncomingMessage, limits: LimitValues, traffic: Traffic["Service"]): Effect.Effect<Uint8Array, ReadFault> => {
+  const read: Buffer | null = source.read()
+  const bytes = read ?? nothing
+  const fault = sizeFault(bytes.length, traffic.bodyBytes + bytes.length, limits)
+  return fault === undefined ? Effect.succeed(bytes) : Effect.fail(fault)
 }
 
 const fromNode = (
@@ -130,10 +146,8 @@ const fromNode = (
     const onData = (part: Buffer) => {
       size += part.length
       traffic.bodyBytes += part.length
-      if (size > limits.bodyBytes) return stop(tooLarge(limits))
-      if (traffic.bodyBytes > limits.bodiesInFlightBytes) {
-        return stop(new Busy({ code: "overloaded", retryAfterMillis: 1000 }))
-      }
+      const fault = sizeFault(size, traffic.bodyBytes, limits)
+      if (fault !== undefined) return stop(fault)
       parts.push(part)
     }
     const onEnd = () => {

@@ -1,6 +1,6 @@
 // The listening server: Node's options, answers to broken HTTP, and how it leaves.
 // It must not know routes or handlers.
-import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from "node:http"
+import type { IncomingMessage, Server as NodeServer, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Effect from "effect/Effect"
@@ -14,6 +14,7 @@ import type { ErrorFacts } from "./errorFacts.ts"
 import { HttpApi, type HttpApiServices } from "./HttpApi.ts"
 import { OwnServer } from "./NodeAnswer.ts"
 import { FreshId } from "./RequestContexts.ts"
+import { StepwiseServer } from "./StepwiseServer.ts"
 import { Traffic } from "./Traffic.ts"
 import { expectationFailed, parserFault } from "./wireFaults.ts"
 
@@ -66,7 +67,7 @@ const closingQuietly = (server: NodeServer): void => {
 }
 
 const nodeServer = (limits: LimitValues, freshId: MakeId): NodeServer => {
-  const server = createServer({
+  const server = new StepwiseServer({
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headersTimeoutMillis,
     requestTimeout: limits.requestTimeoutMillis,

@@ -1,14 +1,14 @@
-// Work of many requests done step by step: everybody's bodies, then everybody's calls, then replies, answers and ends.
+// Work of many requests done step by step: all that have arrived, then everybody's bodies, calls, replies, answers and ends.
 // It must not know what a step does.
 import * as Effect from "effect/Effect"
 
 /** What a request does between its waits, in this order. */
-const steps = ["body", "call", "reply", "answer", "end"] as const
+const steps = ["arrival", "body", "call", "reply", "answer", "end"] as const
 export type Step = (typeof steps)[number]
 
 type Work = () => void
 
-const waiting: Record<Step, Array<Work>> = { body: [], call: [], reply: [], answer: [], end: [] }
+const waiting: Record<Step, Array<Work>> = { arrival: [], body: [], call: [], reply: [], answer: [], end: [] }
 let isPlanned = false
 
 const plan = (): void => {

@@ -54,6 +54,22 @@ const raw = (port: number, bytes: string | Uint8Array, half = false): Promise<st
     socket.on("close", () => resolve(text))
   })
 
+const live = "GET /health/live HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+
+/** The same for a body that comes when its head was taken: somebody who asked behind it has been answered. */
+const rawInTwo = async (port: number, head: string, body: string): Promise<string> => {
+  const line = new Line(port, head)
+  await new Promise((resolve) => line.socket.once("connect", resolve))
+  await raw(port, live)
+  line.socket.write(body)
+  await line.until(({ closed }) => closed)
+  return line.text
+}
+const ways: ReadonlyArray<readonly [string, (port: number, headers: string, body: string) => Promise<string>]> = [
+  ["at once", (port, headers, body) => raw(port, post(headers, body))],
+  ["behind its head", (port, headers, body) => rawInTwo(port, post(headers), body)]
+]
+
 const parts = (text: string) => {
   const [head = "", ...rest] = text.split("\r\n\r\n")
   const body = rest.join("\r\n\r\n")
@@ -126,13 +142,14 @@ describe("malformed HTTP", () => {
     ])
   })
 
-  it("B22 too long by Content-Length, B23 by chunks", async () => {
+  it.each(ways)("B22 too long by Content-Length, B23 by chunks, %s", async (_way, send) => {
     const expected = bodyOf("request_too_large", "The request is larger than 1000 bytes; send large media as a gs:// or Files API URL.")
-    const declared = parts(await raw(server.port, post(`${keyed}\r\nconnection: close\r\ncontent-length: 1001`, "x".repeat(1001))))
-    const chunked = parts(await raw(server.port, post(
+    const declared = parts(await send(server.port, `${keyed}\r\nconnection: close\r\ncontent-length: 1001`, "x".repeat(1001)))
+    const chunked = parts(await send(
+      server.port,
       `${keyed}\r\nconnection: close\r\ntransfer-encoding: chunked`,
       `1f4\r\n${"x".repeat(500)}\r\n1f5\r\n${"x".repeat(501)}\r\n0\r\n\r\n`
-    )))
+    ))
     for (const answer of [declared, chunked]) expect([answer.line, answer.body]).toEqual(["HTTP/1.1 413 Payload Too Large", expected])
   })
 
@@ -173,7 +190,7 @@ describe("malformed HTTP", () => {
       { numRuns: 200 }
     )
     expect(server.script.calls).toEqual([])
-    expect(parts(await raw(server.port, "GET /health/live HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")).body).toBe("{\"status\":\"ok\"}")
+    expect(parts(await raw(server.port, live)).body).toBe("{\"status\":\"ok\"}")
   })
 })
 
@@ -220,10 +237,9 @@ class Line {
 const streamRequest = post(`${keyed}\r\ncontent-length: ${streaming.length}`, streaming)
 const done = "data: [DONE]\n\n"
 
-it("TH15 bodies in flight over the budget of the process: 503, and the budget is given back", async () => {
+it.each(ways)("TH15 bodies in flight over the budget of the process, %s: 503, and the budget is given back", async (_way, sendBy) => {
   const server = await start({ bodiesInFlightBytes: json.length })
-  const send = async (body: string) =>
-    parts(await raw(server.port, post(`${keyed}\r\nconnection: close\r\ncontent-length: ${body.length}`, body)))
+  const send = async (body: string) => parts(await sendBy(server.port, `${keyed}\r\nconnection: close\r\ncontent-length: ${body.length}`, body))
   for (const _again of [1, 2]) {
     expect((await send(`${json} `)).line).toBe("HTTP/1.1 503 Service Unavailable")
     expect((await send(json)).line).toBe("HTTP/1.1 200 OK")
