@@ -118,7 +118,8 @@ export const serverEdge = (serves: (path: string) => boolean): Layer.Layer<never
       (yield* boundary("_OTHER", "unmatched"))(unrouted(serves))
     return (app) => {
       const routed = Effect.catch(app, () => answerUnrouted)
-      return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+      return Effect.withFiber((fiber) => {
+        const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
         const fault = headerFault(rawHeaders(request), limits.headerCount)
         return fault === undefined
           ? routed

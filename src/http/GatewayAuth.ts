@@ -45,7 +45,7 @@ export const keyedRoute = <R>(
     return (request, arrival) => {
       const presented = presentedKey(arrival.headers)
       if (presented === undefined) return Effect.fail(new KeyMissing())
-      return Effect.flatMap(keys.find(presented), (key) => {
+      return Effect.flatMapEager(keys.find(presented), (key) => {
         if (arrival.record !== undefined) arrival.record.keyId = key.id
         if (key.scopes.includes(scope)) return handler({ request, arrival, key, configs, catalog: catalog.now() })
         // Whoever tries keys on the admin API learns nothing of those that are good elsewhere.

@@ -113,11 +113,11 @@ export const call = <Op extends keyof Operations, A, R>(
   if (Result.isFailure(sendable)) return Effect.fail(sendable.failure)
   const { observed } = asking.context
   const sent = (headers: ObservedAttempt["headers"]) => {
-    const authorized = Effect.flatMap(provider.authorize(account), headers === undefined ? send : (auth) => send({ ...auth, ...headers }))
-    return Effect.catch(authorized, (error) =>
+    const authorized = () => Effect.flatMapEager(provider.authorize(account), headers === undefined ? send : (auth) => send({ ...auth, ...headers }))
+    return Effect.catch(authorized(), (error) =>
       error.reason._tag !== "CredentialsRejected" || error.upstreamStatus !== 401
         ? Effect.fail(error)
-        : Effect.flatMap(provider.refresh(account), (renewed) => renewed ? authorized : Effect.fail(error)))
+        : Effect.flatMap(provider.refresh(account), (renewed) => renewed ? authorized() : Effect.fail(error)))
   }
   return observed === undefined ? sent(undefined) : Effect.suspend(() => {
     const attempt = observed.attempt(prepared, asking)

@@ -29,7 +29,7 @@ export const planning = ({ catalog: present, circuits, draw }: PlanningServices)
       ? circuits.open(all.map((planned) => circuitOf(planned, key)).filter((circuit) => circuit !== undefined))
       : Effect.succeed(none)
 
-  return <Op extends keyof Operations>({ context, operation, request }: Asking<Op>): Effect.Effect<Plan, GatewayError> => Effect.suspend(() => {
+  return <Op extends keyof Operations>({ context, operation, request }: Asking<Op>): Effect.Effect<Plan, GatewayError> => {
     const { carried, catalog = present, config, key, metadata, providerHeader: header } = context
     context.observed?.routing(context)
     const asked = { model: request.model, header, key, carried }
@@ -41,5 +41,5 @@ export const planning = ({ catalog: present, circuits, draw }: PlanningServices)
       const isOpen = (planned: Planned) => open.has(circuitOf(planned, key)?.name ?? "")
       return Effect.fromResult(orderTargets(config, all.success, { facts, draw, isOpen }))
     })
-  })
+  }
 }

@@ -53,7 +53,7 @@ export const serving = (services: ServingServices): Serving => {
   const prepare = preparing(services, media === undefined ? undefined : fetching(media, limits))
   const show = preparing(services, media === undefined ? undefined : notFetching)
   const budgetOf = retryBudgets()
-  const planOf = planning(services)
+  const plan = planning(services)
 
   const attempted = <Op extends keyof Operations, A, R>(
     asking: Asking<Op>,
@@ -64,8 +64,8 @@ export const serving = (services: ServingServices): Serving => {
     const { context, stream } = asking
     const circuit = circuitOf(planned, context.key)
     const ask = cacheAsk(context.cache, planned.target?.cache, limits.cacheSeconds)
-    return Effect.flatMap(prepare(asking, planned), (attempt) =>
-      Effect.flatMap(timesOf(attempt.account, planned.target?.times, context, limits, stream), (times) => {
+    return Effect.flatMapEager(prepare(asking, planned), (attempt) =>
+      Effect.flatMapEager(timesOf(attempt.account, planned.target?.times, context, limits, stream), (times) => {
         const call = sending.call(attempt, times)
         const guarded = circuit === undefined
           ? call
@@ -104,18 +104,18 @@ export const serving = (services: ServingServices): Serving => {
     })
 
   return {
-    planOf,
+    planOf: (asking) => Effect.suspend(() => plan(asking)),
     serve: <Op extends keyof Operations, A, R>(asking: Asking<Op>, sending: Sending<Op, A, R>) =>
-      Effect.flatMap(planOf(asking), (plan) => {
+      Effect.suspend(() => Effect.flatMapEager(plan(asking), (targets) => {
         const { key, startedMillis } = asking.context
-        const budget = budgetOf(key.id, plan[0].account.slug)
+        const budget = budgetOf(key.id, targets[0].account.slug)
         budget.request(startedMillis)
         const trying = (state: AttemptState): Effect.Effect<Answered<Op, A>, GatewayError, R> =>
-          Effect.catch(attempted(asking, plan[state.target] ?? plan[0], state.retries, sending), (error) =>
-            afterFailure(asking, plan, budget, state, error, trying))
+          Effect.catch(attempted(asking, targets[state.target] ?? targets[0], state.retries, sending), (error) =>
+            afterFailure(asking, targets, budget, state, error, trying))
         return trying(firstAttempt)
-      }),
-    prepared: (asking) => Effect.flatMap(planOf(asking), ([first]) => show(asking, first))
+      })),
+    prepared: (asking) => Effect.suspend(() => Effect.flatMapEager(plan(asking), ([first]) => show(asking, first)))
   }
 }
 
