@@ -16,7 +16,7 @@ setFlagsFromString("--no-allocation-site-pretenuring")
 // An idle V8 collects what it can, compiled code too, and is slow for thousands of requests when traffic comes back.
 setFlagsFromString("--memory-reducer-gc-count=0")
 // Most places here meet more than four shapes, those of Effect's operations above all, and V8 looks up what it does not
-// compile for them; and a request is one long way through small functions (`bench`, unary: a tenth of its CPU time).
+// compile for them; and a request is one long way through small functions (`bench`, unary: 7 % of its CPU time).
 setFlagsFromString("--max-valid-polymorphic-map-count=16")
 setFlagsFromString("--max-inlined-bytecode-size-cumulative=3600")
 // Compiled code is kept between starts, where the temporary folder can be written.
