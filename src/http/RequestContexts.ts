@@ -51,9 +51,6 @@ export const FreshId: Context.Reference<(millis: number) => string> = Context.Re
   defaultValue: () => (millis: number) => `${uuidTime(millis)}-7${randomUUID().slice(15)}`
 })
 
-const withoutDashes = (uuid: string): string =>
-  uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24)
-
 /** What is known of a request before its key is looked at; every answer, errors too, is marked with it. */
 export interface Arrival {
   readonly requestId: string
@@ -99,7 +96,7 @@ export const arrive = (
     requestId: presented !== undefined && requestIdGrammar.test(presented) ? presented : freshId,
     traceId: trace !== undefined && traceIdGrammar.test(trace)
       ? trace
-      : (parent === undefined ? undefined : parseTraceparent(parent)?.traceId) ?? withoutDashes(freshId),
+      : (parent === undefined ? undefined : parseTraceparent(parent)?.traceId) ?? freshId.replaceAll("-", ""),
     prefix: prefixOf(headers),
     strict: isStrict(headers),
     startedMillis,

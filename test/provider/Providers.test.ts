@@ -3,28 +3,23 @@ import { it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as Result from "effect/Result"
 import { describe, expect } from "vitest"
 import { TokenProvider } from "../../src/auth/TokenProvider.ts"
-import { defaultLimits } from "../../src/domain/Limits.ts"
 import { providerAccount } from "../../src/domain/ProviderAccount.ts"
 import { Gateway } from "../../src/Gateway.ts"
 import { WebHandler } from "../../src/http/HttpApi.ts"
-import { openAiChat } from "../../src/provider/openAiChat.ts"
 import type { Provider } from "../../src/provider/Provider.ts"
 import { Providers } from "../../src/provider/Providers.ts"
 import { Transport } from "../../src/upstream/Transport.ts"
 import { googleAccount } from "../support/account.ts"
+import { acmeCalls } from "../support/acme.ts"
 import { gatewayKey, settingsFor } from "../support/TestGateway.ts"
 
-const acme: Effect.Effect<Provider, never, TokenProvider> = Effect.map(TokenProvider, ({ authorization, refresh }) => {
-  const chat = openAiChat((_account, _model, call) => Result.succeed({ url: `https://acme.example${call}`, headers: {} }), defaultLimits)
-  return {
-    prepare: { chat: (request, context) => chat(request, context, { family: "openai", modelId: context.modelId, endpoint: false }) },
-    authorize: (account) => account.credentials === undefined ? Effect.succeed({}) : authorization(account),
-    refresh
-  }
-})
+const acme: Effect.Effect<Provider, never, TokenProvider> = Effect.map(TokenProvider, ({ authorization, refresh }) => ({
+  prepare: acmeCalls,
+  authorize: (account) => account.credentials === undefined ? Effect.succeed({}) : authorization(account),
+  refresh
+}))
 
 /** Asks a gateway that has acme, one stored account of it, one account of a kind nobody serves, and one of Google. */
 const ask = Effect.fnUntraced(function*(path: string, body: unknown, headers: Record<string, string> = {}) {

@@ -4,23 +4,21 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import { defaultLimits } from "../../src/domain/Limits.ts"
 import { providerAccount } from "../../src/domain/ProviderAccount.ts"
 import { Gateway } from "../../src/Gateway.ts"
-import { openAiChat } from "../../src/provider/openAiChat.ts"
 import type { Provider } from "../../src/provider/Provider.ts"
 import { Providers } from "../../src/provider/Providers.ts"
 import { ProviderRouter } from "../../src/router/ProviderRouter.ts"
 import { Transport } from "../../src/upstream/Transport.ts"
 import { requestContext } from "../support/account.ts"
+import { acmeCalls } from "../support/acme.ts"
 import { settingsFor } from "../support/TestGateway.ts"
 
 /** Its tokens have numbers; a refused one is followed by the next. */
 const numbered = (): Provider => {
   let token = 1
-  const chat = openAiChat((_account, _model, call) => Result.succeed({ url: `https://acme.example${call}`, headers: {} }), defaultLimits)
   return {
-    prepare: { chat: (request, context) => chat(request, context, { family: "openai", modelId: context.modelId, endpoint: false }) },
+    prepare: acmeCalls,
     authorize: () => Effect.sync(() => ({ authorization: Redacted.make(`Bearer ${token}`) })),
     refresh: () => Effect.sync(() => ++token > 0)
   }
