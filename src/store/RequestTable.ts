@@ -84,9 +84,11 @@ const packedRows = ({ packed }: Batch): ReadonlyArray<PackedRow> => {
   return value as ReadonlyArray<PackedRow>
 }
 
-const written = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, { rows, sums, text }: RequestBatch) {
-  yield* sql`INSERT INTO request_batches (rows_number, packed) VALUES (${rows}, ${text})`
-  for (const { by, lastMillis, sums: { cached, costMicros, errors, input, output, requests } } of sums) {
+const written = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, batch: RequestBatch) {
+  // SQLite takes bytes without making anything of them, PostgreSQL wants a text.
+  const packed = onSqlite(sql) ? sql`CAST(${batch.bytes} AS TEXT)` : sql`${batch.text}`
+  yield* sql`INSERT INTO request_batches (rows_number, packed) VALUES (${batch.rows}, ${packed})`
+  for (const { by, lastMillis, sums: { cached, costMicros, errors, input, output, requests } } of batch.sums) {
     yield* sql`
       INSERT INTO usage_sums ${sql.insert({
         day: by.day, key_id: by.key, provider: by.provider, model: by.model, requests, errors, input, output, cached, cost_micros: costMicros,

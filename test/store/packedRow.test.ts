@@ -1,8 +1,9 @@
-// Rows as texts: what comes back is what went in, times to the microsecond.
+// Rows as texts, alone and in batches: what comes back is what went in, times to the microsecond.
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
 import type { AttemptRow, RequestRow } from "../../src/domain/RequestRow.ts"
 import { packed, unpacked } from "../../src/store/packedRow.ts"
+import { RequestBatch } from "../../src/store/RequestBatch.ts"
 
 const maybe = <A>(one: fc.Arbitrary<A>): fc.Arbitrary<A | undefined> => fc.option(one, { nil: undefined })
 const millis = fc.nat(10_000_000).map((micros) => micros / 1000)
@@ -46,6 +47,19 @@ it("what is packed is unpacked again", () => {
   fc.assert(fc.property(row, (one) => {
     expect(unpacked(JSON.parse(packed(one)))).toEqual(one)
   }))
+})
+
+it("a batch is one array of what was added, in that order, whatever letters it holds", () => {
+  const named = fc.record({ row, traceId: fc.string({ unit: "binary" }) }).map(({ row: one, traceId }): RequestRow => ({ ...one, traceId }))
+  fc.assert(fc.property(fc.array(named, { maxLength: 40 }), (rows) => {
+    const batch = new RequestBatch()
+    for (const [at, one] of rows.entries()) {
+      batch.add(one, "m")
+      expect(JSON.parse(batch.text).map(unpacked)).toEqual(rows.slice(0, at + 1))
+    }
+    expect(batch.bytes.equals(Buffer.from(batch.text))).toBe(true)
+    expect(batch.rows).toBe(rows.length)
+  }), { numRuns: 30 })
 })
 
 it("times are kept to the microsecond, in a text of a hundred letters or two", () => {
