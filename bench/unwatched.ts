@@ -1,7 +1,7 @@
 // The gateway without a store, as an application starts it: watched, or with nothing that watches it.
 // It must not know what it is compared with.
+import "../src/cli/Engine.ts"
 import "effect/schema/SchemaJITCompiler/enable"
-import { setFlagsFromString } from "node:v8"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -11,10 +11,6 @@ import { providerAccount } from "../src/domain/ProviderAccount.ts"
 import type { Settings } from "../src/domain/Settings.ts"
 import { Gateway } from "../src/Gateway.ts"
 import { careful } from "./careful.ts"
-
-// As src/main.ts does.
-setFlagsFromString("--no-allocation-site-pretenuring")
-setFlagsFromString("--memory-reducer-gc-count=0")
 
 const [port, upstream, watched] = process.argv.slice(2)
 if (port === undefined || upstream === undefined) throw new Error("usage: unwatched.ts <port> <upstream origin> [watched]")

@@ -9,18 +9,9 @@ if (fault !== undefined) {
   process.exit(1)
 }
 
-// V8 puts what often lives on among the old from the start. Part of a request is such at times, dies like the rest of it,
-// and keeps that rest until the next large collection: small ones took five times as long, for a tenth of the CPU time.
-const [{ setFlagsFromString }, { enableCompileCache }] = await Promise.all([import("node:v8"), import("node:module")])
-setFlagsFromString("--no-allocation-site-pretenuring")
-// An idle V8 collects what it can, compiled code too, and is slow for thousands of requests when traffic comes back.
-setFlagsFromString("--memory-reducer-gc-count=0")
-// Most places here meet more than four shapes, those of Effect's operations above all, and V8 looks up what it does not
-// compile for them; and a request is one long way through small functions (`bench`, unary: 7 % of its CPU time).
-setFlagsFromString("--max-valid-polymorphic-map-count=16")
-setFlagsFromString("--max-inlined-bytecode-size-cumulative=3600")
+await import("./cli/Engine.ts")
 // Compiled code is kept between starts, where the temporary folder can be written.
-enableCompileCache()
+;(await import("node:module")).enableCompileCache()
 await import("effect/schema/SchemaJITCompiler/enable")
 const [{ runMain }, Cause, Exit, { getErrorExitCode }, { cli }] = await Promise.all([
   import("@effect/platform-node/NodeRuntime"),
