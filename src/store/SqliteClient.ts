@@ -36,6 +36,9 @@ const toInput = (value: unknown): SQLInputValue => {
   throw new TypeError(`a ${typeof value} cannot be stored`)
 }
 
+/** Tries every few milliseconds, for so long. */
+const waiting = (millis: number) => Schedule.spaced(5).pipe(Schedule.jittered, Schedule.upTo({ duration: millis }))
+
 class Sqlite implements Connection {
   readonly db: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
@@ -65,12 +68,10 @@ class Sqlite implements Connection {
 
   /** Runs it; outside a transaction a lock that another process holds is waited for. */
   #attempt<A>(operation: string, run: () => A): Effect.Effect<A, SqlError> {
-    return Effect.try({ try: run, catch: (cause) => sqlError(cause, operation) }).pipe(
-      Effect.retry({
-        while: ({ reason }) => reason._tag === "LockTimeoutError" && !this.db.isTransaction,
-        schedule: Schedule.spaced(5).pipe(Schedule.jittered, Schedule.upTo({ duration: this.#lockMillis }))
-      })
-    )
+    const once = Effect.try({ try: run, catch: (cause) => sqlError(cause, operation) })
+    const isLocked = ({ reason }: SqlError): boolean => reason._tag === "LockTimeoutError" && !this.db.isTransaction
+    // A schedule costs more than most statements, and few meet a lock.
+    return Effect.catchIf(once, isLocked, () => Effect.retry(once, { while: isLocked, schedule: waiting(this.#lockMillis) }))
   }
 
   #rows(sql: string, params: ReadonlyArray<unknown>): ReadonlyArray<Record<string, unknown>> {
