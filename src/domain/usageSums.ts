@@ -1,5 +1,6 @@
 // What lists of requests and sums of usage can be asked, and how requests become sums.
 // It must not know where either is kept.
+import type * as Types from "effect/Types"
 import { dayOf } from "./days.ts"
 import type { RequestRow } from "./RequestRow.ts"
 
@@ -53,12 +54,10 @@ export interface RequestPage {
   readonly next: number | undefined
 }
 
-type Mutable<A> = { -readonly [Name in keyof A]: A[Name] }
-
 /** The sums of one day, key, provider and model, and when the latest of its requests ended. */
 export interface UsageBucket {
   readonly by: Readonly<Record<Grouping, string>>
-  readonly sums: Mutable<Sums>
+  readonly sums: Types.Mutable<Sums>
   lastMillis: number
 }
 
@@ -84,7 +83,7 @@ export const sumUp = (buckets: Map<string, UsageBucket>, row: RequestRow, model:
   sums.costMicros += row.costMicros ?? 0
 }
 
-const add = (sums: Mutable<Sums>, more: Sums): void => {
+const add = (sums: Types.Mutable<Sums>, more: Sums): void => {
   sums.requests += more.requests
   sums.errors += more.errors
   sums.input += more.input
@@ -95,7 +94,7 @@ const add = (sums: Mutable<Sums>, more: Sums): void => {
 
 /** The buckets a query asks for, put together by its groupings, in their order. */
 export const grouped = (buckets: Iterable<UsageBucket>, { from, groupBy, key, to }: UsageQuery): ReadonlyArray<UsageGroup> => {
-  const groups = new Map<string, Mutable<UsageGroup>>()
+  const groups = new Map<string, Types.Mutable<UsageGroup>>()
   for (const { by, sums } of buckets) {
     if ((from !== undefined && by.day < from) || (to !== undefined && by.day > to) || (key !== undefined && by.key !== key)) continue
     const kept = Object.fromEntries(groupBy.map((one) => [one, by[one]]))

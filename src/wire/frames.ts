@@ -1,5 +1,6 @@
 // Frames of a stream: network bytes to events, and our own SSE frames out.
 // It must not know any dialect or what an event means.
+import type * as Types from "effect/Types"
 
 /** One dispatched event. `ended` is false when the input stopped before the blank line. */
 export interface SseEvent {
@@ -34,9 +35,8 @@ export interface FrameState {
 }
 
 type Output = SseEvent | FrameFault
-type Writable<T> = { -readonly [K in keyof T]: T[K] }
 /** The next state while it is being made, with what it gave out. */
-interface Work extends Writable<FrameState> {
+interface Work extends Types.Mutable<FrameState> {
   readonly limit: number
   readonly out: Array<Output>
 }

@@ -144,7 +144,7 @@ const circleRule = (files: ReadonlyArray<Parsed>, byPath: ReadonlyMap<string, Pa
 }
 
 const dataModules = new Set(
-  ["Schema", "Result", "Option", "Array", "Record", "Struct", "Redacted", "Brand"].map((name) => `effect/${name}`)
+  ["Schema", "Result", "Option", "Array", "Record", "Struct", "Redacted", "Brand", "Types"].map((name) => `effect/${name}`)
 )
 const impureNames = new Set([
   "process", "fetch", "crypto", "performance", "setTimeout", "setInterval", "setImmediate", "queueMicrotask"

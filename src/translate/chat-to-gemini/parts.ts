@@ -1,5 +1,6 @@
 // Parts of one candidate to deltas, in order. The unary answer is read the same way, as one event.
 // It must not know finish reasons, usage or envelopes.
+import type * as Types from "effect/Types"
 import { grown } from "../../domain/grown.ts"
 import { isJsonObject, type Json } from "../../domain/json.ts"
 import type { Candidate, FunctionCall, Part } from "../../wire/google/GenerateContent.ts"
@@ -80,11 +81,10 @@ const wantsWord = ({ response_format: format }: ChatRequest): boolean => {
 
 type Kind = "thinking" | "text"
 type PartKind = Kind | "call" | "image" | "draft" | "audio" | "provider_part" | "nothing"
-type Writable<T> = { -readonly [K in keyof T]: T[K] }
-interface Work extends Writable<PartsState> {
+interface Work extends Types.Mutable<PartsState> {
   readonly facts: PartsFacts
   readonly callId: () => string
-  readonly deltas: Array<Writable<Delta>>
+  readonly deltas: Array<Types.Mutable<Delta>>
 }
 
 /** Reads the parts of one event. `callId` names the next call of the answer. */
@@ -159,10 +159,10 @@ const kindOf = (part: Part): PartKind => {
 }
 
 /** The delta being filled; several parts share one where their order can still be told. */
-const delta = (work: Work): Writable<Delta> => {
+const delta = (work: Work): Types.Mutable<Delta> => {
   const last = work.deltas.at(-1)
   if (last !== undefined) return last
-  const first: Writable<Delta> = {}
+  const first: Types.Mutable<Delta> = {}
   work.deltas.push(first)
   return first
 }
@@ -214,7 +214,7 @@ const trimmed = (work: Work, text: string): string => {
   return shown
 }
 
-const addBlock = (into: Writable<Delta>, block: ContentBlockDelta): void => {
+const addBlock = (into: Types.Mutable<Delta>, block: ContentBlockDelta): void => {
   into.content_blocks = into.content_blocks === undefined ? [block] : [...into.content_blocks, block]
 }
 

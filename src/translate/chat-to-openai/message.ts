@@ -1,5 +1,6 @@
 // A message or delta of an upstream as a delta of ours in full form.
 // It must not know frames, envelopes or finish reasons.
+import type * as Types from "effect/Types"
 import { isJsonObject, type Json } from "../../domain/json.ts"
 import type { Delta } from "../../wire/openai/ChatReply.ts"
 import type { ContentBlockDelta } from "../../wire/openai/Extensions.ts"
@@ -18,8 +19,6 @@ export interface MessageState {
 
 export const noMessage: MessageState = { calls: noCalls, legacy: false, reasoned: false }
 
-type Writable<T> = { -readonly [K in keyof T]: T[K] }
-
 const messageFields = fields("role", "content", "refusal", "tool_calls", "function_call", "reasoning_content", "content_blocks")
 
 /** A delta has no role, and no field that says nothing; fields we do not know are in it. `whole` is a message at once. */
@@ -29,7 +28,7 @@ export const readMessage = (
   whole: boolean,
   callId: () => string
 ): readonly [MessageState, Delta] => {
-  const delta: Writable<Delta> = restOf(given, messageFields) ?? {}
+  const delta: Types.Mutable<Delta> = restOf(given, messageFields) ?? {}
   const text = textOf(given.content)
   if (text !== "") delta.content = text
   const refusal = given["refusal"]

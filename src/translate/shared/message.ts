@@ -1,9 +1,8 @@
 // The message of a unary choice out of the deltas a stream would have given.
 // It must not know any upstream, or finish reasons.
+import type * as Types from "effect/Types"
 import type { Delta, Message, ToolCall, ToolCallDelta } from "../../wire/openai/ChatReply.ts"
 import type { ContentBlock, ContentBlockDelta, ContentPart } from "../../wire/openai/Extensions.ts"
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** Joins deltas as a client does. `content` is null only beside tool calls. */
 export const messageOf = (deltas: ReadonlyArray<Delta>, refusal: string | undefined): Message => {
@@ -12,7 +11,7 @@ export const messageOf = (deltas: ReadonlyArray<Delta>, refusal: string | undefi
   const calls: Array<ToolCall> = []
   const blocks: Array<ContentBlockDelta> = []
   const parts: Array<ContentPart> = []
-  const message: Writable<Message> = { role: "assistant", content: null, refusal: refusal ?? null }
+  const message: Types.Mutable<Message> = { role: "assistant", content: null, refusal: refusal ?? null }
   for (const delta of deltas) {
     if (delta.content) {
       content += delta.content
