@@ -120,7 +120,8 @@ describe("chunks", () => {
       groundingMetadata: { groundingChunks: [{ web: { uri: "u", title: "t" } }], groundingSupports: [{ segment: { startIndex: 2, endIndex: 4 }, groundingChunkIndices: [0] }] },
       citationMetadata: { citations: [{ uri: "c" }] }
     }
-    expect(choices([say("é", { groundingMetadata: {}, safetyRatings: [] }), say("ab"), reply(undefined, late)]).at(-1)).toStrictEqual({
+    const events = [say("é", { groundingMetadata: {}, safetyRatings: [] }), say("ab"), reply(undefined, late)]
+    const finish = {
       index: 0,
       delta: { annotations: [{ type: "url_citation", url_citation: { start_index: 1, end_index: 3, url: "u", title: "t" } }] },
       finish_reason: "stop",
@@ -128,7 +129,10 @@ describe("chunks", () => {
       safetyRatings: late.safetyRatings,
       groundingMetadata: late.groundingMetadata,
       citations: [{ uri: "c" }]
-    })
+    }
+    expect(choices(events).at(-1)).toStrictEqual(finish)
+    // A strict stream tells no sources, and keeps no text to count their places in.
+    expect(choices(events, chatContext(undefined, { strict: true })).at(-1)).toStrictEqual({ ...finish, delta: {} })
   })
   it("T1327 several candidates: a chunk each, with role, indexes and finish of their own", () => {
     const both = { candidates: [{ content: { parts: [{ text: "a" }] }, index: 0 }, { content: { parts: [call("f")] }, index: 1 }] }

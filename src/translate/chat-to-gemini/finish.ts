@@ -8,7 +8,7 @@ import type { Annotation, FinishReason } from "../../wire/openai/ChatReply.ts"
 import type { Citation } from "../../wire/openai/Extensions.ts"
 import { filterWords } from "../shared/filterWords.ts"
 import { annotationsOf, citationsOf, groundingOf } from "./grounding.ts"
-import type { PartsState } from "./parts.ts"
+import type { PartsFacts, PartsState } from "./parts.ts"
 
 /** What the events of a choice said beside its parts; the last word counts, citations add up. */
 export interface EndState {
@@ -58,7 +58,7 @@ export interface End {
 export const endOf = (
   state: EndState,
   parts: PartsState,
-  legacy: boolean,
+  { keepsContent, legacy }: PartsFacts,
   ratings: ReadonlyArray<Json> | undefined
 ): Result.Result<End, Reason> =>
   Result.map(finishOf(state.reason, parts), (finish) => {
@@ -66,7 +66,7 @@ export const endOf = (
     return {
       finish_reason: legacy && finish === "tool_calls" ? "function_call" : finish,
       refusal: finish === "content_filter" && parts.content === "" ? state.message : undefined,
-      annotations: annotationsOf(state.grounding, parts.content, parts.partStarts),
+      annotations: keepsContent ? annotationsOf(state.grounding, parts.content, parts.partStarts) : [],
       extensions: {
         ...(state.reason === undefined ? {} : { native_finish_reason: state.reason }),
         ...(rated === undefined ? {} : { safetyRatings: rated }),

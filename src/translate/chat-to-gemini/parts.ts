@@ -21,7 +21,7 @@ export interface PartsState {
   /** Calls given out so far. */
   readonly calls: number
   readonly open: OpenCall | undefined
-  /** The content so far, and where in it each part of the answer begins. */
+  /** The content so far, or a beginning of it where that is enough, and where in it each part of the answer begins. */
   readonly content: string
   readonly partStarts: ReadonlyArray<number>
   readonly lastPart: PartKind | undefined
@@ -56,15 +56,19 @@ export interface PartsFacts {
   readonly audio: boolean
   /** The answer is one word of an enum: white space around it is not part of it. */
   readonly trims: boolean
+  /** Sources are told with their places in the content, so all of it is kept. Else it only matters whether there is any. */
+  readonly keepsContent: boolean
 }
 
-export const partsFacts = (context: TranslateContext, request: ChatRequest): PartsFacts => ({
+/** Of a whole answer, or of a stream. A strict stream tells no sources, and would keep a text that nobody asks for. */
+export const partsFacts = (context: TranslateContext, request: ChatRequest, isWhole: boolean): PartsFacts => ({
   provider: context.target.kind,
   unmangle: unmangling(request),
   joins: context.target.facts.joinsThoughts && !context.strict,
   legacy: (request.functions?.length ?? 0) > 0 && (request.tools?.length ?? 0) === 0,
   audio: wantsAudio(request),
-  trims: wantsWord(request)
+  trims: wantsWord(request),
+  keepsContent: isWhole || !context.strict
 })
 
 /** Most answers call nothing. */
@@ -113,10 +117,13 @@ const moreText = (state: PartsState, part: Part, facts: PartsFacts): readonly [P
   if (!isMore) return undefined
   const { blocks, calls, open, partStarts, media, joined, blank } = state
   return [
-    { blocks, growing: "text", calls, open, content: grown(state.content, text), partStarts, lastPart: "text", media, joined, blank },
+    { blocks, growing: "text", calls, open, content: longer(state.content, text, facts), partStarts, lastPart: "text", media, joined, blank },
     [{ content: text, content_blocks: [{ index: blocks - 1, delta: { text } }] }]
   ]
 }
+
+const longer = (content: string, piece: string, { keepsContent }: PartsFacts): string =>
+  keepsContent ? grown(content, piece) : content === "" ? piece : content
 
 /** Gives out a call whose arguments were still coming: a call that is open at the end counts as whole. */
 export const closeParts = (
@@ -176,7 +183,7 @@ const readText = (work: Work, kind: Kind, text: string, signature: string | unde
     const content = contentOf(work, kind, text)
     if (content !== "") {
       into.content = (into.content ?? "") + content
-      work.content = grown(work.content, content)
+      work.content = longer(work.content, content, work.facts)
     }
   }
   // A signature belongs to its own part: signed text opens a block of its own, a bare signature closes the block before it.

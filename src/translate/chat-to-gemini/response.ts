@@ -31,7 +31,7 @@ export const responseFromGemini = (
       ? Result.fail({ _tag: "BadReply", kind: "empty", message: "The upstream answered without any candidate. Try again." })
       : Result.succeed(completionOf(context, model, [choice], usage))
   }
-  const facts = partsFacts(context, request)
+  const facts = partsFacts(context, request, true)
   let calls = 0
   const callId = () => context.callId(calls++)
   const choices: Array<Choice> = []
@@ -69,7 +69,7 @@ const choiceOf = (candidate: Candidate, position: number, around: Around): Resul
   const [closed, last] = closeParts(read, facts, callId)
   const audio = wantsAudio(request) ? audioOf(candidate.content?.parts ?? [], context, request) : undefined
   const parts = audio === undefined ? closed : { ...closed, media: true }
-  const end = endOf(readEnd(noEnd, candidate), parts, facts.legacy, reply.promptFeedback?.safetyRatings ?? undefined)
+  const end = endOf(readEnd(noEnd, candidate), parts, facts, reply.promptFeedback?.safetyRatings ?? undefined)
   return Result.map(end, ({ finish_reason, refusal, annotations, extensions }) => ({
     index: indexOf(candidate, position),
     message: {

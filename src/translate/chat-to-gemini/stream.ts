@@ -62,7 +62,7 @@ interface Facts {
  * the caller shows it to those who asked. A stream that ends without a finish reason ends as failed.
  */
 export const streamFromGemini = (context: TranslateContext, request: ChatRequest): Fold<StreamState, Json, Output> => {
-  const facts: Facts = { context, parts: partsFacts(context, request), logprobs: request.logprobs === true }
+  const facts: Facts = { context, parts: partsFacts(context, request, false), logprobs: request.logprobs === true }
   return {
     initial: () => initial,
     step: (state, event) => {
@@ -139,7 +139,7 @@ const finish = (state: StreamState, facts: Facts): ReadonlyArray<Output> => {
   for (const choice of state.choices) {
     if (choice.end.reason === undefined) return [streamFailed(cutAnswer)]
     const [parts, deltas] = closeParts(choice.parts, facts.parts, callId)
-    const end = endOf(choice.end, parts, facts.parts.legacy, state.feedback?.safetyRatings ?? undefined)
+    const end = endOf(choice.end, parts, facts.parts, state.feedback?.safetyRatings ?? undefined)
     if (Result.isFailure(end)) return [streamFailed(end.failure)]
     out.push(...endChunks(choice, deltas, end.success, facts, model))
   }
