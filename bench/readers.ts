@@ -9,7 +9,7 @@ import { inspect } from "./inspector.ts"
 import { burstEvents, startLoad } from "./measure.ts"
 
 const tries = 200
-const stopped = 20
+const stopped = 200
 const warmMillis = 8_000
 
 const upstreamUrl = `http://127.0.0.1:${await freePort()}`

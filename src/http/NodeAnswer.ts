@@ -59,6 +59,13 @@ export interface Written<A> {
   readonly errorFrame: (cause: Cause.Cause<unknown>) => string
 }
 
+/**
+ * While a reader takes nothing, Node keeps a text and its bytes; of a text that is a large part of what may wait, it is
+ * given the bytes alone. A shorter one is written without a copy of its bytes, if the socket takes it.
+ */
+const waitable = (response: ServerResponse, bytes: string | Uint8Array): string | Uint8Array =>
+  typeof bytes === "string" && bytes.length > response.writableHighWaterMark / 4 ? Buffer.from(bytes) : bytes
+
 /** Writes reads as they come: one write a read, and no further pull until the socket has drained. */
 export const writeStream = <A>(
   response: ServerResponse,
@@ -73,7 +80,7 @@ export const writeStream = <A>(
   const next: Effect.Effect<HttpServerResponse.HttpServerResponse> = Effect.matchCauseEffect(pull, {
     onSuccess: (read) => {
       const bytes = render(read)
-      return bytes.length === 0 || response.write(bytes) ? next : Effect.flatMap(drained(response), () => next)
+      return bytes.length === 0 || response.write(waitable(response, bytes)) ? next : Effect.flatMap(drained(response), () => next)
     },
     onFailure: (cause) => {
       if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(Cause.fromReasons(cause.reasons.filter(Cause.isInterruptReason)))
