@@ -227,18 +227,20 @@ export const stoppedReaders = async ({ load, plan }: Bench, one: Contestant, fig
   await pause(500)
 }
 
+/** Milliseconds from when clients left until the provider saw the last stream closed, asked so often; NaN when it never did within three seconds. */
+export const closedAfter = async (upstreamStats: Bench["upstreamStats"], leftMicros: number, everyMillis: number): Promise<number> => {
+  for (let waited = 0; waited < 3_000; waited += everyMillis) {
+    await pause(everyMillis)
+    const { lastCloseMicros, openStreams } = await upstreamStats()
+    if (openStreams === 0) return (lastCloseMicros - leftMicros) / 1000
+  }
+  return Number.NaN
+}
+
 /** 200 clients leave at once: how long until the provider sees the last of them gone. The peer never lets go: NaN. */
 export const leaving = async (bench: Bench, one: Contestant, figures: Figures): Promise<void> => {
   const { load, upstreamStats } = bench
   await load.run({ kind: "open", target: one.target("gemini-bench-paced-10", true), count: 200, stopReading: false })
   const { leftMicros } = await load.run({ kind: "leave" })
-  for (let tries = 0; tries < 30; tries++) {
-    await pause(100)
-    const stats = await upstreamStats()
-    if (stats.openStreams === 0) {
-      figures.leaveMillis.push((stats.lastCloseMicros - leftMicros) / 1000)
-      return
-    }
-  }
-  figures.leaveMillis.push(Number.NaN)
+  figures.leaveMillis.push(await closedAfter(upstreamStats, leftMicros, 100))
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import { freePort, rssKib, start, startOurs } from "./contestants.ts"
 import { figure, isMissed } from "./figures.ts"
 import { inspect } from "./inspector.ts"
-import { burstEvents, startLoad } from "./measure.ts"
+import { type Bench, burstEvents, closedAfter, startLoad } from "./measure.ts"
 
 const tries = 200
 const stopped = 200
@@ -18,27 +18,21 @@ const gateway = await startOurs(upstreamUrl, { inspected: true })
 const load = startLoad()
 await load.run({ kind: "loop", target: gateway.target("gemini-bench-burst", true), connections: 32, millis: warmMillis })
 
-/** From the moment its only client leaves until the upstream sees its stream closed, in milliseconds. */
-const oneLeaves = async (): Promise<number> => {
+const stats: Bench["upstreamStats"] = async () => (await fetch(`${upstreamUrl}/stats`)).json()
+const closed: Array<number> = []
+for (let one = 0; one < tries; one++) {
   await load.run({ kind: "open", target: gateway.target("gemini-bench-paced-10", true), count: 1, stopReading: false })
   const { leftMicros } = await load.run({ kind: "leave" })
-  for (let asked = 0; asked < 500; asked++) {
-    const { lastCloseMicros, openStreams } = await (await fetch(`${upstreamUrl}/stats`)).json() as { readonly openStreams: number; readonly lastCloseMicros: number }
-    if (openStreams === 0) return (lastCloseMicros - leftMicros) / 1000
-    await pause(2)
-  }
-  return Infinity
+  const millis = await closedAfter(stats, leftMicros, 2)
+  closed.push(Number.isNaN(millis) ? Infinity : millis)
 }
-
-const closed: Array<number> = []
-for (let one = 0; one < tries; one++) closed.push(await oneLeaves())
 const p99 = closed.toSorted((a, b) => a - b)[Math.ceil(tries * 0.99) - 1] ?? Infinity
 figure(`upstream closed after its client left, p99 of ${tries}, ms`, p99, "< 100", p99 < 100)
 
-const inspector = gateway.inspector === undefined ? undefined : await inspect(gateway.inspector)
+const inspector = await inspect(gateway.inspector ?? 0)
 /** Behind collections, or it would be the garbage of all that went before the stop. */
 const kept = async (): Promise<number> => {
-  for (let again = 0; again < 3; again++) await inspector?.send("HeapProfiler.collectGarbage")
+  for (let again = 0; again < 3; again++) await inspector.send("HeapProfiler.collectGarbage")
   return rssKib(gateway.pid)
 }
 const before = await kept()
@@ -50,7 +44,7 @@ await pause(8_000)
 const later = (await kept() - before) / stopped
 figure("the same eight seconds later, KiB", later, "< 256", later < 256)
 
-inspector?.close()
+inspector.close()
 load.stop()
 await gateway.stop()
 await upstream.stop()

@@ -11,7 +11,8 @@ if (fault !== undefined) {
 
 await import("./cli/Engine.ts")
 // Compiled code is kept between starts, where the temporary folder can be written.
-;(await import("node:module")).enableCompileCache()
+const { enableCompileCache } = await import("node:module")
+enableCompileCache()
 await import("effect/schema/SchemaJITCompiler/enable")
 const [{ runMain }, Cause, Exit, { getErrorExitCode }, { cli }] = await Promise.all([
   import("@effect/platform-node/NodeRuntime"),

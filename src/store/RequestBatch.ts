@@ -1,6 +1,6 @@
 // Requests that wait to be written together: their texts and their sums. Each is made ready as it ends, while its facts are at hand;
 // requests that waited as objects would be moved by several collections and be put into words all at once. Texts are bytes at once,
-// which SQLite takes as they are: half of what writing them cost as strings.
+// which SQLite takes as they are, without the copies that a joined string costs.
 // It must not know SQL.
 import type { RequestRow } from "../domain/RequestRow.ts"
 import { sumUp, type UsageBucket } from "../domain/usageSums.ts"

@@ -12,8 +12,8 @@ import { RequestTable } from "../../src/store/RequestTable.ts"
 import { databases, storeOn } from "../support/databases.ts"
 
 const row = (at: number, keyId: string): RequestRow => ({
-  endedMillis: 1_800_000_000_000 + at, requestId: `r${at}`, traceId: `ü\u{1f600}${at + 1}`, route: "/v1/messages", status: 200, provider: "google", model: undefined,
-  target: undefined, attempts: [], stream: false, cache: undefined, durationMillis: 1, ttftMillis: undefined, overheadMillis: 0, usage: undefined,
+  endedMillis: 1_800_000_000_000 + at, requestId: `r${at}`, traceId: `r${at + 1}`, route: "/v1/messages", status: 200, provider: "google", model: undefined,
+  target: undefined, attempts: [], stream: false, cache: "ü\u{1f600}", durationMillis: 1, ttftMillis: undefined, overheadMillis: 0, usage: undefined,
   costMicros: undefined, keyId, errorCode: undefined
 })
 
