@@ -19,7 +19,7 @@ const texts = ["src", "test", "bench", "docs", "examples"].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
     .map((name) => `${folder}/${name.replaceAll("\\", "/")}`)
     .filter((path) => /\.(?:ts|md)$/.test(path) && !path.startsWith("test/fixtures/") && path !== page && path !== "test/cases.test.ts")
-).concat("README.md", "SECURITY.md")
+).concat("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md")
 
 const used = texts.flatMap((path) => [...read(path).matchAll(id)].map(([word]): readonly [string, string] => [path, word]))
 const rows = [...read(page).matchAll(/^\| (\S+) \| (.+) \|$/gm)].filter(([, first]) => first !== "id" && first !== "---")
