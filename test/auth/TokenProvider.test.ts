@@ -19,6 +19,7 @@ import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
 import type { ProviderAccount } from "../../src/domain/ProviderAccount.ts"
 import type { Reason } from "../../src/domain/ProviderError.ts"
 import { type ScriptedResponse, Transport, type TransportRequest, type TransportScript } from "../../src/upstream/Transport.ts"
+import { until } from "../support/eventually.ts"
 import { account, keyA, keyB, keyFile, keyOf } from "./keys.ts"
 
 const seconds = 1_000
@@ -56,10 +57,7 @@ const refusal = (of: ProviderAccount): Effect.Effect<Reason, string, TokenProvid
 const refresh = (of: ProviderAccount) => Effect.flatMap(TokenProvider, (tokens) => tokens.refresh(of))
 
 /** Lets forked work and signing come to an end; the test clock stands still meanwhile. */
-const settled = (done: () => boolean) =>
-  Effect.promise(async () => {
-    while (!done()) await new Promise((resolve) => setImmediate(resolve))
-  })
+const settled = (done: () => boolean) => Effect.promise(() => until(done))
 
 const claimsOf = (request: TransportRequest | undefined) => {
   const form = new URLSearchParams(String(request?.body))

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import { describe, expect, it, vi } from "vitest"
 import { loadSettings } from "../../src/cli/LoadSettings.ts"
 import { version } from "../../src/domain/version.ts"
+import { processPatienceMillis, until } from "../support/eventually.ts"
 import { processes } from "../support/process.ts"
 
 const { home, run, start } = processes()
@@ -161,7 +162,7 @@ describe.concurrent("model-gateway", { timeout: 120_000 }, () => {
     const { child, ended, said } = start(["serve", "--port", "0"], { env: { GATEWAY_LIMITS_READY_DELAY_MILLIS: "600000" } })
     const [, origin = ""] = await said(/API {6}(http:\S+)\/v1/)
     child.kill("SIGTERM")
-    while ((await fetch(`${origin}/health/ready`)).status !== 503) continue
+    await until(async () => (await fetch(`${origin}/health/ready`)).status === 503, processPatienceMillis)
     child.kill("SIGTERM")
     expect((await ended).code).toBe(143)
   })

@@ -3,15 +3,15 @@ import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "vitest"
 import { commandLine } from "../support/commandLine.ts"
+import { processPatienceMillis, until } from "../support/eventually.ts"
 import { processes } from "../support/process.ts"
 
 const { home, start } = processes()
 const env = { GATEWAY_LIMITS_READY_DELAY_MILLIS: "0", GATEWAY_LIMITS_REFRESH_MILLIS: "20", GATEWAY_LOG_FORMAT: "off" }
 
 /** Until the gateway answers so; it looks at its store again and again. */
-const answers = async (url: string, key: string, status: number): Promise<void> => {
-  while ((await fetch(url, { headers: { "x-gateway-api-key": key } })).status !== status) continue
-}
+const answers = (url: string, key: string, status: number): Promise<void> =>
+  until(async () => (await fetch(url, { headers: { "x-gateway-api-key": key } })).status === status, processPatienceMillis)
 
 it("the demo keeps what is changed where it is told to", { timeout: 120_000 }, async () => {
   const demo = start(["demo", "--port", "0", "--data", "kept"])

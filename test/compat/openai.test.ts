@@ -28,7 +28,8 @@ const toolLoop = async (model: string, questions: ReadonlyArray<string>) => {
   const calls: Array<string> = []
   for (const question of questions) {
     messages.push({ role: "user", content: question })
-    for (;;) {
+    for (let turns = 1;; turns++) {
+      if (turns > 10) throw new Error("the model still calls tools after 10 turns")
       const answer = await client.chat.completions.create({ model, messages, tools: [weather] })
       const message = answer.choices[0]?.message
       if (message === undefined) throw new Error("no choice")

@@ -7,6 +7,7 @@ import * as Redacted from "effect/Redacted"
 import { afterEach, describe, expect, it } from "vitest"
 import { makeSimulator } from "../../src/demo/google/Simulator.ts"
 import { RedisPrefix } from "../../src/store/SharedRedis.ts"
+import { until } from "../support/eventually.ts"
 import { redisUrl, removeKeys, saidWithoutRedis } from "../support/redis.ts"
 import { saidWithoutServer, startRedisServer } from "../support/redisServer.ts"
 import { startRelay } from "../support/relay.ts"
@@ -21,8 +22,6 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close()
   if (redisUrl !== undefined) await removeKeys(prefix)
 })
-
-const pause = () => new Promise((resolve) => setTimeout(resolve, 5))
 
 const gone = "Warn Redis does not answer (why): until it does, limits, circuits, signatures and cached answers are this process's own."
 const back = "Info Redis answers again: limits, circuits, signatures and cached answers are shared."
@@ -45,7 +44,7 @@ const gatewayOn = async (upstream: string, redis: string): Promise<Gateway> => {
   closing.push(gateway.close)
   return {
     said: async (lines) => {
-      while (said.length < lines) await pause()
+      await until(() => said.length >= lines)
       return said
     },
     health: async () => {
@@ -70,9 +69,8 @@ const startUpstream = async (): Promise<string> => {
   return upstream.url
 }
 
-const until = async (gateway: Gateway, state: unknown): Promise<void> => {
-  while (JSON.stringify(await gateway.health()) !== JSON.stringify(state)) await pause()
-}
+const reaches = (gateway: Gateway, state: unknown): Promise<void> =>
+  until(async () => JSON.stringify(await gateway.health()) === JSON.stringify(state))
 const health = (status: string, redis: string) => [200, { status, checks: { config: "ok", redis }, version: "0.1.0" }]
 
 /** A Redis as two gateways see it, the first through what fails. */
@@ -118,13 +116,13 @@ describe.each(faults)("F33 a Redis that is %s", (_name, start) => {
     const answers = []
     for (let n = 0; n < 20; n++) answers.push(await gateway.ask("one"), await gateway.ask(`two ${n}`), await gateway.ask(`two ${n}`))
     expect(answers).toEqual(Array.from({ length: 20 }, () => ["200 HIT", "200 MISS", "200 HIT"]).flat())
-    await until(gateway, health("degraded", "down"))
+    await reaches(gateway, health("degraded", "down"))
     expect(await gateway.said(1)).toEqual([gone])
     // One request waited for it; none after it did.
     expect(world.sent().slice(before).match(/\r\n(GET|MGET)\r\n/g)?.length ?? 0).toBeLessThanOrEqual(1)
 
     await world.end()
-    await until(gateway, health("ok", "ok"))
+    await reaches(gateway, health("ok", "ok"))
     const other = await gatewayOn(upstream, world.second)
     expect([await gateway.ask("three"), await other.ask("three"), await other.ask("two 1")]).toEqual(["200 MISS", "200 HIT", "200 MISS"])
     expect([await gateway.said(2), await other.said(0)]).toEqual([[gone, back], []])
@@ -143,7 +141,7 @@ describe.runIf(saidWithoutRedis("F33 Redis behind a relay"))("F33 a Redis whose 
       answers.push(await gateway.ask("again"))
     }
     expect(answers).toEqual(["200 MISS", ...Array.from({ length: 19 }, () => "200 HIT")])
-    await until(gateway, health("ok", "ok"))
+    await reaches(gateway, health("ok", "ok"))
   })
 })
 
@@ -162,8 +160,8 @@ describe("a Redis that is not there when the service starts", () => {
     const [gateway, other] = [await gatewayOn(upstream, server.url), await gatewayOn(upstream, server.url)]
     expect(await gateway.ask("one")).toBe("200 MISS")
     await server.start()
-    await until(gateway, health("ok", "ok"))
-    await until(other, health("ok", "ok"))
+    await reaches(gateway, health("ok", "ok"))
+    await reaches(other, health("ok", "ok"))
     expect([await gateway.ask("two"), await other.ask("two")]).toEqual(["200 MISS", "200 HIT"])
   })
 })

@@ -4,6 +4,7 @@ import * as Layer from "effect/Layer"
 import { MetricsAccess } from "../../src/http/MetricsHandlers.ts"
 import { metrics, type MetricSpec, prometheusName } from "../../src/telemetry/metrics.ts"
 import { type AccountedGateway, accountedGateway, adminKey } from "../support/accounted.ts"
+import { until } from "../support/eventually.ts"
 import { gatewayKey } from "../support/TestGateway.ts"
 import { parseMetrics } from "../support/prometheus.ts"
 import { replying } from "../support/scripted.ts"
@@ -49,7 +50,7 @@ const settled = async (gateway: AccountedGateway, send: () => Promise<Response>)
   const before = await accountedFor(gateway)
   const response = await send()
   await response.text()
-  while (await accountedFor(gateway) === before) await new Promise((resolve) => setImmediate(resolve))
+  await until(async () => await accountedFor(gateway) !== before)
   return response
 }
 

@@ -1,6 +1,7 @@
 // GET /admin/v1/requests and /admin/v1/usage through the whole service, and who may ask.
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest"
 import { type AccountedGateway, accountedGateway, adminKey } from "../support/accounted.ts"
+import { until } from "../support/eventually.ts"
 import { replying } from "../support/scripted.ts"
 import { gatewayKey } from "../support/TestGateway.ts"
 
@@ -19,9 +20,7 @@ beforeAll(async () => {
   for (const id of ["a", "b", "c"]) {
     await (await gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages }, { "x-request-id": id })).text()
     // The first request waits for the price list, and the others for their order.
-    while (((await gateway.admin("/admin/v1/requests")) as { data: ReadonlyArray<{ request_id: string }> }).data[0]?.request_id !== id) {
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+    await until(async () => ((await gateway.admin("/admin/v1/requests")) as { data: ReadonlyArray<{ request_id: string }> }).data[0]?.request_id === id)
   }
 })
 afterAll(async () => {

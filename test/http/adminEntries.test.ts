@@ -4,6 +4,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Resources from "../../src/api/AdminResources.ts"
 import { adminKey } from "../support/accounted.ts"
+import { until } from "../support/eventually.ts"
 import { gatewayOver, replying, type ScriptedGateway } from "../support/scripted.ts"
 import { gatewayKey, serviceAccount } from "../support/TestGateway.ts"
 
@@ -157,7 +158,7 @@ describe("keys", () => {
     expect((await send("GET", `keys/${id}`)).body).toEqual({ ...shown, spent_usd: 0 })
     expect((await chat(key)).status).toBe(200)
     // The first request waits for the price list before it is written down.
-    while ((await send("GET", `keys/${id}`)).body.last_used_at === undefined) await new Promise((resolve) => setImmediate(resolve))
+    await until(async () => (await send("GET", `keys/${id}`)).body.last_used_at !== undefined)
     expect((await send("GET", `keys/${id}`)).body).toEqual({ ...shown, spent_usd: expect.any(Number), last_used_at: moment })
     expect((await send("PUT", `keys/${id}`, { ...shown, models: ["claude-*"] })).body).toEqual({ ...shown, models: ["claude-*"], version: 2 })
     expect((await chat(key)).status).toBe(403)

@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { afterAll, beforeAll, expect, it } from "vitest"
+import { until } from "../support/eventually.ts"
 import { gatewayKey, settingsFor, startGateway } from "../support/TestGateway.ts"
 import { closedPort } from "../upstream/evilServer.ts"
 
@@ -62,6 +63,6 @@ it("TH23 requests of the main port are counted on the other", async () => {
   }
   await asked(main, "/v1/models", "GET", gatewayKey)
   // A request is counted when it has ended, which its client may see a moment before.
-  while (await counted() === 0) await new Promise((resolve) => setImmediate(resolve))
+  await until(async () => await counted() > 0)
   expect(await counted()).toBe(1)
 })

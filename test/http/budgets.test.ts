@@ -109,7 +109,7 @@ describe.each(real)("gateways on one $name", (database) => {
     }, asAdmin)
     const { id, key } = await made.json()
     const ask = (model = hello.model) => there.post(chat, { ...hello, model }, { "x-gateway-api-key": key })
-    const status = (wanted: number) => Effect.runPromise(eventually(Effect.promise(async () => (await ask("@google/gemini-1.5-pro")).status === wanted)))
+    const status = (wanted: number) => Effect.runPromise(eventually(`status ${wanted} at the other gateway`, Effect.promise(async () => (await ask("@google/gemini-1.5-pro")).status === wanted)))
     // It is not for this model: no sooner known than refused.
     await status(403)
     expect((await ask("@vertex-ai/gemini-2.5-flash")).status).toBe(403)

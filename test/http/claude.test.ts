@@ -247,7 +247,8 @@ describe("in front of the simulated Vertex AI", () => {
     const calls: Array<string> = []
     for (const city of ["Paris", "Rome", "Oslo"]) {
       messages.push(user(`What is the weather in ${city}?`))
-      for (;;) {
+      for (let turns = 1;; turns++) {
+        if (turns > 10) throw new Error("the model still calls tools after 10 turns")
         const { choices } = await post(
           { model: `@vertex-ai/anthropic.${id}`, messages, tools: [weather], reasoning_effort: "low" },
           { "x-gateway-strict-schema-compliance": strict }

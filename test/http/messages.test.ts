@@ -6,6 +6,7 @@ import { Gateway } from "../../src/Gateway.ts"
 import { HttpApi } from "../../src/http/HttpApi.ts"
 import { type ScriptedResponse, Transport, type TransportRequest } from "../../src/upstream/Transport.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
+import { until, within } from "../support/eventually.ts"
 import { gatewayKey, settingsFor, startTestGateway } from "../support/TestGateway.ts"
 
 interface Sent {
@@ -217,7 +218,7 @@ describe("on a socket", () => {
       })
     })
     return {
-      until: (part: string) => new Promise<string>((found) => (wanted.push({ part, found }), look())),
+      until: (part: string) => within(part, new Promise<string>((found) => (wanted.push({ part, found }), look()))),
       leave: () => sent.destroy()
     }
   }
@@ -237,7 +238,7 @@ describe("on a socket", () => {
     const stream = open(gateway.url, "@vertex-ai/anthropic.demo-endless")
     await stream.until("text_delta")
     stream.leave()
-    while (counters.abortedStreams === 0) await new Promise((resolve) => setImmediate(resolve))
+    await until(() => counters.abortedStreams > 0)
     expect([counters.abortedStreams, counters.openStreams]).toEqual([1, 0])
     await gateway.close()
   })

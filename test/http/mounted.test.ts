@@ -13,6 +13,7 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { HttpApi } from "../../src/http/HttpApi.ts"
+import { within } from "../support/eventually.ts"
 import { fullChunks, hello, key, type Script, script, services } from "./face.ts"
 
 /** The statuses the application saw. */
@@ -88,7 +89,10 @@ it("a stream, whose silence is bridged", async () => {
   const answer = await post({ ...hello, stream: true })
   const text = (answer.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream()).getReader()
   let all = ""
-  while (all.split(": ping\n\n").length < 3) all += (await text.read()).value ?? ""
+  const pinged = async () => {
+    while (all.split(": ping\n\n").length < 3) all += (await text.read()).value ?? expect.fail(`the stream ended after ${all}`)
+  }
+  await within("two pings", pinged())
   await Effect.runPromise(go)
   for (let part = await text.read(); !part.done; part = await text.read()) all += part.value
   expect(told(answer)).toEqual([200, "acme", "https://app.example", "r1", "gemini"])

@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it } from "vitest"
 import { RedisPrefix } from "../../src/store/SharedRedis.ts"
 import { accountedGateway } from "../support/accounted.ts"
 import { inline } from "../support/config.ts"
+import { until } from "../support/eventually.ts"
 import { reply } from "../support/gemini.ts"
 import { patient, redisUrl, removeKeys, saidWithoutRedis } from "../support/redis.ts"
 import { type gatewayOver, gatewaysOver, replying, type ScriptedGateway } from "../support/scripted.ts"
@@ -84,8 +85,8 @@ describe.runIf(saidWithoutRedis("two gateways on one Redis"))("two gateways on o
     const open = "The upstream was not called: it failed too often of late."
     const ask = async (gateway: ScriptedGateway, headers = {}) => (await told(await gateway.post(path, hello, { ...circuit, ...headers }))).replace(/^\w+ /, "")
     expect([await ask(a), await ask(a), await ask(a), a.seen.length]).toEqual(["Not now.", "Not now.", open, 2])
-    // Without a pause nothing would be heard: these gateways have no sockets.
-    while ((await ask(b)) === "fine") await new Promise((resolve) => setTimeout(resolve, 5))
+    // Nothing is heard without a turn of the event loop: these gateways have no sockets.
+    await until(async () => (await ask(b)) !== "fine")
     expect([await ask(b), await ask(b, { "x-gateway-api-key": otherKey })]).toEqual([open, "fine"])
   })
 })
@@ -111,7 +112,7 @@ describe("the state of circuits", () => {
     const quick = inline({ cb_config: { failure_threshold: 1, cooldown_interval: 1 }, retry: { attempts: 0 } })
     await gateway.post(path, hello, quick)
     isDown = false
-    while ((await gateway.post(path, hello, quick)).status !== 200) continue
+    await until(async () => (await gateway.post(path, hello, quick)).status === 200)
     expect((await gateway.metrics()).filter((line) => line.startsWith("gateway_circuit_state{"))).toEqual(["gateway_circuit_state{target=\"google/gemini-2.5-flash\"} 0"])
     await gateway.dispose()
   })

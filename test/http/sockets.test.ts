@@ -15,7 +15,7 @@ import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { LimitValues } from "../../src/domain/Limits.ts"
 import { Server } from "../../src/http/Server.ts"
-import { eventually } from "../support/eventually.ts"
+import { eventually, within } from "../support/eventually.ts"
 import { fullChunks, hello, key, type Script, script, services } from "./face.ts"
 
 const serve = (scripted: Script, limits: Partial<LimitValues>): Layer.Layer<HttpServer.HttpServer> =>
@@ -225,13 +225,13 @@ class Line {
     })
   }
   until(done: (line: Line) => boolean): Promise<void> {
-    return new Promise((resolve) => {
+    return within(String(done), new Promise((resolve) => {
       const look = () => {
         if (done(this)) resolve()
       }
       this.#waiting.push(look)
       look()
-    })
+    }))
   }
 }
 const streamRequest = post(`${keyed}\r\ncontent-length: ${streaming.length}`, streaming)
@@ -321,7 +321,7 @@ effectIt.effect("F29, M14 drain: ready falls while requests are still taken, the
 
     yield* TestClock.adjust(5_000)
     // The listener closes behind a quiet turn, and takes what comes before.
-    yield* eventually(Effect.map(get(port, "/health/live"), ({ line }) => line === ""))
+    yield* eventually("the listener to close", Effect.map(get(port, "/health/live"), ({ line }) => line === ""))
     expect(yield* get(port, "/health/live")).toEqual({ line: "", headers: {}, body: "" })
     yield* go
     yield* Effect.promise(() => line.until(({ closed }) => closed))

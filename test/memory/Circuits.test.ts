@@ -39,7 +39,7 @@ const ends = (service: Service, name: string, inner: ReadonlyArray<Effect.Effect
   Effect.forEach(inner, (one) => call(service, name, one, by))
 /** Until a process has heard of it. */
 const isOpenAt = ({ open }: Service, name: string, by = rule) =>
-  eventually(Effect.andThen(TestClock.adjust(500), Effect.map(open([circuit(name, by)]), (names) => names.has(name))))
+  eventually(`the circuit ${name} to open`, Effect.andThen(TestClock.adjust(500), Effect.map(open([circuit(name, by)]), (names) => names.has(name))))
 
 const rules: ReadonlyArray<readonly [name: string, test: (world: World) => Effect.Effect<void>]> = [
   ["opens for all after failures in a row, lets one probe of all through, and closes for all behind its success", ({ cooled, one, other }) =>

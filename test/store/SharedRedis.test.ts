@@ -39,7 +39,7 @@ describe.runIf(saidWithoutServer("Redis with a password, and started anew"))("a 
       const log = Logger.layer([Logger.make<unknown, void>(({ message }) => void said.push(String(message)))])
       const wrong = yield* Layer.build(withPassword(own, "sekrit").pipe(Layer.provide(log)))
       expect(yield* Effect.provide(Effect.map(SharedRedis, ({ isUp }) => isUp()), wrong)).toBe(false)
-      yield* eventually(Effect.sync(() => said.length > 0))
+      yield* eventually("a line of the log", Effect.sync(() => said.length > 0))
       expect(said).toEqual([
         "Redis does not answer (WRONGPASS invalid username-password pair or user is disabled.): until it does, limits, circuits, signatures and cached answers are this process's own."
       ])
@@ -52,7 +52,7 @@ describe.runIf(saidWithoutServer("Redis with a password, and started anew"))("a 
       const log = Logger.layer([Logger.make<unknown, void>(({ message }) => void said.push(String(message)))])
       const context = yield* Layer.build(redisLayer(own.url).pipe(Layer.provide(log)))
       expect(yield* Effect.provide(Effect.map(SharedRedis, ({ isUp }) => isUp()), context)).toBe(false)
-      yield* eventually(Effect.sync(() => said.length > 0))
+      yield* eventually("a line of the log", Effect.sync(() => said.length > 0))
       expect(said).toEqual([
         "Redis does not answer (READONLY You can't write against a read only replica.): until it does, limits, circuits, signatures and cached answers are this process's own."
       ])
@@ -78,10 +78,10 @@ describe.runIf(saidWithoutServer("Redis with a password, and started anew"))("a 
       const take = Effect.map(limiter.consume({ key: "a", limit: 9, window: "1 minute" }), ({ remaining }) => remaining)
       expect([yield* take, yield* take]).toEqual([8, 7])
       yield* Effect.promise(own.stop)
-      yield* eventually(Effect.sync(() => !isUp()))
+      yield* eventually("Redis to be down", Effect.sync(() => !isUp()))
       expect(yield* take).toBe(8)
       yield* Effect.promise(own.start)
-      yield* eventually(Effect.sync(isUp))
+      yield* eventually("Redis to be up", Effect.sync(isUp))
       expect([yield* take, yield* take]).toEqual([8, 7])
     }))
 })

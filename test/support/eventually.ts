@@ -1,7 +1,48 @@
-// Waits for what another process or socket will do: asks again until it has, however long that takes and whatever the clock of the test says.
+// Waits for what another process or socket will do, whatever the clock of the test shows. A wait that takes too long fails and names what it waited for.
+// It must not know what is awaited.
 import * as Effect from "effect/Effect"
+
+/** Half of the time that vitest gives a test: long enough for a busy machine, and over before the test is cut off without a message. */
+const patienceMillis = 15_000
+
+/** For what processes do that a test has started; such tests have 120 s. */
+export const processPatienceMillis = 60_000
+
+const late = (awaited: string, millis: number): Error => new Error(`Still waiting after ${millis / 1000} s for: ${awaited}`)
+
+/** The promise, or a failure when it takes too long. */
+export const within = async <A>(awaited: string, promise: Promise<A>, millis = patienceMillis): Promise<A> => {
+  const { promise: over, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(late(awaited, millis)), millis)
+  try {
+    return await Promise.race([promise, over])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Resolves once the condition holds, looking again at every turn of the event loop. The text of the condition names it in a failure. */
+export const until = (holds: () => boolean | Promise<boolean>, millis = patienceMillis): Promise<void> => {
+  let isOver = false
+  const look = async () => {
+    while (!isOver && !(await holds())) await new Promise((resolve) => setImmediate(resolve))
+  }
+  return within(String(holds), look(), millis).finally(() => {
+    isOver = true
+  })
+}
 
 const pause = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5)))
 
-export const eventually = <E, R>(holds: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
-  Effect.flatMap(holds, (done) => done ? Effect.void : Effect.andThen(pause, eventually(holds)))
+const again = <E, R>(holds: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
+  Effect.flatMap(holds, (done) => done ? Effect.void : Effect.andThen(pause, again(holds)))
+
+const deadline = (awaited: string, millis: number): Effect.Effect<never> =>
+  Effect.callback((resume) => {
+    const timer = setTimeout(() => resume(Effect.die(late(awaited, millis))), millis)
+    return Effect.sync(() => clearTimeout(timer))
+  })
+
+/** The same as an effect, with a pause of 5 ms between two looks. */
+export const eventually = <E, R>(awaited: string, holds: Effect.Effect<boolean, E, R>, millis = patienceMillis): Effect.Effect<void, E, R> =>
+  Effect.raceFirst(again(holds), deadline(awaited, millis))

@@ -13,13 +13,9 @@ import type { ProviderAccount } from "../../src/domain/ProviderAccount.ts"
 import { LogSink } from "../../src/telemetry/LogWriter.ts"
 import { type EvilServer, rawServer } from "../upstream/evilServer.ts"
 import { googleAccount, vertexAccount } from "./account.ts"
+import { until } from "./eventually.ts"
 import { parseMetrics } from "./prometheus.ts"
 import { gatewayKey, settingsFor, startGateway } from "./TestGateway.ts"
-
-/** Resolves once the condition holds, looking again at every turn of the event loop. */
-export const until = async (holds: () => boolean): Promise<void> => {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve))
-}
 
 const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }
 /** An answer of Gemini, or an event of its streams; without `finish` more is to come. */
@@ -119,7 +115,7 @@ export const throughGateway = async (evil: Effect.Effect<EvilServer, never, Scop
 const calm = async (url: string): Promise<void> => {
   const active = async () =>
     parseMetrics(await (await fetch(`${url}/metrics`)).text()).flatMap(({ samples }) => samples).filter(({ name, value }) => name.startsWith("gateway_active") && value !== 0)
-  while ((await active()).length > 0) await new Promise((resolve) => setImmediate(resolve))
+  await until(async () => (await active()).length === 0)
 }
 
 /** An error as the OpenAI routes write it. */

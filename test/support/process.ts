@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
+import { processPatienceMillis, within } from "./eventually.ts"
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname
 
@@ -67,7 +68,7 @@ const listening = (child: ChildProcess): Pick<Started, "said" | "ended"> => {
   return {
     ended,
     said: (pattern) =>
-      new Promise((done, failed) => {
+      within(`${pattern} on stderr`, new Promise((done, failed) => {
         const look = () => {
           const found = pattern.exec(err.slice(given))
           if (found === null) return
@@ -78,6 +79,6 @@ const listening = (child: ChildProcess): Pick<Started, "said" | "ended"> => {
         heard.add(look)
         look()
         void ended.then(({ code }) => failed(new Error(`ended with ${code} before it said ${pattern}: ${err.slice(given)}`)))
-      })
+      }), processPatienceMillis)
   }
 }

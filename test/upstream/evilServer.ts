@@ -5,6 +5,7 @@ import * as Http from "node:http"
 import * as Net from "node:net"
 import * as Tls from "node:tls"
 import { Worker } from "node:worker_threads"
+import { within } from "../support/eventually.ts"
 
 export interface EvilServer {
   readonly url: string
@@ -33,9 +34,10 @@ const listen = (server: Net.Server): Effect.Effect<EvilServer, never, Scope.Scop
         socket.on("error", () => {})
         for (const wake of waiting.splice(0)) wake()
       })
-      const connected = async (n: number) => {
+      const accept = async (n: number) => {
         while (sockets.length < n) await new Promise<void>((resolve) => waiting.push(resolve))
       }
+      const connected = (n: number) => within(`${n} accepted sockets`, accept(n))
       return new Promise<EvilServer & { readonly stop: () => Promise<void> }>((resolve) =>
         server.listen(0, "127.0.0.1", () => {
           const address = server.address()
@@ -47,7 +49,7 @@ const listen = (server: Net.Server): Effect.Effect<EvilServer, never, Scope.Scop
             connected,
             closed: async (n) => {
               await connected(n)
-              await closings[n - 1]
+              await within(`socket ${n} to close`, Promise.resolve(closings[n - 1]))
             },
             stop: () =>
               new Promise((done) => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { streamAnswer } from "../../../src/demo/google/answers.ts"
 import { applyFault } from "../../../src/demo/google/faults.ts"
 import { makeSimulator } from "../../../src/demo/google/Simulator.ts"
+import { until } from "../../support/eventually.ts"
 
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 })
 const account = {
@@ -253,7 +254,7 @@ describe("faults", () => {
     const before = simulator.counters.requests
     const leaving = new AbortController()
     const waiting = fetch(base + google("demo-hangs"), { method: "POST", body: JSON.stringify(hello), headers: keyed, signal: leaving.signal })
-    while (simulator.counters.requests === before) await new Promise((next) => setImmediate(next))
+    await until(() => simulator.counters.requests > before)
     leaving.abort()
     await expect(waiting).rejects.toThrow("aborted")
   })
@@ -266,7 +267,7 @@ describe("faults", () => {
     expect(chunk.toString()).toContain("an answer without an end")
     expect(simulator.counters.openStreams).toBe(1)
     response.destroy()
-    while (simulator.counters.openStreams > 0) await new Promise((next) => setImmediate(next))
+    await until(() => simulator.counters.openStreams === 0)
     expect(simulator.counters.abortedStreams).toBe(aborted + 1)
     expect(simulator.counters.lastAbortMillis).toBe(clock.millis)
   })
