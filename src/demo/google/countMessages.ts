@@ -8,7 +8,7 @@ import { claudeTokens } from "./claudeUsage.ts"
 import { validateCounted } from "./claudeValidate.ts"
 import { publisherModelMissing } from "./errors.ts"
 import { isServedClaude } from "./models.ts"
-import type { Call, Operation } from "./operations.ts"
+import type { Call, Operation } from "./operation.ts"
 
 const answer = ({ route, headers, body, serial, now, acceptForeignSignatures }: Call): Answer => {
   const requestId = claudeId("req_vrtx_011C", `${serial} ${now}`)

@@ -4,7 +4,7 @@
 import { answerText } from "./answerText.ts"
 import type { SimulatedEndpoint } from "./endpoints.ts"
 import { invalidArgument } from "./errors.ts"
-import type { Call } from "./operations.ts"
+import type { Call } from "./operation.ts"
 import type { Predict } from "./predict.ts"
 import { either, faultMessage, integer, isRecord, list, nullable, number, record, text, withoutNulls } from "./shapes/open.ts"
 import type { Check } from "./shapes/open.ts"

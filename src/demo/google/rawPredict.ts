@@ -14,7 +14,7 @@ import type { GoogleError } from "./errors.ts"
 import { applyFault } from "./faults.ts"
 import type { FaultWire } from "./faults.ts"
 import { answeredClaude, claudeFacts, isServedClaude } from "./models.ts"
-import type { Call, Operation } from "./operations.ts"
+import type { Call, Operation } from "./operation.ts"
 
 /** Without checks a body is taken as it is, as long as the reply can be made from it. */
 const unchecked = (body: unknown): ClaudeVerdict<MessagesRequest> => {
