@@ -4,7 +4,7 @@
 import { invalidArgument } from "./errors.ts"
 import type { GoogleError } from "./errors.ts"
 import { drawJpeg, drawPng } from "./pictures.ts"
-import type { Predict } from "./predict.ts"
+import type { Predict } from "./prediction.ts"
 import { bool, closedRecord, faultMessage, integer, list, number, record, text, word } from "./shapes/open.ts"
 import type { Check } from "./shapes/open.ts"
 

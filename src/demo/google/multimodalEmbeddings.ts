@@ -3,7 +3,7 @@
 
 import { invalidArgument } from "./errors.ts"
 import { embeddingFacts } from "./models.ts"
-import type { Predict } from "./predict.ts"
+import type { Predict } from "./prediction.ts"
 import { closedRecord, faultMessage, integer, list, nullable, text, withoutNulls } from "./shapes/open.ts"
 import type { Check, Fault } from "./shapes/open.ts"
 import { textTokens } from "./usage.ts"

@@ -4,7 +4,6 @@
 import { errorAnswer, jsonAnswer } from "./answers.ts"
 import type { Answer } from "./answers.ts"
 import { invalidArgument } from "./errors.ts"
-import type { GoogleError } from "./errors.ts"
 import { applyFault, unaryWire } from "./faults.ts"
 import { isGeminiTarget, serviceOf, unknownModel } from "./gemini.ts"
 import { drawImages } from "./imagen.ts"
@@ -13,20 +12,10 @@ import type { ModelKind } from "./models.ts"
 import { embedMedia } from "./multimodalEmbeddings.ts"
 import type { Call, Operation } from "./operation.ts"
 import { answerInstances } from "./predictDialect.ts"
+import type { Predict, PredictRequest } from "./prediction.ts"
 import { isRecord } from "./shapes/open.ts"
 import { embedTexts } from "./textEmbeddings.ts"
 import { validateShape } from "./validate.ts"
-
-/** The checked outer shape; each model reads the rest its own way. */
-export interface PredictRequest {
-  readonly instances: ReadonlyArray<unknown>
-  readonly parameters?: unknown
-}
-
-/** What a model makes of a call: its body, or why it refuses. */
-export type Prediction = { readonly body: Readonly<Record<string, unknown>> } | { readonly error: GoogleError }
-
-export type Predict = (request: PredictRequest, call: Call) => Prediction
 
 const notHere: Predict = (_request, { route }) => ({
   error: invalidArgument(`${route.target.id} is not supported for predict. Please use embedContent.`)
