@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto"
 import { blocksOf, sourceOf } from "./claudeRequest.ts"
 import type { Block, MessagesRequest } from "./claudeRequest.ts"
-import type { ReplyBlock } from "./claudeReplies.ts"
+import type { ReplyBlock } from "./claudeReplyTypes.ts"
 import { lastUserText, pendingResponses } from "./request.ts"
 import type { GenerateRequest } from "./request.ts"
 

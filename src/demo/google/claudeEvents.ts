@@ -2,7 +2,7 @@
 // It must not know sockets nor faults; provider facts: recorded bodies and streams of Vertex AI.
 
 import { textPieces } from "./chunks.ts"
-import type { ClaudeReply, ReplyBlock } from "./claudeReplies.ts"
+import type { ClaudeReply, ReplyBlock } from "./claudeReplyTypes.ts"
 import { textTokens } from "./usage.ts"
 
 type Json = Readonly<Record<string, unknown>>

@@ -6,33 +6,14 @@ import { answerText, thoughtText } from "./answerText.ts"
 import { citedBlocks, searchBlocks } from "./claudeCitations.ts"
 import { conversation, forcesTool, formatOf, thinks } from "./claudeRequest.ts"
 import type { MessagesRequest } from "./claudeRequest.ts"
+import type { ClaudeReply, ReplyBlock } from "./claudeReplyTypes.ts"
 import { claudeInput } from "./claudeUsage.ts"
-import type { ClaudeInput } from "./claudeUsage.ts"
 import { claudeFacts } from "./models.ts"
 import { lastUserText } from "./request.ts"
 import type { GenerateRequest } from "./request.ts"
 import { issueSignature } from "./signatures.ts"
 import { planCalls } from "./toolCalls.ts"
 import { textTokens } from "./usage.ts"
-
-type Json = Readonly<Record<string, unknown>>
-
-/** A block of the answer as the unary body writes it. */
-export interface ReplyBlock extends Json {
-  readonly type: string
-}
-
-export interface ClaudeReply {
-  readonly content: ReadonlyArray<ReplyBlock>
-  readonly stopReason: string
-  readonly stopSequence: string | null
-  /** Only models that tell why they stopped have the member at all. */
-  readonly stopDetails?: Json
-  readonly input: ClaudeInput
-  readonly outputTokens: number
-  readonly thinkingTokens: number
-  readonly searches: number
-}
 
 /** What the user's words ask the simulator to show; the long words are those Anthropic documents for the same purpose. */
 const asked = {
