@@ -3,6 +3,7 @@
 
 import type { Backend, Part } from "./request.ts"
 import type { Candidate, Reply } from "./replies.ts"
+import { textPieces } from "./textPieces.ts"
 import { textTokens, totalOf } from "./usage.ts"
 
 export interface Identity {
@@ -72,22 +73,6 @@ export const unaryBody = (reply: Reply, identity: Identity): Json => {
     ...indexField(identity, index)
   }))
   return { candidates, usageMetadata, ...identityFields(identity) }
-}
-
-const charactersPerChunk = 24
-
-/** Cuts text behind white space into pieces of about six tokens; never inside a surrogate pair. */
-export const textPieces = (text: string): ReadonlyArray<string> => {
-  const pieces: Array<string> = []
-  let piece = ""
-  for (const word of text.match(/\S*\s*/gu) ?? []) {
-    if (piece !== "" && piece.length + word.length > charactersPerChunk) {
-      pieces.push(piece)
-      piece = ""
-    }
-    piece += word
-  }
-  return piece === "" ? pieces : [...pieces, piece]
 }
 
 const isPlainText = (part: Part): boolean => part.text !== undefined && !part.thought && part.thoughtSignature === undefined

@@ -1,8 +1,8 @@
 // A reply of the simulated Claude as the service writes it: one JSON value, or the events of a stream.
 // It must not know sockets nor faults; provider facts: recorded bodies and streams of Vertex AI.
 
-import { textPieces } from "./chunks.ts"
 import type { ClaudeReply, ReplyBlock } from "./claudeReplyTypes.ts"
+import { textPieces } from "./textPieces.ts"
 import { textTokens } from "./usage.ts"
 
 type Json = Readonly<Record<string, unknown>>

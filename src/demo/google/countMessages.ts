@@ -4,10 +4,10 @@
 import { errorAnswer } from "./answers.ts"
 import type { Answer } from "./answers.ts"
 import { claudeError, claudeId, claudeJson } from "./claudeAnswers.ts"
+import { isServedClaude } from "./claudeModels.ts"
 import { claudeTokens } from "./claudeUsage.ts"
 import { validateCounted } from "./claudeValidate.ts"
 import { publisherModelMissing } from "./errors.ts"
-import { isServedClaude } from "./models.ts"
 import type { Call, Operation } from "./operation.ts"
 
 const answer = ({ route, headers, body, serial, now, acceptForeignSignatures }: Call): Answer => {

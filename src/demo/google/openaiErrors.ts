@@ -3,7 +3,7 @@
 
 import { jsonAnswer } from "./answers.ts"
 import type { Answer } from "./answers.ts"
-import type { SimulatedEndpoint } from "./endpoints.ts"
+import type { SimulatedEndpoint } from "./endpoint.ts"
 
 export interface ContainerError {
   readonly status: number

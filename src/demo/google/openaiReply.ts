@@ -1,8 +1,8 @@
 // A reply as chat completions: one completion, or the chunks of a stream.
 // It must not know sockets or requests; framing facts: recorded answers of hosts that speak the same schema.
 
-import { textPieces } from "./chunks.ts"
 import type { Candidate, Reply } from "./replies.ts"
+import { textPieces } from "./textPieces.ts"
 import { textTokens, totalOf } from "./usage.ts"
 
 export type Json = Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@
 // It must not depend on any particular operation.
 
 import type { Answer } from "./answers.ts"
-import type { SimulatedEndpoint } from "./endpoints.ts"
+import type { SimulatedEndpoint } from "./endpoint.ts"
 import type { Route } from "./routes.ts"
 
 export interface Call {

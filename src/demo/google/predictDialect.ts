@@ -2,7 +2,7 @@
 // It must not know HTTP; provider facts: publicly quoted answers of Model Garden containers.
 
 import { answerText } from "./answerText.ts"
-import type { SimulatedEndpoint } from "./endpoints.ts"
+import type { SimulatedEndpoint } from "./endpoint.ts"
 import { invalidArgument } from "./errors.ts"
 import type { Call } from "./operation.ts"
 import type { Predict } from "./prediction.ts"
