@@ -2,7 +2,7 @@
 // It must not know bodies, rules nor models; provider facts: recorded answers of Vertex AI.
 
 import { createHash } from "node:crypto"
-import type { Answer, Step } from "./answers.ts"
+import type { Answer, Step } from "./shared/answers.ts"
 import { claudeFrame } from "./claudeEvents.ts"
 import type { ClaudeEvent } from "./claudeEvents.ts"
 

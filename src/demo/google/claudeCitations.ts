@@ -5,8 +5,8 @@ import { createHash } from "node:crypto"
 import { blocksOf, sourceOf } from "./claudeRequest.ts"
 import type { Block, MessagesRequest } from "./claudeRequest.ts"
 import type { ReplyBlock } from "./claudeReplyTypes.ts"
-import { lastUserText, pendingResponses } from "./request.ts"
-import type { GenerateRequest } from "./request.ts"
+import { lastUserText, pendingResponses } from "./shared/generateRequest.ts"
+import type { GenerateRequest } from "./shared/generateRequest.ts"
 
 const wants = (block: Block): boolean =>
   typeof block.citations === "object" && block.citations !== null && "enabled" in block.citations && block.citations.enabled === true

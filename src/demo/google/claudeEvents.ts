@@ -2,8 +2,8 @@
 // It must not know sockets nor faults; provider facts: recorded bodies and streams of Vertex AI.
 
 import type { ClaudeReply, ReplyBlock } from "./claudeReplyTypes.ts"
-import { textPieces } from "./textPieces.ts"
-import { textTokens } from "./usage.ts"
+import { textPieces } from "./shared/textPieces.ts"
+import { textTokens } from "./shared/usage.ts"
 
 type Json = Readonly<Record<string, unknown>>
 

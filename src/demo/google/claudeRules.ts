@@ -6,7 +6,7 @@ import type { ClaudeFacts } from "./claudeModels.ts"
 import { blocksOf, forcesTool, formatOf, sourceOf, thinks, turnsOf } from "./claudeRequest.ts"
 import type { Block, MessagesRequest, Placed, Source, Turn } from "./claudeRequest.ts"
 import { claudeTokens } from "./claudeUsage.ts"
-import { issueSignature, signatureOwner } from "./signatures.ts"
+import { issueSignature, signatureOwner } from "./shared/signatures.ts"
 
 export interface ClaudeContext {
   readonly model: string

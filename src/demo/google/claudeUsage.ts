@@ -3,7 +3,7 @@
 
 import { blocksOf, conversation, sourceOf } from "./claudeRequest.ts"
 import type { Block, CacheControl, MessagesRequest } from "./claudeRequest.ts"
-import { promptTokens, textTokens, totalOf } from "./usage.ts"
+import { promptTokens, textTokens, totalOf } from "./shared/usage.ts"
 
 type Prompt = Omit<MessagesRequest, "max_tokens">
 

@@ -2,8 +2,8 @@
 // It must not know sockets or requests; framing facts: recorded answers of hosts that speak the same schema.
 
 import type { Candidate, Reply } from "./replies.ts"
-import { textPieces } from "./textPieces.ts"
-import { textTokens, totalOf } from "./usage.ts"
+import { textPieces } from "./shared/textPieces.ts"
+import { textTokens, totalOf } from "./shared/usage.ts"
 
 export type Json = Readonly<Record<string, unknown>>
 

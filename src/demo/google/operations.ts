@@ -7,10 +7,10 @@ import { batchEmbedContents, embedContent } from "./embedContent.ts"
 import { generateContent } from "./generateContent.ts"
 import { openaiChat } from "./openaiChat.ts"
 import { openaiEmbeddings } from "./openaiEmbeddings.ts"
-import type { Operation } from "./operation.ts"
+import type { Operation } from "./shared/operation.ts"
 import { predict } from "./predict.ts"
 import { rawPredict } from "./rawPredict.ts"
-import type { Route } from "./routes.ts"
+import type { Route } from "./shared/routes.ts"
 
 const operations: ReadonlyArray<Operation> = [
   generateContent, countTokens, countMessages, rawPredict, openaiChat, openaiEmbeddings, predict, embedContent, batchEmbedContents

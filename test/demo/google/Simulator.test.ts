@@ -2,8 +2,8 @@ import { createSign, generateKeyPairSync } from "node:crypto"
 import { once } from "node:events"
 import { request as httpRequest } from "node:http"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { streamAnswer } from "../../../src/demo/google/answers.ts"
-import { applyFault } from "../../../src/demo/google/faults.ts"
+import { streamAnswer } from "../../../src/demo/google/shared/answers.ts"
+import { applyFault } from "../../../src/demo/google/shared/faults.ts"
 import { makeSimulator } from "../../../src/demo/google/Simulator.ts"
 
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 })

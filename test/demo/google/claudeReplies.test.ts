@@ -3,7 +3,7 @@ import { claudeBody, claudeEvents, claudeFrame } from "../../../src/demo/google/
 import type { ClaudeEvent, ClaudeIdentity } from "../../../src/demo/google/claudeEvents.ts"
 import { claudeReply } from "../../../src/demo/google/claudeReplies.ts"
 import type { MessagesRequest } from "../../../src/demo/google/claudeRequest.ts"
-import { signatureOwner } from "../../../src/demo/google/signatures.ts"
+import { signatureOwner } from "../../../src/demo/google/shared/signatures.ts"
 import { loudlySkipped, schemaOracle, sharedDir } from "../../support/shared.ts"
 
 const ask = (text: string, more: Partial<MessagesRequest> = {}): MessagesRequest =>

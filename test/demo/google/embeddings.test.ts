@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { embed, shorten } from "../../../src/demo/google/vectors.ts"
+import { embed, shorten } from "../../../src/demo/google/shared/vectors.ts"
 import { loudlySkipped, schemaOracle, sharedDir } from "../../support/shared.ts"
 import { asking, place } from "./asking.ts"
 

@@ -1,7 +1,7 @@
 import { inflateSync } from "node:zlib"
 import { describe, expect, it } from "vitest"
-import { drawJpeg, drawPng } from "../../../src/demo/google/pictures.ts"
-import { embed } from "../../../src/demo/google/vectors.ts"
+import { drawJpeg, drawPng } from "../../../src/demo/google/shared/pictures.ts"
+import { embed } from "../../../src/demo/google/shared/vectors.ts"
 import { asking, place } from "./asking.ts"
 
 const now = 1_800_000_000_000

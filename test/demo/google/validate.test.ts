@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import { readShape, validateCount, validateGenerate, validateShape } from "../../../src/demo/google/validate.ts"
 import type { Service } from "../../../src/demo/google/validate.ts"
-import { issueSignature } from "../../../src/demo/google/signatures.ts"
+import { issueSignature } from "../../../src/demo/google/shared/signatures.ts"
 import { recordedRequests, schemaJudge, sharedFolder } from "./judge.ts"
 import { mutate, seeded } from "./mutate.ts"
 

@@ -1,7 +1,7 @@
 // Values that fit a JSON Schema or Google's OpenAPI subset, pulled from the user's words where they offer something.
 // It must not know requests or tools; deterministic, bounded in depth.
 
-import type { JsonSchema } from "./request.ts"
+import type { JsonSchema } from "./generateRequest.ts"
 
 export interface Hints {
   /** The user's words. */

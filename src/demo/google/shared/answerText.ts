@@ -1,8 +1,8 @@
 // The words of a simulated answer: a greeting, a quotation of the prompt, a report on tool results and media.
 // It must not know framing, token counts or safety.
 
-import { lastUserContent, lastUserText, partsOf, pendingResponses } from "./request.ts"
-import type { GenerateRequest, Part } from "./request.ts"
+import { lastUserContent, lastUserText, partsOf, pendingResponses } from "./generateRequest.ts"
+import type { GenerateRequest, Part } from "./generateRequest.ts"
 import { synthesise, placesIn } from "./schemaValues.ts"
 
 const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most)}...` : text)

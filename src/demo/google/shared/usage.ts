@@ -1,8 +1,8 @@
 // Plausible token counts: four characters a token, fixed prices for media, split by modality as Google reports them.
 // It must not know how a reply is framed.
 
-import { partsOf } from "./request.ts"
-import type { GenerateRequest, Part } from "./request.ts"
+import { partsOf } from "./generateRequest.ts"
+import type { GenerateRequest, Part } from "./generateRequest.ts"
 
 export interface ModalityCount {
   readonly modality: string

@@ -2,7 +2,7 @@
 // It must not know requests or replies; provider fact: a signature of one issuer is "corrupted" or "invalid" for every other.
 
 import { createHash, createHmac, timingSafeEqual } from "node:crypto"
-import type { Backend } from "./request.ts"
+import type { Backend } from "./generateRequest.ts"
 
 const magic = Buffer.from([0x12, 0x9a, 0x5e, 0x51])
 const key = "simulated Google services"

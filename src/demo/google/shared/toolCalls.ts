@@ -1,8 +1,8 @@
 // Which declared functions the simulated model calls for the user's words, and with which arguments.
 // It must not know how a reply is framed, counted or signed.
 
-import { declarationsOf, lastUserText, pendingResponses } from "./request.ts"
-import type { FunctionDeclaration, GenerateRequest } from "./request.ts"
+import { declarationsOf, lastUserText, pendingResponses } from "./generateRequest.ts"
+import type { FunctionDeclaration, GenerateRequest } from "./generateRequest.ts"
 import { placesIn, synthesise } from "./schemaValues.ts"
 
 export interface PlannedCall {
