@@ -2,9 +2,9 @@
 // It must not know sockets or credentials.
 
 import { countMessages } from "./countMessages.ts"
-import { countTokens } from "./countTokens.ts"
-import { batchEmbedContents, embedContent } from "./embedContent.ts"
-import { generateContent } from "./generateContent.ts"
+import { countTokens } from "./gemini/countTokens.ts"
+import { batchEmbedContents, embedContent } from "./gemini/embedContent.ts"
+import { generateContent } from "./gemini/generateContent.ts"
 import { openaiChat } from "./openaiChat.ts"
 import { openaiEmbeddings } from "./openaiEmbeddings.ts"
 import type { Operation } from "./shared/operation.ts"

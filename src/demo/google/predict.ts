@@ -5,7 +5,7 @@ import { errorAnswer, jsonAnswer } from "./shared/answers.ts"
 import type { Answer } from "./shared/answers.ts"
 import { invalidArgument } from "./shared/errors.ts"
 import { applyFault, unaryWire } from "./shared/faults.ts"
-import { isGeminiTarget, serviceOf, unknownModel } from "./gemini.ts"
+import { isGeminiTarget, serviceOf, unknownModel } from "./gemini/targets.ts"
 import { drawImages } from "./imagen.ts"
 import { modelKind } from "./shared/models.ts"
 import type { ModelKind } from "./shared/models.ts"
@@ -15,7 +15,7 @@ import { answerInstances } from "./predictDialect.ts"
 import type { Predict, PredictRequest } from "./prediction.ts"
 import { isRecord } from "./shapes/open.ts"
 import { embedTexts } from "./textEmbeddings.ts"
-import { validateShape } from "./validate.ts"
+import { validateShape } from "./gemini/validate.ts"
 
 const notHere: Predict = (_request, { route }) => ({
   error: invalidArgument(`${route.target.id} is not supported for predict. Please use embedContent.`)

@@ -8,7 +8,7 @@ import type { Call } from "./shared/operation.ts"
 import type { Predict } from "./prediction.ts"
 import { either, faultMessage, integer, isRecord, list, nullable, number, record, text, withoutNulls } from "./shapes/open.ts"
 import type { Check } from "./shapes/open.ts"
-import { limited } from "./replies.ts"
+import { limited } from "./gemini/replies.ts"
 import type { GenerateRequest } from "./shared/generateRequest.ts"
 import { embed } from "./shared/vectors.ts"
 

@@ -1,20 +1,20 @@
 // The operations embedContent (both services) and batchEmbedContents (Gemini API).
 // It must not know sockets or credentials; provider facts: recorded answers, publicly quoted refusals.
 
-import { errorAnswer, jsonAnswer } from "./shared/answers.ts"
-import type { Answer } from "./shared/answers.ts"
-import { invalidArgument } from "./shared/errors.ts"
-import type { GoogleError } from "./shared/errors.ts"
-import { applyFault, unaryWire } from "./shared/faults.ts"
-import { serviceOf, unknownModel } from "./gemini.ts"
-import { embeddingFacts, modelKind } from "./shared/models.ts"
-import type { Call, Operation } from "./shared/operation.ts"
-import type { Backend, Content } from "./shared/generateRequest.ts"
-import { partsOf } from "./shared/generateRequest.ts"
-import { promptTokens, totalOf } from "./shared/usage.ts"
-import type { ModalityCount } from "./shared/usage.ts"
+import { errorAnswer, jsonAnswer } from "../shared/answers.ts"
+import type { Answer } from "../shared/answers.ts"
+import { invalidArgument } from "../shared/errors.ts"
+import type { GoogleError } from "../shared/errors.ts"
+import { applyFault, unaryWire } from "../shared/faults.ts"
+import { serviceOf, unknownModel } from "./targets.ts"
+import { embeddingFacts, modelKind } from "../shared/models.ts"
+import type { Call, Operation } from "../shared/operation.ts"
+import type { Backend, Content } from "../shared/generateRequest.ts"
+import { partsOf } from "../shared/generateRequest.ts"
+import { promptTokens, totalOf } from "../shared/usage.ts"
+import type { ModalityCount } from "../shared/usage.ts"
 import { validateShape } from "./validate.ts"
-import { eightDigits, embed, shorten } from "./shared/vectors.ts"
+import { eightDigits, embed, shorten } from "../shared/vectors.ts"
 
 interface Settings {
   readonly taskType?: string

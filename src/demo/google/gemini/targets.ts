@@ -1,12 +1,12 @@
 // What the operations on published models share: which routes are Gemini's, which models exist, how an unknown one is refused.
 // It must not know sockets, bodies or replies.
 
-import { googleError, publisherModelMissing } from "./shared/errors.ts"
-import type { GoogleError } from "./shared/errors.ts"
-import { isFault } from "./shared/faults.ts"
-import { modelKind } from "./shared/models.ts"
-import type { ModelKind } from "./shared/models.ts"
-import type { Route } from "./shared/routes.ts"
+import { googleError, publisherModelMissing } from "../shared/errors.ts"
+import type { GoogleError } from "../shared/errors.ts"
+import { isFault } from "../shared/faults.ts"
+import { modelKind } from "../shared/models.ts"
+import type { ModelKind } from "../shared/models.ts"
+import type { Route } from "../shared/routes.ts"
 import type { Service } from "./validate.ts"
 
 /** Gemini is served under `publishers/google`, under the Gemini API, and by tuned endpoints. */

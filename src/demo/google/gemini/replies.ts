@@ -2,19 +2,19 @@
 // It must not know HTTP, streaming or how JSON is framed.
 
 import { createHash } from "node:crypto"
-import { answerText, thoughtText } from "./shared/answerText.ts"
-import { modelFacts } from "./shared/models.ts"
-import type { ModelFacts } from "./shared/models.ts"
-import { drawJpeg, drawPng } from "./shared/pictures.ts"
-import { lastUserText, pendingResponses, toolKinds } from "./shared/generateRequest.ts"
-import type { Backend, GenerateRequest, Part } from "./shared/generateRequest.ts"
+import { answerText, thoughtText } from "../shared/answerText.ts"
+import { modelFacts } from "../shared/models.ts"
+import type { ModelFacts } from "../shared/models.ts"
+import { drawJpeg, drawPng } from "../shared/pictures.ts"
+import { lastUserText, pendingResponses, toolKinds } from "../shared/generateRequest.ts"
+import type { Backend, GenerateRequest, Part } from "../shared/generateRequest.ts"
 import { blockingCategory, ratings, safetyTrigger } from "./safety.ts"
 import type { SafetyRating } from "./safety.ts"
 import { executedCode, groundingFor } from "./serverTools.ts"
-import { issueSignature } from "./shared/signatures.ts"
-import { planCalls } from "./shared/toolCalls.ts"
-import { cachedTokens, promptTokens, textTokens } from "./shared/usage.ts"
-import type { ModalityCount } from "./shared/usage.ts"
+import { issueSignature } from "../shared/signatures.ts"
+import { planCalls } from "../shared/toolCalls.ts"
+import { cachedTokens, promptTokens, textTokens } from "../shared/usage.ts"
+import type { ModalityCount } from "../shared/usage.ts"
 
 export interface Candidate {
   readonly parts: ReadonlyArray<Part>

@@ -1,10 +1,10 @@
 // A reply as the JSON values the services write: one for a unary answer, a sequence for a stream.
 // It must not know sockets nor SSE; what differs between the two services is taken from recordings.
 
-import type { Backend, Part } from "./shared/generateRequest.ts"
+import type { Backend, Part } from "../shared/generateRequest.ts"
 import type { Candidate, Reply } from "./replies.ts"
-import { textPieces } from "./shared/textPieces.ts"
-import { textTokens, totalOf } from "./shared/usage.ts"
+import { textPieces } from "../shared/textPieces.ts"
+import { textTokens, totalOf } from "../shared/usage.ts"
 
 export interface Identity {
   readonly backend: Backend

@@ -1,13 +1,13 @@
 // The operation countTokens, in the form of each service.
 // It must not know sockets or credentials.
 
-import { errorAnswer, jsonAnswer } from "./shared/answers.ts"
-import type { Answer } from "./shared/answers.ts"
-import { isGeminiTarget, modelOf, serviceOf, unknownModel } from "./gemini.ts"
-import { modelKind } from "./shared/models.ts"
-import type { Call, Operation } from "./shared/operation.ts"
-import type { CountRequest, GenerateRequest } from "./shared/generateRequest.ts"
-import { billableCharacters, cachedTokens, promptTokens, totalOf } from "./shared/usage.ts"
+import { errorAnswer, jsonAnswer } from "../shared/answers.ts"
+import type { Answer } from "../shared/answers.ts"
+import { isGeminiTarget, modelOf, serviceOf, unknownModel } from "./targets.ts"
+import { modelKind } from "../shared/models.ts"
+import type { Call, Operation } from "../shared/operation.ts"
+import type { CountRequest, GenerateRequest } from "../shared/generateRequest.ts"
+import { billableCharacters, cachedTokens, promptTokens, totalOf } from "../shared/usage.ts"
 import { validateCount } from "./validate.ts"
 
 const kinds = ["chat", "text-embedding", "content-embedding"] as const

@@ -1,8 +1,8 @@
 // Safety ratings of the simulated services and the words that make them refuse.
 // It must not know how a reply is framed.
 
-import { lastUserText } from "./shared/generateRequest.ts"
-import type { Backend, GenerateRequest } from "./shared/generateRequest.ts"
+import { lastUserText } from "../shared/generateRequest.ts"
+import type { Backend, GenerateRequest } from "../shared/generateRequest.ts"
 
 export interface SafetyRating {
   readonly category: string

@@ -1,14 +1,14 @@
 // The verdict on a request body: shape first (comparable with a schema validator), then the rules of meaning.
 // It must not know sockets, routes or replies.
 
-import { badRequest, googleError } from "./shared/errors.ts"
-import type { GoogleError } from "./shared/errors.ts"
-import type { Backend, CountRequest, GenerateRequest } from "./shared/generateRequest.ts"
+import { badRequest, googleError } from "../shared/errors.ts"
+import type { GoogleError } from "../shared/errors.ts"
+import type { Backend, CountRequest, GenerateRequest } from "../shared/generateRequest.ts"
 import { breachedRule } from "./rules.ts"
-import { readGemini } from "./shapes/gemini.ts"
-import { snake } from "./shapes/shape.ts"
-import type { Reading } from "./shapes/shape.ts"
-import { readVertex, readVertexBeta } from "./shapes/vertex.ts"
+import { readGemini } from "../shapes/gemini.ts"
+import { snake } from "../shapes/shape.ts"
+import type { Reading } from "../shapes/shape.ts"
+import { readVertex, readVertexBeta } from "../shapes/vertex.ts"
 
 export type Entry =
   | "GenerateContentRequest"

@@ -1,13 +1,13 @@
 // What Google refuses in a request of the right shape: turns, signatures, tool mixes, thinking knobs, ranges.
 // It must not know HTTP; provider facts: recorded and publicly quoted refusals, Google's thinking and signature pages.
 
-import { googleError } from "./shared/errors.ts"
-import type { GoogleError } from "./shared/errors.ts"
-import { modelFacts } from "./shared/models.ts"
-import type { ModelFacts } from "./shared/models.ts"
-import { declarationsOf, partsOf, toolKinds } from "./shared/generateRequest.ts"
-import type { Backend, Content, GenerateRequest, Part } from "./shared/generateRequest.ts"
-import { signatureOwner, skipSignature } from "./shared/signatures.ts"
+import { googleError } from "../shared/errors.ts"
+import type { GoogleError } from "../shared/errors.ts"
+import { modelFacts } from "../shared/models.ts"
+import type { ModelFacts } from "../shared/models.ts"
+import { declarationsOf, partsOf, toolKinds } from "../shared/generateRequest.ts"
+import type { Backend, Content, GenerateRequest, Part } from "../shared/generateRequest.ts"
+import { signatureOwner, skipSignature } from "../shared/signatures.ts"
 
 export interface RuleContext {
   readonly backend: Backend

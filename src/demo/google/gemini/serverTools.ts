@@ -1,8 +1,8 @@
 // What Google's own tools leave in an answer: search grounding, executed code, browser actions.
 // It must not know functions the caller declared.
 
-import { lastUserText } from "./shared/generateRequest.ts"
-import type { GenerateRequest, Part } from "./shared/generateRequest.ts"
+import { lastUserText } from "../shared/generateRequest.ts"
+import type { GenerateRequest, Part } from "../shared/generateRequest.ts"
 
 const sources = [
   { title: "example.com", uri: "https://vertexaisearch.cloud.google.com/grounding-api-redirect/demo-1" },
