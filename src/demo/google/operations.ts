@@ -1,7 +1,7 @@
 // The table of operations the simulated services know; a further one is one file and one line here.
 // It must not know sockets or credentials.
 
-import { countMessages } from "./countMessages.ts"
+import { countMessages } from "./claude/countMessages.ts"
 import { countTokens } from "./gemini/countTokens.ts"
 import { batchEmbedContents, embedContent } from "./gemini/embedContent.ts"
 import { generateContent } from "./gemini/generateContent.ts"
@@ -9,7 +9,7 @@ import { openaiChat } from "./openaiChat.ts"
 import { openaiEmbeddings } from "./openaiEmbeddings.ts"
 import type { Operation } from "./shared/operation.ts"
 import { predict } from "./predict.ts"
-import { rawPredict } from "./rawPredict.ts"
+import { rawPredict } from "./claude/rawPredict.ts"
 import type { Route } from "./shared/routes.ts"
 
 const operations: ReadonlyArray<Operation> = [

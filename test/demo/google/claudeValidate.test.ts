@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { validateCounted, validateMessages } from "../../../src/demo/google/claudeValidate.ts"
+import { validateCounted, validateMessages } from "../../../src/demo/google/claude/validate.ts"
 import { readClaude } from "../../../src/demo/google/shapes/claude.ts"
 import type { ModelViolation } from "../../../src/demo/google/shapes/modelShape.ts"
 import { issueSignature } from "../../../src/demo/google/shared/signatures.ts"

@@ -1,20 +1,20 @@
 // The operations rawPredict and streamRawPredict of Claude on Vertex AI.
 // It must not know sockets or credentials.
 
-import { errorAnswer } from "./shared/answers.ts"
-import type { Answer } from "./shared/answers.ts"
-import { claudeError, claudeErrorValue, claudeId, claudeJson, claudeStream } from "./claudeAnswers.ts"
-import { claudeBody, claudeEvents, claudeFrame } from "./claudeEvents.ts"
-import { answeredClaude, claudeFacts, isServedClaude } from "./claudeModels.ts"
-import { claudeReply } from "./claudeReplies.ts"
-import type { MessagesRequest } from "./claudeRequest.ts"
-import { validateMessages } from "./claudeValidate.ts"
-import type { ClaudeVerdict } from "./claudeValidate.ts"
-import { publisherModelMissing } from "./shared/errors.ts"
-import type { GoogleError } from "./shared/errors.ts"
-import { applyFault } from "./shared/faults.ts"
-import type { FaultWire } from "./shared/faults.ts"
-import type { Call, Operation } from "./shared/operation.ts"
+import { errorAnswer } from "../shared/answers.ts"
+import type { Answer } from "../shared/answers.ts"
+import { claudeError, claudeErrorValue, claudeId, claudeJson, claudeStream } from "./answers.ts"
+import { claudeBody, claudeEvents, claudeFrame } from "./events.ts"
+import { answeredClaude, claudeFacts, isServedClaude } from "./models.ts"
+import { claudeReply } from "./replies.ts"
+import type { MessagesRequest } from "./request.ts"
+import { validateMessages } from "./validate.ts"
+import type { ClaudeVerdict } from "./validate.ts"
+import { publisherModelMissing } from "../shared/errors.ts"
+import type { GoogleError } from "../shared/errors.ts"
+import { applyFault } from "../shared/faults.ts"
+import type { FaultWire } from "../shared/faults.ts"
+import type { Call, Operation } from "../shared/operation.ts"
 
 /** Without checks a body is taken as it is, as long as the reply can be made from it. */
 const unchecked = (body: unknown): ClaudeVerdict<MessagesRequest> => {

@@ -2,11 +2,11 @@
 // It must not know stop reasons, counts nor framing.
 
 import { createHash } from "node:crypto"
-import { blocksOf, sourceOf } from "./claudeRequest.ts"
-import type { Block, MessagesRequest } from "./claudeRequest.ts"
-import type { ReplyBlock } from "./claudeReplyTypes.ts"
-import { lastUserText, pendingResponses } from "./shared/generateRequest.ts"
-import type { GenerateRequest } from "./shared/generateRequest.ts"
+import { blocksOf, sourceOf } from "./request.ts"
+import type { Block, MessagesRequest } from "./request.ts"
+import type { ReplyBlock } from "./replyTypes.ts"
+import { lastUserText, pendingResponses } from "../shared/generateRequest.ts"
+import type { GenerateRequest } from "../shared/generateRequest.ts"
 
 const wants = (block: Block): boolean =>
   typeof block.citations === "object" && block.citations !== null && "enabled" in block.citations && block.citations.enabled === true

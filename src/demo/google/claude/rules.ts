@@ -1,12 +1,12 @@
 // The rules of meaning a well-formed messages body must keep on Vertex AI, each with Anthropic's words.
 // It must not know HTTP nor replies; provider facts: recorded and publicly reported refusals of Anthropic's API and of Vertex AI.
 
-import { answeredClaude, claudeFacts } from "./claudeModels.ts"
-import type { ClaudeFacts } from "./claudeModels.ts"
-import { blocksOf, forcesTool, formatOf, sourceOf, thinks, turnsOf } from "./claudeRequest.ts"
-import type { Block, MessagesRequest, Placed, Source, Turn } from "./claudeRequest.ts"
-import { claudeTokens } from "./claudeUsage.ts"
-import { issueSignature, signatureOwner } from "./shared/signatures.ts"
+import { answeredClaude, claudeFacts } from "./models.ts"
+import type { ClaudeFacts } from "./models.ts"
+import { blocksOf, forcesTool, formatOf, sourceOf, thinks, turnsOf } from "./request.ts"
+import type { Block, MessagesRequest, Placed, Source, Turn } from "./request.ts"
+import { claudeTokens } from "./usage.ts"
+import { issueSignature, signatureOwner } from "../shared/signatures.ts"
 
 export interface ClaudeContext {
   readonly model: string

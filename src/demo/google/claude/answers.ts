@@ -2,9 +2,9 @@
 // It must not know bodies, rules nor models; provider facts: recorded answers of Vertex AI.
 
 import { createHash } from "node:crypto"
-import type { Answer, Step } from "./shared/answers.ts"
-import { claudeFrame } from "./claudeEvents.ts"
-import type { ClaudeEvent } from "./claudeEvents.ts"
+import type { Answer, Step } from "../shared/answers.ts"
+import { claudeFrame } from "./events.ts"
+import type { ClaudeEvent } from "./events.ts"
 
 const statuses = {
   invalid_request_error: 400,

@@ -2,18 +2,18 @@
 // It must not know HTTP, streaming or how JSON is framed.
 
 import { createHash } from "node:crypto"
-import { answerText, thoughtText } from "./shared/answerText.ts"
-import { citedBlocks, searchBlocks } from "./claudeCitations.ts"
-import { claudeFacts } from "./claudeModels.ts"
-import type { ClaudeReply, ReplyBlock } from "./claudeReplyTypes.ts"
-import { conversation, forcesTool, formatOf, thinks } from "./claudeRequest.ts"
-import type { MessagesRequest } from "./claudeRequest.ts"
-import { claudeInput } from "./claudeUsage.ts"
-import { lastUserText } from "./shared/generateRequest.ts"
-import type { GenerateRequest } from "./shared/generateRequest.ts"
-import { issueSignature } from "./shared/signatures.ts"
-import { planCalls } from "./shared/toolCalls.ts"
-import { textTokens } from "./shared/usage.ts"
+import { answerText, thoughtText } from "../shared/answerText.ts"
+import { citedBlocks, searchBlocks } from "./citations.ts"
+import { claudeFacts } from "./models.ts"
+import type { ClaudeReply, ReplyBlock } from "./replyTypes.ts"
+import { conversation, forcesTool, formatOf, thinks } from "./request.ts"
+import type { MessagesRequest } from "./request.ts"
+import { claudeInput } from "./usage.ts"
+import { lastUserText } from "../shared/generateRequest.ts"
+import type { GenerateRequest } from "../shared/generateRequest.ts"
+import { issueSignature } from "../shared/signatures.ts"
+import { planCalls } from "../shared/toolCalls.ts"
+import { textTokens } from "../shared/usage.ts"
 
 /** What the user's words ask the simulator to show; the long words are those Anthropic documents for the same purpose. */
 const asked = {

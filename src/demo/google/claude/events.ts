@@ -1,9 +1,9 @@
 // A reply of the simulated Claude as the service writes it: one JSON value, or the events of a stream.
 // It must not know sockets nor faults; provider facts: recorded bodies and streams of Vertex AI.
 
-import type { ClaudeReply, ReplyBlock } from "./claudeReplyTypes.ts"
-import { textPieces } from "./shared/textPieces.ts"
-import { textTokens } from "./shared/usage.ts"
+import type { ClaudeReply, ReplyBlock } from "./replyTypes.ts"
+import { textPieces } from "../shared/textPieces.ts"
+import { textTokens } from "../shared/usage.ts"
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,7 @@
 // The types of a reply of the simulated Claude: content blocks, stop reason and token counts.
 // It must not depend on how a reply is made or written.
 
-import type { ClaudeInput } from "./claudeUsage.ts"
+import type { ClaudeInput } from "./usage.ts"
 
 type Json = Readonly<Record<string, unknown>>
 

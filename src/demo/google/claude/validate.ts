@@ -2,10 +2,10 @@
 // It must not know sockets, routes or replies.
 
 import { betasOf, refusedBetas } from "./betas.ts"
-import type { CountRequest, MessagesRequest } from "./claudeRequest.ts"
-import { breachedClaudeRule, breachedCountRule } from "./claudeRules.ts"
-import { readClaude } from "./shapes/claude.ts"
-import type { ModelViolation } from "./shapes/modelShape.ts"
+import type { CountRequest, MessagesRequest } from "./request.ts"
+import { breachedClaudeRule, breachedCountRule } from "./rules.ts"
+import { readClaude } from "../shapes/claude.ts"
+import type { ModelViolation } from "../shapes/modelShape.ts"
 
 export interface ClaudeChecking {
   readonly model: string

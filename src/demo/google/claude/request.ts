@@ -1,7 +1,7 @@
 // The types of an accepted messages body, small readers over them, and the same conversation in the words the simulated models answer.
 // It must not know HTTP nor how a reply is made.
 
-import type { Content, FunctionDeclaration, GenerateRequest, JsonSchema, Part } from "./shared/generateRequest.ts"
+import type { Content, FunctionDeclaration, GenerateRequest, JsonSchema, Part } from "../shared/generateRequest.ts"
 
 export interface CacheControl {
   readonly type: "ephemeral"

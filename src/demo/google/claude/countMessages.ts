@@ -1,14 +1,14 @@
 // The operation that counts the tokens of a messages body for Claude: `count-tokens:rawPredict`, where the body names the model.
 // It must not know sockets or credentials.
 
-import { errorAnswer } from "./shared/answers.ts"
-import type { Answer } from "./shared/answers.ts"
-import { claudeError, claudeId, claudeJson } from "./claudeAnswers.ts"
-import { isServedClaude } from "./claudeModels.ts"
-import { claudeTokens } from "./claudeUsage.ts"
-import { validateCounted } from "./claudeValidate.ts"
-import { publisherModelMissing } from "./shared/errors.ts"
-import type { Call, Operation } from "./shared/operation.ts"
+import { errorAnswer } from "../shared/answers.ts"
+import type { Answer } from "../shared/answers.ts"
+import { claudeError, claudeId, claudeJson } from "./answers.ts"
+import { isServedClaude } from "./models.ts"
+import { claudeTokens } from "./usage.ts"
+import { validateCounted } from "./validate.ts"
+import { publisherModelMissing } from "../shared/errors.ts"
+import type { Call, Operation } from "../shared/operation.ts"
 
 const answer = ({ route, headers, body, serial, now, acceptForeignSignatures }: Call): Answer => {
   const requestId = claudeId("req_vrtx_011C", `${serial} ${now}`)

@@ -1,9 +1,9 @@
 // Token counts of a messages body: what the prompt costs, and which of it a prompt cache writes or reads.
 // It must not know replies nor framing.
 
-import { blocksOf, conversation, sourceOf } from "./claudeRequest.ts"
-import type { Block, CacheControl, MessagesRequest } from "./claudeRequest.ts"
-import { promptTokens, textTokens, totalOf } from "./shared/usage.ts"
+import { blocksOf, conversation, sourceOf } from "./request.ts"
+import type { Block, CacheControl, MessagesRequest } from "./request.ts"
+import { promptTokens, textTokens, totalOf } from "../shared/usage.ts"
 
 type Prompt = Omit<MessagesRequest, "max_tokens">
 
