@@ -1,9 +1,9 @@
 // Errors of the OpenAI-compatible containers behind Vertex AI, in the three shapes such containers write.
 // It must not know who raises them; facts: recorded and publicly quoted refusals of hosts that speak the same schema.
 
-import { jsonAnswer } from "./shared/answers.ts"
-import type { Answer } from "./shared/answers.ts"
-import type { SimulatedEndpoint } from "./shared/endpoint.ts"
+import { jsonAnswer } from "../shared/answers.ts"
+import type { Answer } from "../shared/answers.ts"
+import type { SimulatedEndpoint } from "../shared/endpoint.ts"
 
 export interface ContainerError {
   readonly status: number

@@ -1,7 +1,7 @@
 // A checked chat completions body without nulls, and the same conversation in the words the simulated models answer.
 // It must not know HTTP nor how a reply is framed.
 
-import type { Content, GenerateRequest, JsonSchema, Part } from "./shared/generateRequest.ts"
+import type { Content, GenerateRequest, JsonSchema, Part } from "../shared/generateRequest.ts"
 
 interface ContentPart {
   readonly type: string

@@ -1,8 +1,8 @@
 // How hosts of OpenAI's dialect differ from OpenAI: each habit is asked for by a word in the prompt, `demo:quirk-NAME`.
 // It must not know requests or sockets; every habit was seen in recorded answers or in publicly reported ones.
 
-import type { Json } from "./openaiReply.ts"
-import { isRecord } from "./shapes/open.ts"
+import type { Json } from "./reply.ts"
+import { isRecord } from "../shapes/open.ts"
 
 /** An answer on its way out: the values, then the pieces of text they become. */
 export interface Quirk {

@@ -1,15 +1,15 @@
 // Embeddings in OpenAI's dialect, as self-deployed endpoints serve them.
 // It must not know sockets or credentials; format facts: OpenAI's published description of its API.
 
-import { jsonAnswer } from "./shared/answers.ts"
-import type { Answer } from "./shared/answers.ts"
-import { applyFault, unaryWire } from "./shared/faults.ts"
-import { containerRefusal } from "./openaiErrors.ts"
-import type { Call, Operation } from "./shared/operation.ts"
-import { embeddingsRequest } from "./shapes/openai.ts"
-import { faultMessage, withoutNulls } from "./shapes/open.ts"
-import { textTokens } from "./shared/usage.ts"
-import { embed, shorten } from "./shared/vectors.ts"
+import { jsonAnswer } from "../shared/answers.ts"
+import type { Answer } from "../shared/answers.ts"
+import { applyFault, unaryWire } from "../shared/faults.ts"
+import { containerRefusal } from "./errors.ts"
+import type { Call, Operation } from "../shared/operation.ts"
+import { embeddingsRequest } from "../shapes/openai.ts"
+import { faultMessage, withoutNulls } from "../shapes/open.ts"
+import { textTokens } from "../shared/usage.ts"
+import { embed, shorten } from "../shared/vectors.ts"
 
 interface EmbeddingsRequest {
   readonly model: string

@@ -1,9 +1,9 @@
 // A reply as chat completions: one completion, or the chunks of a stream.
 // It must not know sockets or requests; framing facts: recorded answers of hosts that speak the same schema.
 
-import type { Candidate, Reply } from "./gemini/replies.ts"
-import { textPieces } from "./shared/textPieces.ts"
-import { textTokens, totalOf } from "./shared/usage.ts"
+import type { Candidate, Reply } from "../gemini/replies.ts"
+import { textPieces } from "../shared/textPieces.ts"
+import { textTokens, totalOf } from "../shared/usage.ts"
 
 export type Json = Readonly<Record<string, unknown>>
 
