@@ -8,7 +8,7 @@ import { generateContent } from "./gemini/generateContent.ts"
 import { openaiChat } from "./openai/chat.ts"
 import { openaiEmbeddings } from "./openai/embeddings.ts"
 import type { Operation } from "./shared/operation.ts"
-import { predict } from "./predict.ts"
+import { predict } from "./predict/predict.ts"
 import { rawPredict } from "./claude/rawPredict.ts"
 import type { Route } from "./shared/routes.ts"
 

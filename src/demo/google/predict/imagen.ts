@@ -1,12 +1,12 @@
 // Imagen by predict: one prompt, the parameters checked, pictures, Cloud Storage addresses, or the reasons of a filter.
 // It must not know HTTP; provider facts: Google's Imagen reference, recorded answers, publicly quoted refusals.
 
-import { invalidArgument } from "./shared/errors.ts"
-import type { GoogleError } from "./shared/errors.ts"
-import { drawJpeg, drawPng } from "./shared/pictures.ts"
+import { invalidArgument } from "../shared/errors.ts"
+import type { GoogleError } from "../shared/errors.ts"
+import { drawJpeg, drawPng } from "../shared/pictures.ts"
 import type { Predict } from "./prediction.ts"
-import { bool, closedRecord, faultMessage, integer, list, number, record, text, word } from "./shapes/open.ts"
-import type { Check } from "./shapes/open.ts"
+import { bool, closedRecord, faultMessage, integer, list, number, record, text, word } from "../shapes/open.ts"
+import type { Check } from "../shapes/open.ts"
 
 interface Parameters {
   readonly sampleCount?: number

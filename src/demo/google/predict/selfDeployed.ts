@@ -1,16 +1,16 @@
 // Self-deployed endpoints of dialect predict: prompts in, generated text out, in the forms that serving containers are known for; texts in, vectors out.
 // It must not know HTTP; provider facts: publicly quoted answers of Model Garden containers.
 
-import { answerText } from "./shared/answerText.ts"
-import type { SimulatedEndpoint } from "./shared/endpoint.ts"
-import { invalidArgument } from "./shared/errors.ts"
-import type { Call } from "./shared/operation.ts"
+import { answerText } from "../shared/answerText.ts"
+import type { SimulatedEndpoint } from "../shared/endpoint.ts"
+import { invalidArgument } from "../shared/errors.ts"
+import type { Call } from "../shared/operation.ts"
 import type { Predict } from "./prediction.ts"
-import { either, faultMessage, integer, isRecord, list, nullable, number, record, text, withoutNulls } from "./shapes/open.ts"
-import type { Check } from "./shapes/open.ts"
-import { limited } from "./gemini/replies.ts"
-import type { GenerateRequest } from "./shared/generateRequest.ts"
-import { embed } from "./shared/vectors.ts"
+import { either, faultMessage, integer, isRecord, list, nullable, number, record, text, withoutNulls } from "../shapes/open.ts"
+import type { Check } from "../shapes/open.ts"
+import { limited } from "../gemini/replies.ts"
+import type { GenerateRequest } from "../shared/generateRequest.ts"
+import { embed } from "../shared/vectors.ts"
 
 interface Sampling {
   readonly max_tokens?: number

@@ -1,16 +1,16 @@
 // Text embeddings by predict on Vertex AI: instances of content, task type and title.
 // It must not know HTTP; provider facts: recorded answers, publicly quoted refusals, Google's embedding reference.
 
-import { invalidArgument } from "./shared/errors.ts"
-import type { GoogleError } from "./shared/errors.ts"
-import { embeddingFacts } from "./shared/models.ts"
-import type { EmbeddingFacts } from "./shared/models.ts"
+import { invalidArgument } from "../shared/errors.ts"
+import type { GoogleError } from "../shared/errors.ts"
+import { embeddingFacts } from "../shared/models.ts"
+import type { EmbeddingFacts } from "../shared/models.ts"
 import type { Predict } from "./prediction.ts"
-import { bool, closedRecord, faultMessage, integer, list, nullable, text, withoutNulls } from "./shapes/open.ts"
-import type { Check } from "./shapes/open.ts"
-import { taskTypes } from "./shapes/common.ts"
-import { textTokens } from "./shared/usage.ts"
-import { embed, shorten } from "./shared/vectors.ts"
+import { bool, closedRecord, faultMessage, integer, list, nullable, text, withoutNulls } from "../shapes/open.ts"
+import type { Check } from "../shapes/open.ts"
+import { taskTypes } from "../shapes/common.ts"
+import { textTokens } from "../shared/usage.ts"
+import { embed, shorten } from "../shared/vectors.ts"
 
 interface Instance {
   readonly content: string

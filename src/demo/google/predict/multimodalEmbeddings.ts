@@ -1,13 +1,13 @@
 // multimodalembedding@001 by predict: one vector for the text, one for the image, one for each interval of the video.
 // It must not know HTTP; provider facts: Google's multimodal embedding reference.
 
-import { invalidArgument } from "./shared/errors.ts"
-import { embeddingFacts } from "./shared/models.ts"
+import { invalidArgument } from "../shared/errors.ts"
+import { embeddingFacts } from "../shared/models.ts"
 import type { Predict } from "./prediction.ts"
-import { closedRecord, faultMessage, integer, list, nullable, text, withoutNulls } from "./shapes/open.ts"
-import type { Check, Fault } from "./shapes/open.ts"
-import { textTokens } from "./shared/usage.ts"
-import { embed } from "./shared/vectors.ts"
+import { closedRecord, faultMessage, integer, list, nullable, text, withoutNulls } from "../shapes/open.ts"
+import type { Check, Fault } from "../shapes/open.ts"
+import { textTokens } from "../shared/usage.ts"
+import { embed } from "../shared/vectors.ts"
 
 interface Media {
   readonly bytesBase64Encoded?: string

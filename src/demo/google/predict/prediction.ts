@@ -1,8 +1,8 @@
 // What one model makes of a predict call: the checked outer body in, predictions or a refusal out.
 // It must not depend on any particular model.
 
-import type { GoogleError } from "./shared/errors.ts"
-import type { Call } from "./shared/operation.ts"
+import type { GoogleError } from "../shared/errors.ts"
+import type { Call } from "../shared/operation.ts"
 
 /** The checked outer shape; each model reads the rest its own way. */
 export interface PredictRequest {
