@@ -1,13 +1,13 @@
 // Self-deployed endpoints: what each serves, under which host, and how an endpoint that cannot answer refuses.
 // It must not know bodies or credentials; provider facts: Vertex AI's endpoint pages and publicly quoted refusals.
 
-import { errorAnswer, jsonAnswer } from "./shared/answers.ts"
-import type { Answer } from "./shared/answers.ts"
-import type { SimulatedEndpoint } from "./shared/endpoint.ts"
-import { googleError, retryInfo } from "./shared/errors.ts"
-import type { GoogleError } from "./shared/errors.ts"
-import { isFault } from "./shared/faults.ts"
-import type { Route } from "./shared/routes.ts"
+import { errorAnswer, jsonAnswer } from "../shared/answers.ts"
+import type { Answer } from "../shared/answers.ts"
+import type { SimulatedEndpoint } from "../shared/endpoint.ts"
+import { googleError, retryInfo } from "../shared/errors.ts"
+import type { GoogleError } from "../shared/errors.ts"
+import { isFault } from "../shared/faults.ts"
+import type { Route } from "../shared/routes.ts"
 
 export type Endpoints = ReadonlyMap<string, SimulatedEndpoint>
 

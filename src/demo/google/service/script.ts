@@ -1,7 +1,7 @@
 // Answers written by a test in place of the simulated ones: status, headers, raw chunks, delays, the way the connection ends.
 // It must not know Google.
 
-import type { Answer, Step } from "./shared/answers.ts"
+import type { Answer, Step } from "../shared/answers.ts"
 
 export interface ScriptedAnswer {
   /** Which calls take it: those of the token endpoint, all others, or (absent) the next call of any kind. */

@@ -2,7 +2,7 @@
 // It must not know Google.
 
 import type { ServerResponse } from "node:http"
-import type { Answer } from "./shared/answers.ts"
+import type { Answer } from "../shared/answers.ts"
 
 export interface WireCounters {
   openStreams: number

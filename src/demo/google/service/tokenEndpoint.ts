@@ -2,8 +2,8 @@
 // It must not know sockets; provider facts: Google's "OAuth 2.0 for server to server applications" and its error bodies.
 
 import { createHash, createVerify } from "node:crypto"
-import { jsonAnswer } from "./shared/answers.ts"
-import type { Answer } from "./shared/answers.ts"
+import { jsonAnswer } from "../shared/answers.ts"
+import type { Answer } from "../shared/answers.ts"
 
 export interface ServiceAccount {
   readonly clientEmail: string

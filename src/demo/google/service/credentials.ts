@@ -1,9 +1,9 @@
 // Who may call: API keys, express keys, access tokens and projects, refused in Google's words.
 // It must not know bodies or operations; provider facts: recorded 400, 401 and 403 answers.
 
-import { errorInfo, googleError } from "./shared/errors.ts"
-import type { GoogleError } from "./shared/errors.ts"
-import type { Route } from "./shared/routes.ts"
+import { errorInfo, googleError } from "../shared/errors.ts"
+import type { GoogleError } from "../shared/errors.ts"
+import type { Route } from "../shared/routes.ts"
 
 export interface Access {
   readonly apiKeys: ReadonlySet<string>

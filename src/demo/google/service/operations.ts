@@ -1,0 +1,19 @@
+// The table of operations the simulated services know; a further one is one file and one line here.
+// It must not know sockets or credentials.
+
+import { countMessages } from "../claude/countMessages.ts"
+import { countTokens } from "../gemini/countTokens.ts"
+import { batchEmbedContents, embedContent } from "../gemini/embedContent.ts"
+import { generateContent } from "../gemini/generateContent.ts"
+import { openaiChat } from "../openai/chat.ts"
+import { openaiEmbeddings } from "../openai/embeddings.ts"
+import type { Operation } from "../shared/operation.ts"
+import { predict } from "../predict/predict.ts"
+import { rawPredict } from "../claude/rawPredict.ts"
+import type { Route } from "../shared/routes.ts"
+
+const operations: ReadonlyArray<Operation> = [
+  generateContent, countTokens, countMessages, rawPredict, openaiChat, openaiEmbeddings, predict, embedContent, batchEmbedContents
+]
+
+export const findOperation = (route: Route): Operation | undefined => operations.find((operation) => operation.matches(route))
