@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest"
-import { streamChunks, unaryBody } from "../../../src/demo/google/gemini/chunks.ts"
-import type { Identity } from "../../../src/demo/google/gemini/chunks.ts"
-import { drawJpeg, drawPng } from "../../../src/demo/google/shared/pictures.ts"
-import { replyTo } from "../../../src/demo/google/gemini/replies.ts"
-import type { FunctionDeclaration, GenerateRequest, JsonSchema } from "../../../src/demo/google/shared/generateRequest.ts"
-import { placesIn, synthesise } from "../../../src/demo/google/shared/schemaValues.ts"
-import { signatureOwner } from "../../../src/demo/google/shared/signatures.ts"
-import { textPieces } from "../../../src/demo/google/shared/textPieces.ts"
+import { streamChunks, unaryBody } from "../../../../src/demo/google/gemini/chunks.ts"
+import type { Identity } from "../../../../src/demo/google/gemini/chunks.ts"
+import { drawJpeg, drawPng } from "../../../../src/demo/google/shared/pictures.ts"
+import { replyTo } from "../../../../src/demo/google/gemini/replies.ts"
+import type { FunctionDeclaration, GenerateRequest, JsonSchema } from "../../../../src/demo/google/shared/generateRequest.ts"
+import { placesIn, synthesise } from "../../../../src/demo/google/shared/schemaValues.ts"
+import { signatureOwner } from "../../../../src/demo/google/shared/signatures.ts"
+import { textPieces } from "../../../../src/demo/google/shared/textPieces.ts"
 
 const ask = (text: string, more: Partial<GenerateRequest> = {}): GenerateRequest => ({ contents: [{ role: "user", parts: [{ text }] }], ...more })
 const google: Identity = { backend: "google", model: "gemini-2.5-flash", responseId: "r", createTime: "2026-01-01T00:00:00.000000Z" }

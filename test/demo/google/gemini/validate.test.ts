@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
-import { readShape, validateCount, validateGenerate, validateShape } from "../../../src/demo/google/gemini/validate.ts"
-import type { Service } from "../../../src/demo/google/gemini/validate.ts"
-import { issueSignature } from "../../../src/demo/google/shared/signatures.ts"
+import { readShape, validateCount, validateGenerate, validateShape } from "../../../../src/demo/google/gemini/validate.ts"
+import type { Service } from "../../../../src/demo/google/gemini/validate.ts"
+import { issueSignature } from "../../../../src/demo/google/shared/signatures.ts"
 import { recordedRequests, schemaJudge, sharedFolder } from "./judge.ts"
-import { mutate, seeded } from "./mutate.ts"
+import { mutate, seeded } from "../mutate.ts"
 
 const google: Service = { backend: "google", version: "v1beta" }
 const vertex: Service = { backend: "vertex", version: "v1" }
@@ -18,7 +18,7 @@ interface Fixture {
   readonly message?: string
 }
 
-const fixtures: ReadonlyArray<Fixture> = JSON.parse(readFileSync(new URL("../../fixtures/google/verdicts.json", import.meta.url), "utf8"))
+const fixtures: ReadonlyArray<Fixture> = JSON.parse(readFileSync(new URL("../../../fixtures/google/verdicts.json", import.meta.url), "utf8"))
 
 const verdict = (service: Service, model: string, body: unknown): string => {
   const result = validateGenerate(body, { service, model, acceptForeignSignatures: false })

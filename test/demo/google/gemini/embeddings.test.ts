@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { embed, shorten } from "../../../src/demo/google/shared/vectors.ts"
-import { loudlySkipped, schemaOracle, sharedDir } from "../../support/shared.ts"
-import { asking, place } from "./asking.ts"
+import { embed, shorten } from "../../../../src/demo/google/shared/vectors.ts"
+import { loudlySkipped, schemaOracle, sharedDir } from "../../../support/shared.ts"
+import { asking, place } from "../asking.ts"
 
 if (sharedDir() === undefined) loudlySkipped("simulated answers against the published schemas")
 

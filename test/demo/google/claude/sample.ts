@@ -1,5 +1,5 @@
 // Seeded instances of a published JSON Schema: what no recording happens to hold is drawn from the description itself.
-import type { Random } from "./mutate.ts"
+import type { Random } from "../mutate.ts"
 
 interface Schema {
   readonly $ref?: string

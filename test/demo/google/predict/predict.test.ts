@@ -1,8 +1,8 @@
 import { inflateSync } from "node:zlib"
 import { describe, expect, it } from "vitest"
-import { drawJpeg, drawPng } from "../../../src/demo/google/shared/pictures.ts"
-import { embed } from "../../../src/demo/google/shared/vectors.ts"
-import { asking, place } from "./asking.ts"
+import { drawJpeg, drawPng } from "../../../../src/demo/google/shared/pictures.ts"
+import { embed } from "../../../../src/demo/google/shared/vectors.ts"
+import { asking, place } from "../asking.ts"
 
 const now = 1_800_000_000_000
 const { ask } = asking({ projects: ["test-project"], now: () => now })

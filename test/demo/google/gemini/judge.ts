@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Ajv2020 } from "ajv/dist/2020.js"
-import type { Entry, Service } from "../../../src/demo/google/gemini/validate.ts"
+import type { Entry, Service } from "../../../../src/demo/google/gemini/validate.ts"
 
 const shared = process.env["MODEL_GATEWAY_SHARED"] ?? "../shared"
 

@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { request as httpRequest } from "node:http"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { makeSimulator } from "../../../src/demo/google/Simulator.ts"
+import { makeSimulator } from "../../../../src/demo/google/Simulator.ts"
 
 const simulator = makeSimulator({ geminiApiKeys: ["key"], accessTokens: ["token"], projects: ["test-project"], now: () => 1_800_000_000_000 })
 let base = ""

@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { validateCounted, validateMessages } from "../../../src/demo/google/claude/validate.ts"
-import { readClaude } from "../../../src/demo/google/shapes/claude.ts"
-import type { ModelViolation } from "../../../src/demo/google/shapes/modelShape.ts"
-import { issueSignature } from "../../../src/demo/google/shared/signatures.ts"
-import { loudlySkipped, recordings, schemaOracle, sharedDir } from "../../support/shared.ts"
-import type { Recording } from "../../support/shared.ts"
-import { mutate, seeded } from "./mutate.ts"
-import type { Random } from "./mutate.ts"
+import { validateCounted, validateMessages } from "../../../../src/demo/google/claude/validate.ts"
+import { readClaude } from "../../../../src/demo/google/shapes/claude.ts"
+import type { ModelViolation } from "../../../../src/demo/google/shapes/modelShape.ts"
+import { issueSignature } from "../../../../src/demo/google/shared/signatures.ts"
+import { loudlySkipped, recordings, schemaOracle, sharedDir } from "../../../support/shared.ts"
+import type { Recording } from "../../../support/shared.ts"
+import { mutate, seeded } from "../mutate.ts"
+import type { Random } from "../mutate.ts"
 import { sample } from "./sample.ts"
 
 interface Fixture {
@@ -23,7 +23,7 @@ interface Fixture {
 }
 
 const fixtures: ReadonlyArray<Fixture> = JSON.parse(
-  readFileSync(new URL("../../fixtures/google/claude-verdicts.json", import.meta.url), "utf8")
+  readFileSync(new URL("../../../fixtures/google/claude-verdicts.json", import.meta.url), "utf8")
 )
 const question = { anthropic_version: "vertex-2023-10-16", max_tokens: 2000, messages: [{ role: "user", content: "Hi" }] }
 

@@ -1,11 +1,11 @@
 import { request as httpRequest } from "node:http"
 import { once } from "node:events"
 import { describe, expect, it } from "vitest"
-import { demoEndpoints } from "../../../src/demo/google/service/endpoints.ts"
-import { chatRequest, embeddingsRequest } from "../../../src/demo/google/shapes/openai.ts"
-import { loudlySkipped, recordings, schemaOracle, sharedDir } from "../../support/shared.ts"
-import { asking, bearer, place } from "./asking.ts"
-import { mutate, seeded } from "./mutate.ts"
+import { demoEndpoints } from "../../../../src/demo/google/service/endpoints.ts"
+import { chatRequest, embeddingsRequest } from "../../../../src/demo/google/shapes/openai.ts"
+import { loudlySkipped, recordings, schemaOracle, sharedDir } from "../../../support/shared.ts"
+import { asking, bearer, place } from "../asking.ts"
+import { mutate, seeded } from "../mutate.ts"
 
 if (sharedDir() === undefined) loudlySkipped("the simulated dialect of OpenAI against the published schemas")
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest"
-import { claudeBody, claudeEvents, claudeFrame } from "../../../src/demo/google/claude/events.ts"
-import type { ClaudeEvent, ClaudeIdentity } from "../../../src/demo/google/claude/events.ts"
-import { claudeReply } from "../../../src/demo/google/claude/replies.ts"
-import type { MessagesRequest } from "../../../src/demo/google/claude/request.ts"
-import { signatureOwner } from "../../../src/demo/google/shared/signatures.ts"
-import { loudlySkipped, schemaOracle, sharedDir } from "../../support/shared.ts"
+import { claudeBody, claudeEvents, claudeFrame } from "../../../../src/demo/google/claude/events.ts"
+import type { ClaudeEvent, ClaudeIdentity } from "../../../../src/demo/google/claude/events.ts"
+import { claudeReply } from "../../../../src/demo/google/claude/replies.ts"
+import type { MessagesRequest } from "../../../../src/demo/google/claude/request.ts"
+import { signatureOwner } from "../../../../src/demo/google/shared/signatures.ts"
+import { loudlySkipped, schemaOracle, sharedDir } from "../../../support/shared.ts"
 
 const ask = (text: string, more: Partial<MessagesRequest> = {}): MessagesRequest =>
   ({ max_tokens: 1000, messages: [{ role: "user", content: text }], ...more })
