@@ -122,7 +122,34 @@ const floorRule = (file: Parsed, byPath: ReadonlyMap<string, Parsed>): ReadonlyA
     .map((one) => at(file, one.at, "R1 floors", `may not import ${one.target.path}`))
 }
 
-/** R2: no circle of runtime imports. Each circle is told once, from its first file by name. */
+/**
+ * The order of the rooms inside a folder, lowest rank first. A room imports lower ranks and itself, not its neighbours of the same rank.
+ * Files at the root of the folder stand above all its rooms.
+ */
+const roomOrders: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>> = {
+  "demo/google": [["shapes"], ["shared"], ["gemini", "claude"], ["openai", "predict"], ["service"]]
+}
+
+/** R1b: inside a folder with an order, a lower room or the same one, type imports included. */
+const roomRule = (file: Parsed, byPath: ReadonlyMap<string, Parsed>): ReadonlyArray<string> =>
+  Object.entries(roomOrders).flatMap(([folder, ranks]) => {
+    const roomOf = ({ file: path }: Parsed): string | undefined =>
+      path.startsWith(`${folder}/`) ? path.slice(folder.length + 1).split("/").slice(0, -1)[0] ?? "" : undefined
+    const rankOf = (room: string): number => (room === "" ? ranks.length : ranks.findIndex((rooms) => rooms.includes(room)))
+    const room = roomOf(file)
+    if (room === undefined) return []
+    if (rankOf(room) < 0) return [at(file, 0, "R1b rooms", `src/${folder}/${room} has no place in the order`)]
+    return resolved(file, byPath).flatMap((one) => {
+      const other = roomOf(one.target)
+      const fine = other === undefined || other === room || rankOf(other) < rankOf(room)
+      return fine ? [] : [at(file, one.at, "R1b rooms", `may not import ${one.target.path}`)]
+    })
+  })
+
+/** Folders below `src/` in which a circle of type imports is forbidden as well. */
+const withoutTypeCircles = ["demo"]
+
+/** R2: no circle of runtime imports; in the folders of `withoutTypeCircles` no circle of any imports. Each is reported once, from its first file. */
 const circleRule = (files: ReadonlyArray<Parsed>, byPath: ReadonlyMap<string, Parsed>): ReadonlyArray<string> => {
   const found = new Set<string>()
   const finished = new Set<string>()
@@ -136,7 +163,8 @@ const circleRule = (files: ReadonlyArray<Parsed>, byPath: ReadonlyMap<string, Pa
       return
     }
     if (finished.has(file.path)) return
-    for (const one of resolved(file, byPath)) if (!one.typeOnly) visit(one.target, [...trail, file.path])
+    const types = withoutTypeCircles.some((folder) => file.file.startsWith(`${folder}/`))
+    for (const one of resolved(file, byPath)) if (types || !one.typeOnly) visit(one.target, [...trail, file.path])
     finished.add(file.path)
   }
   for (const file of files) visit(file, [])
@@ -314,7 +342,7 @@ export const tidyViolations = (sources: ReadonlyArray<Source>): ReadonlyArray<st
   const byPath = new Map(files.map((file) => [file.path, file]))
   const rules = [purityRule, sizeRule, importRule, honestyRule, doorRule, limitRule, openingRule]
   return [
-    ...files.flatMap((file) => [...floorRule(file, byPath), ...rules.flatMap((rule) => rule(file))]),
+    ...files.flatMap((file) => [...floorRule(file, byPath), ...roomRule(file, byPath), ...rules.flatMap((rule) => rule(file))]),
     ...circleRule(files, byPath)
   ]
 }
