@@ -1,5 +1,6 @@
-// Answers in Anthropic's own form: compact JSON, errors with a type and a request id, streams of named events.
-// It must not know bodies, rules nor models; provider facts: recorded answers of Vertex AI.
+// Writes answers in Anthropic's form: compact JSON, errors with a type and a request id, streams of named events.
+// It must not depend on bodies, rules or models.
+// Source: recorded answers of Vertex AI.
 
 import { createHash } from "node:crypto"
 import type { Answer, Step } from "../shared/answers.ts"
@@ -19,7 +20,7 @@ export type ClaudeErrorType = keyof typeof statuses
 
 const letters = (seed: string): string => createHash("sha256").update(seed).digest("base64url").replace(/[-_]/g, "x")
 
-/** `msg_vrtx_01...`, `req_vrtx_011...`: ids of the form the platform gives. */
+/** `msg_vrtx_01...`, `req_vrtx_011...`: ids in the form of Vertex AI. */
 export const claudeId = (prefix: "msg_vrtx_01" | "req_vrtx_011C", seed: string): string => `${prefix}${letters(`${prefix} ${seed}`).slice(0, 22)}`
 
 export const claudeErrorValue = (type: ClaudeErrorType, message: string, requestId?: string) => ({

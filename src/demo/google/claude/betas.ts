@@ -1,5 +1,6 @@
-// The values of the `anthropic-beta` header that Vertex AI knows, and its refusal of any other.
-// It must not know bodies; provider facts: Anthropic's list of beta headers, the recorded refusal of a value meant for Anthropic's own service.
+// Checks the values of the `anthropic-beta` header against those Vertex AI accepts.
+// It must not depend on bodies.
+// Source: Anthropic's list of beta headers, a recorded refusal of a value that only Anthropic's own service accepts.
 
 const known = new Set(
   ("advanced-tool-use-2025-11-20 claude-code-20250219 compact-2026-01-12 computer-use-2024-10-22 computer-use-2025-01-24 computer-use-2025-11-24 " +
@@ -16,7 +17,7 @@ export const betasOf = (header: string | undefined, inBody: ReadonlyArray<string
   ...inBody
 ]
 
-/** The refusal of values nobody knows, or `undefined`. */
+/** The refusal of unknown values, or `undefined`. */
 export const refusedBetas = (betas: ReadonlyArray<string>): string | undefined => {
   const unknown = betas.filter((value) => !known.has(value))
   if (unknown.length === 0) return undefined

@@ -1,5 +1,5 @@
-// What cites its source in an answer of the simulated Claude: documents and search results of the prompt, pages its own web search found.
-// It must not know stop reasons, counts nor framing.
+// Makes the cited blocks of a Claude reply: documents, search results of the prompt, pages of the web search tool.
+// It must not depend on stop reasons, token counts or framing.
 
 import { createHash } from "node:crypto"
 import { blocksOf, sourceOf } from "./request.ts"
@@ -40,7 +40,7 @@ const searchCitation = (block: Block, index: number): Citation => ({
   end_block_index: 1
 })
 
-/** One cited sentence for each document and search result of the last turn that allows citations, plain words between; nothing without any. */
+/** One cited sentence for each document and search result of the last user turn with citations enabled. */
 export const citedBlocks = (request: MessagesRequest): ReadonlyArray<ReplyBlock> => {
   const turn = request.messages.findLast(({ role }) => role === "user")
   const held = blocksOf(turn?.content).flatMap((block) => [block, ...(block.type === "tool_result" ? blocksOf(block.content) : [])])
@@ -59,7 +59,10 @@ const page = { url: "https://example.com/", title: "Example Domain" }
 
 const sealed = (text: string): string => createHash("sha256").update(text).digest("base64")
 
-/** A search of Anthropic's own tool with its result and an answer that cites it; nothing when the tool is not offered or results are pending. `detailed` says who called. */
+/**
+ * A call of the web search tool, its result, and an answer that cites it. `detailed` adds the caller of the tool.
+ * Empty if the tool is not offered or results are pending.
+ */
 export const searchBlocks = (request: MessagesRequest, view: GenerateRequest, detailed: boolean): ReadonlyArray<ReplyBlock> => {
   const offered = (request.tools ?? []).some(({ type }) => type?.startsWith("web_search_"))
   if (!offered || request.tool_choice?.type === "none" || pendingResponses(view).length > 0) return []

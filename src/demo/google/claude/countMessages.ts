@@ -1,5 +1,5 @@
-// The operation that counts the tokens of a messages body for Claude: `count-tokens:rawPredict`, where the body names the model.
-// It must not know sockets or credentials.
+// Answers `count-tokens:rawPredict`, which counts the tokens of a messages body; the body names the model.
+// It must not depend on sockets or credentials.
 
 import { errorAnswer } from "../shared/answers.ts"
 import type { Answer } from "../shared/answers.ts"
@@ -15,7 +15,7 @@ const answer = ({ route, headers, body, serial, now, acceptForeignSignatures }: 
   const verdict = validateCounted(body, { betaHeader: headers["anthropic-beta"], acceptForeignSignatures })
   if (!verdict.accepted) return claudeError("invalid_request_error", verdict.message, requestId)
   const { model } = verdict.request
-  // Aliases of the newest version are not known to this operation.
+  // This operation does not accept aliases of the newest version.
   if (!isServedClaude(model) || /[@-](latest|default)$/.test(model)) {
     return errorAnswer(publisherModelMissing({ ...route, target: { kind: "model", publisher: "anthropic", id: model } }), false)
   }

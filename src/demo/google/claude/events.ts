@@ -1,5 +1,6 @@
-// A reply of the simulated Claude as the service writes it: one JSON value, or the events of a stream.
-// It must not know sockets nor faults; provider facts: recorded bodies and streams of Vertex AI.
+// Writes a Claude reply as one JSON value or as the events of a stream.
+// It must not depend on sockets or faults.
+// Source: recorded bodies and streams of Vertex AI.
 
 import type { ClaudeReply, ReplyBlock } from "./replyTypes.ts"
 import { textPieces } from "../shared/textPieces.ts"
@@ -11,15 +12,15 @@ export interface ClaudeIdentity {
   readonly id: string
   /** The id of the model as answers write it. */
   readonly model: string
-  /** The newest models tell why they stopped, and how much they thought. */
+  /** The newest models report why they stopped and how many tokens they thought. */
   readonly detailed: boolean
-  /** Vertex AI sends an event of its own now and then (publicly reported). */
+  /** Vertex AI adds an event of its own to some streams (publicly reported). */
   readonly vertexEvent: boolean
 }
 
 export interface ClaudeEvent {
   readonly value: Json & { readonly type: string }
-  /** Answer tokens this event adds: what pacing is counted in. */
+  /** Answer tokens that this event adds; pacing counts them. */
   readonly tokens: number
 }
 
@@ -58,7 +59,7 @@ const vertexEvent = ({ input }: ClaudeReply): ClaudeEvent["value"] => {
 
 const charactersPerPiece = 7
 
-/** JSON text in pieces that may end inside an escape, after an empty first one (recorded). */
+/** JSON text in pieces after an empty first one; a piece may end inside an escape (recorded). */
 const jsonPieces = (value: unknown): ReadonlyArray<string> => {
   const letters = [...JSON.stringify(value)]
   const count = Math.ceil(letters.length / charactersPerPiece)
@@ -76,7 +77,7 @@ const text = (block: ReplyBlock, key: string): string => {
   return typeof value === "string" ? value : ""
 }
 
-/** A block as its first form and what is added to it. */
+/** A block as its start event and its deltas. */
 const streamed = (block: ReplyBlock): Streamed => {
   switch (block.type) {
     case "text": {

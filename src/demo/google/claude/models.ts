@@ -1,24 +1,25 @@
-// Facts about each Claude model: limits of tokens, thinking, sampling, and which ids the service serves.
-// It must not depend on requests or routes. Provider facts: Anthropic's model pages, recorded and publicly reported refusals.
+// Lists the facts about each Claude model: token limits, thinking, sampling, and the ids that are served.
+// It must not depend on requests or routes.
+// Source: Anthropic's model pages, recorded and publicly reported refusals.
 
 export interface ClaudeFacts {
-  /** The most `max_tokens` it takes. */
+  /** The largest accepted `max_tokens`. */
   readonly maxTokens: number
   /** Tokens of prompt and answer together. */
   readonly contextTokens: number
-  /** `budget`: `enabled` only; `adaptive`: `adaptive` only; `both`; `none`: either is refused. */
+  /** The accepted `thinking.type`: `budget` is `enabled` only, `adaptive` is `adaptive` only, `none` refuses either. */
   readonly thinking: "none" | "budget" | "both" | "adaptive"
-  /** `one`: temperature or top_p, not both; `none`: no value but the default. */
+  /** `one`: temperature or top_p, not both; `none`: only the default values. */
   readonly sampling: "all" | "one" | "none"
-  /** A conversation may end with words put into the model's mouth. */
+  /** A conversation may end with an assistant message (prefill). */
   readonly prefill: boolean
   readonly effort: boolean
   readonly structured: boolean
-  /** Tool blocks in the history need `tools` beside them. */
+  /** Tool blocks in the history require `tools` in the request. */
   readonly needsTools: boolean
-  /** Thoughts are given as an empty text unless `display` asks for a summary. */
+  /** The text of thoughts is empty unless `display` asks for it. */
   readonly hidesThoughts: boolean
-  /** Answers tell why they stopped, who made a call, and how many tokens were thoughts (recorded). */
+  /** Answers contain stop details, the caller of a tool, and the count of thinking tokens (recorded). */
   readonly detailed: boolean
 }
 
@@ -65,13 +66,13 @@ const claudeRows: ReadonlyArray<readonly [pattern: RegExp, facts: ClaudeFacts]> 
   [/^demo-/, claude(128_000, { thinking: "both", structured: true, effort: true })]
 ]
 
-/** The first matching row; an unknown id is of the newest generation. */
+/** The first matching row; an unknown id counts as the newest generation. */
 export const claudeFacts = (model: string): ClaudeFacts => claudeRows.find(([pattern]) => pattern.test(model))?.[1] ?? newestClaude
 
 const claudeId = /^(claude-(3(-5|-7)?-[a-z]+(-v2)?|[a-z]+-[4-9](-[0-9])?)(@([0-9]{8}|default|latest)|-latest)?|demo-[a-z0-9-]+)$/
 
-/** Ids served under `publishers/anthropic`: a date stands behind `@`, as Vertex AI writes it; all others answer 404. */
+/** Ids served under `publishers/anthropic`, with a date after `@` as on Vertex AI; all others answer 404. */
 export const isServedClaude = (model: string): boolean => claudeId.test(model)
 
-/** The id as the answer writes it: the date behind a hyphen, `@default` left out (recorded). */
+/** The id as answers write it: the date after a hyphen, without `@default` (recorded). */
 export const answeredClaude = (model: string): string => model.replace(/@default$/, "").replace("@", "-")

@@ -1,5 +1,5 @@
-// The operations rawPredict and streamRawPredict of Claude on Vertex AI.
-// It must not know sockets or credentials.
+// Answers rawPredict and streamRawPredict of Claude on Vertex AI.
+// It must not depend on sockets or credentials.
 
 import { errorAnswer } from "../shared/answers.ts"
 import type { Answer } from "../shared/answers.ts"
@@ -16,13 +16,13 @@ import { applyFault } from "../shared/faults.ts"
 import type { FaultWire } from "../shared/faults.ts"
 import type { Call, Operation } from "../shared/operation.ts"
 
-/** Without checks a body is taken as it is, as long as the reply can be made from it. */
+/** Accepts any body from which a reply can be made. */
 const unchecked = (body: unknown): ClaudeVerdict<MessagesRequest> => {
   const usable = typeof body === "object" && body !== null && "messages" in body && Array.isArray(body.messages) && "max_tokens" in body
   return usable ? { accepted: true, request: body as MessagesRequest } : { accepted: false, message: "messages: Field required" }
 }
 
-/** Google's own front refuses in its own shape; behind it, and inside a stream, Anthropic's servers speak. */
+/** Google's front end refuses in Google's form; the model servers and errors inside a stream use Anthropic's form. */
 const faultWire = (requestId: string): FaultWire => {
   const typeOf = (error: GoogleError) => (error.status === "UNAVAILABLE" ? "overloaded_error" : "api_error")
   const textOf = (error: GoogleError) => (error.status === "UNAVAILABLE" ? "Overloaded" : "Internal server error")
@@ -45,7 +45,7 @@ const answer = (call: Call): Answer => {
     ? validateMessages(call.body, { model, betaHeader: headers["anthropic-beta"], acceptForeignSignatures: call.acceptForeignSignatures })
     : unchecked(call.body)
   if (!verdict.accepted) return claudeError("invalid_request_error", verdict.message, requestId)
-  // The verb decides where the answer goes, `stream` of the body in which form; the two have to agree.
+  // The method of the path and `stream` of the body must agree, as on Vertex AI.
   const streaming = verdict.request.stream === true
   if (streaming !== (route.operation === "streamRawPredict")) {
     const message = streaming ? "stream: rawPredict does not stream, use streamRawPredict" : "stream: streamRawPredict needs `stream` to be true"

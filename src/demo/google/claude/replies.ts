@@ -1,5 +1,5 @@
-// What the simulated Claude answers to an accepted request: content blocks, stop reason and counts. Pure, deterministic.
-// It must not know HTTP, streaming or how JSON is framed.
+// Makes Claude's reply to an accepted request: content blocks, stop reason and token counts. It is deterministic.
+// It must not depend on HTTP, streaming or JSON framing.
 
 import { createHash } from "node:crypto"
 import { answerText, thoughtText } from "../shared/answerText.ts"
@@ -15,7 +15,7 @@ import { issueSignature } from "../shared/signatures.ts"
 import { planCalls } from "../shared/toolCalls.ts"
 import { textTokens } from "../shared/usage.ts"
 
-/** What the user's words ask the simulator to show; the long words are those Anthropic documents for the same purpose. */
+/** Prompt words that select an answer; Anthropic documents the two long ones for the same purpose. */
 const asked = {
   refusal: /demo:refusal|ANTHROPIC_MAGIC_STRING_TRIGGER_REFUSAL/,
   redacted: /demo:redacted-thinking|ANTHROPIC_MAGIC_STRING_TRIGGER_REDACTED_THINKING/,
@@ -44,7 +44,7 @@ const callBlocks = (request: MessagesRequest, view: GenerateRequest, model: stri
   const caller = claudeFacts(model).detailed ? { caller: { type: "direct" } } : {}
   const blocks = calls.map(({ name, args }, index) => ({ type: "tool_use", id: `toolu_vrtx_01${hash(`${seed} ${index}`)}`, name, input: args, ...caller }))
   const first = calls[0]
-  // A model that is free to choose, and does not think first, says what it is about to do (recorded).
+  // With a free tool choice and without thinking, a text precedes the call (recorded).
   const announces = first !== undefined && !thinks(request) && !forcesTool(request)
   return announces ? [{ type: "text", text: `I'll call ${first.name} for that.` }, ...blocks] : blocks
 }
@@ -55,7 +55,7 @@ interface Cut {
   readonly stopSequence: string | null
 }
 
-/** Cuts at the first stop sequence, then at the tokens left after thinking; says which of the two ended the text. */
+/** Cuts at the first stop sequence, then at the tokens left after thinking; returns the stop reason. */
 const limited = (text: string, request: MessagesRequest, spent: number): Cut => {
   const found = (request.stop_sequences ?? []).flatMap((sequence) => {
     const index = text.indexOf(sequence)

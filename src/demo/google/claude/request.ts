@@ -1,5 +1,5 @@
-// The types of an accepted messages body, small readers over them, and the same conversation in the words the simulated models answer.
-// It must not know HTTP nor how a reply is made.
+// Declares the types of an accepted messages body, reads them, and converts the body to a GenerateRequest.
+// It must not depend on HTTP or on how a reply is made.
 
 import type { Content, FunctionDeclaration, GenerateRequest, JsonSchema, Part } from "../shared/generateRequest.ts"
 
@@ -17,7 +17,7 @@ export interface Source {
   readonly content?: string | ReadonlyArray<Block>
 }
 
-/** One block of a message; which members are there depends on `type`. */
+/** One block of a message; `type` decides which members are present. */
 export interface Block {
   readonly type: string
   readonly text?: string
@@ -77,13 +77,13 @@ export interface MessagesRequest {
 
 export type CountRequest = Omit<MessagesRequest, "max_tokens"> & { readonly model: string }
 
-/** Content as blocks; a string is one text block, an empty one is none. */
+/** Content as blocks; a string becomes one text block, an empty string none. */
 export const blocksOf = (content: string | ReadonlyArray<Block> | undefined): ReadonlyArray<Block> => {
   if (typeof content !== "string") return content ?? []
   return content === "" ? [] : [{ type: "text", text: content }]
 }
 
-/** A block and where it stands. */
+/** A block and its path in the body. */
 export interface Placed {
   readonly block: Block
   readonly path: string
@@ -96,7 +96,10 @@ export interface Turn {
   readonly blocks: ReadonlyArray<Placed>
 }
 
-/** Messages of one role in a row are one turn. Source: Anthropic's API page; a call in one and a call in the next, answered together (recorded). */
+/**
+ * Merges consecutive messages of one role into one turn.
+ * Source: Anthropic's API page; a recorded answer to tool calls in two consecutive messages.
+ */
 export const turnsOf = (messages: ReadonlyArray<Message>): ReadonlyArray<Turn> => {
   const turns: Array<Turn> = []
   for (const [last, { role, content }] of messages.entries()) {
@@ -110,7 +113,7 @@ export const turnsOf = (messages: ReadonlyArray<Message>): ReadonlyArray<Turn> =
 
 export const sourceOf = (block: Block): Source | undefined => (typeof block.source === "object" ? block.source : undefined)
 
-/** Thinking before the answer is on, in either of its two forms. */
+/** True if thinking is on, in either of its two forms. */
 export const thinks = (request: Pick<MessagesRequest, "thinking">): boolean =>
   request.thinking?.type === "enabled" || request.thinking?.type === "adaptive"
 
@@ -120,7 +123,7 @@ export const forcesTool = (request: Pick<MessagesRequest, "tool_choice">): boole
 export const formatOf = (request: Pick<MessagesRequest, "output_config" | "output_format">): Format | undefined =>
   request.output_config?.format ?? request.output_format ?? undefined
 
-/** The tools the caller runs itself: those with a schema. */
+/** The tools that the caller runs: those with a schema. */
 const declarationsOf = (tools: ReadonlyArray<ClaudeTool>): ReadonlyArray<FunctionDeclaration> =>
   tools.flatMap(({ name, description = "", input_schema: schema }) =>
     name === undefined || schema === undefined ? [] : [{ name, description, parametersJsonSchema: schema }]
@@ -147,7 +150,7 @@ const partsOf = (block: Block, nameOf: (callId: string) => string): ReadonlyArra
 
 const callingMode = { auto: "AUTO", any: "ANY", tool: "ANY", none: "NONE" }
 
-/** The conversation as the simulated models take it: they choose tools and words alike for every family. */
+/** Converts the body, because one simulated model chooses tools and text for every family. */
 export const conversation = (request: Omit<MessagesRequest, "max_tokens">): GenerateRequest => {
   const names = new Map(
     request.messages.flatMap(({ content }) => blocksOf(content)).filter((block) => block.type === "tool_use").map((block) => [block.id, block.name])

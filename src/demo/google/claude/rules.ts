@@ -1,5 +1,6 @@
-// The rules of meaning a well-formed messages body must keep on Vertex AI, each with Anthropic's words.
-// It must not know HTTP nor replies; provider facts: recorded and publicly reported refusals of Anthropic's API and of Vertex AI.
+// Checks a well-formed messages body against the semantic rules of Vertex AI; each refusal has Anthropic's wording.
+// It must not depend on HTTP or replies.
+// Source: recorded and publicly reported refusals of Anthropic's API and of Vertex AI.
 
 import { answeredClaude, claudeFacts } from "./models.ts"
 import type { ClaudeFacts } from "./models.ts"
@@ -11,13 +12,13 @@ import { issueSignature, signatureOwner } from "../shared/signatures.ts"
 export interface ClaudeContext {
   readonly model: string
   readonly betas: ReadonlyArray<string>
-  /** Signatures not issued by this simulator are let through, so that recorded conversations can be replayed. */
+  /** Accepts signatures of other issuers, so that recorded conversations can be replayed. */
   readonly acceptForeignSignatures: boolean
 }
 
 type Rule = (request: MessagesRequest, context: ClaudeContext, facts: ClaudeFacts) => string | undefined
 
-/** Every block of the conversation with its path, those inside tool results and documents after their holder. */
+/** Every block with its path; blocks inside a tool result or document follow that block. */
 const placed = (content: string | ReadonlyArray<Block> | undefined, path: string): ReadonlyArray<Placed> =>
   blocksOf(content).flatMap((block, index) => {
     const at = `${path}.${index}`
@@ -85,7 +86,7 @@ const historyTools: Rule = (request, _context, facts) => {
     : undefined
 }
 
-/** Tools of Anthropic's own servers that Vertex AI does not run. */
+/** Tools that run on Anthropic's servers only, not on Vertex AI. */
 const foreignTool = /^(code_execution|web_fetch|mcp_toolset|advisor|browser_toolset|computer_toolset)/
 
 const vertexTags = "'bash_20250124', 'custom', 'memory_20250818', 'text_editor_20250124', 'text_editor_20250429', 'text_editor_20250728', " +
@@ -135,14 +136,14 @@ const thinkingBeside: Rule = (request) => {
     return `\`top_p\` must be greater than or equal to 0.95 or unset ${mode}. ${docs}`
   }
   if (request.top_k !== undefined && request.top_k > 0) return `\`top_k\` must be unset ${mode}. ${docs}`
-  // Adaptive thinking stands back when a call is forced (recorded).
+  // A forced call switches adaptive thinking off without an error (recorded).
   return request.thinking?.type === "enabled" && forcesTool(request) ? "Thinking may not be enabled when tool_choice forces tool use." : undefined
 }
 
 const thinkingFirst: Rule = ({ messages, thinking }) => {
   const turns = turnsOf(messages)
   const index = turns.findLastIndex(({ role }) => role === "assistant")
-  // Only while calls are being answered, or words are to be continued: thoughts of finished turns may be left out.
+  // Required only while calls are open or the last message is continued; finished turns may omit their thoughts.
   const open = index === turns.length - 1 || ofType(turns[index + 1], "tool_result").length > 0
   const first = turns[index]?.blocks[0]
   const found = first?.block.type
@@ -189,7 +190,7 @@ const refusedSource = (source: Source): string | undefined => {
   return broken ? "Invalid base64 data" : undefined
 }
 
-/** Vertex AI names the image's bytes whatever the block is (publicly reported for documents). */
+/** Vertex AI reports the path of an image for every kind of block (publicly reported for documents). */
 const sources: Rule = (request) => {
   for (const { block, path } of blocks(request)) {
     const source = sourceOf(block)
@@ -212,7 +213,7 @@ const breakpoints: Rule = (request) => {
 
 const limits = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"]
 
-/** What the grammar compiler behind structured outputs cannot do. */
+/** The refusal of a schema that the grammar compiler of structured outputs does not support. */
 const refusedSchema = (schema: unknown): string | undefined => {
   if (Array.isArray(schema)) return schema.map(refusedSchema).find((message) => message !== undefined)
   if (typeof schema !== "object" || schema === null) return undefined
@@ -266,10 +267,10 @@ const firstOf = (rules: ReadonlyArray<Rule>, request: MessagesRequest, context: 
   return undefined
 }
 
-/** The first thing the service would refuse in a message to answer; `undefined` when the request is fine. */
+/** The first refusal of a messages body; `undefined` if the service accepts it. */
 export const breachedClaudeRule = (request: MessagesRequest, context: ClaudeContext): string | undefined =>
   firstOf([...conversationRules, ...samplingRules], request, context)
 
-/** The same for a conversation whose tokens are only counted: nothing about sampling or the length of the answer. */
+/** The same for a body whose tokens are counted: without the rules on sampling and answer length. */
 export const breachedCountRule = (request: Omit<MessagesRequest, "max_tokens">, context: ClaudeContext): string | undefined =>
   firstOf([...conversationRules, signatures], { ...request, max_tokens: 0 }, context)

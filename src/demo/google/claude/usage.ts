@@ -1,5 +1,5 @@
-// Token counts of a messages body: what the prompt costs, and which of it a prompt cache writes or reads.
-// It must not know replies nor framing.
+// Counts the tokens of a messages body: the prompt, and the parts that a prompt cache writes or reads.
+// It must not depend on replies or framing.
 
 import { blocksOf, conversation, sourceOf } from "./request.ts"
 import type { Block, CacheControl, MessagesRequest } from "./request.ts"
@@ -7,7 +7,7 @@ import { promptTokens, textTokens, totalOf } from "../shared/usage.ts"
 
 type Prompt = Omit<MessagesRequest, "max_tokens">
 
-/** Tokens of messages, system prompt and tools; a page of a document counts more than an image. */
+/** Tokens of messages, system prompt and tools; a PDF adds 1500 tokens. */
 export const claudeTokens = (request: Prompt): number => {
   const documents = request.messages.flatMap(({ content }) => blocksOf(content)).filter((block) => sourceOf(block)?.media_type === "application/pdf")
   const signed = request.messages.flatMap(({ content }) => blocksOf(content)).reduce((sum, block) => sum + textTokens(block.thinking ?? ""), 0)
@@ -25,7 +25,7 @@ const breakpointOf = (block: Block | undefined): CacheControl | undefined => blo
 
 const lastBreakpoint = (blocks: ReadonlyArray<Block>): number => blocks.findLastIndex((block) => breakpointOf(block) !== undefined)
 
-/** The prompt up to its last breakpoint, in the order the cache sees it: tools, system, messages. */
+/** The prompt up to its last breakpoint, in the order of the cache: tools, system, messages. */
 const cachedPrompt = (request: Prompt): { readonly prompt: Prompt; readonly control: CacheControl } | undefined => {
   if (request.cache_control) return { prompt: request, control: request.cache_control }
   const { messages, system, tools } = request
@@ -45,7 +45,7 @@ const cachedPrompt = (request: Prompt): { readonly prompt: Prompt; readonly cont
   return inTools === undefined || tools === undefined ? undefined : { prompt: { tools, messages: [] }, control: inTools }
 }
 
-/** Input counts: a conversation that goes on reads what its first turn wrote to the cache. */
+/** Input counts: the first turn writes the cache, later turns read it. */
 export const claudeInput = (request: Prompt): ClaudeInput => {
   const whole = claudeTokens(request)
   const cached = cachedPrompt(request)

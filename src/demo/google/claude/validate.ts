@@ -1,5 +1,5 @@
-// The verdict on a messages body: betas, then shape (comparable with a schema validator), then the rules of meaning.
-// It must not know sockets, routes or replies.
+// Validates a messages body: betas first, then shape (comparable with a schema validator), then the semantic rules.
+// It must not depend on sockets, routes or replies.
 
 import { betasOf, refusedBetas } from "./betas.ts"
 import type { CountRequest, MessagesRequest } from "./request.ts"
@@ -24,7 +24,7 @@ const betasIn = (body: unknown): ReadonlyArray<string> => {
   return Array.isArray(named) ? named.filter((value) => typeof value === "string") : []
 }
 
-/** The service's words for a violation; two kinds have words of their own (publicly reported, recorded). */
+/** The service's message for a violation; two kinds have a special message (publicly reported, recorded). */
 const shapeMessage = ({ path, message, bound }: ModelViolation): string => {
   if (bound && path.endsWith(".text.text")) return `${path.split(".")[0]}: text content blocks must be non-empty`
   if (/^tools\.[0-9]+\.custom\.input_schema$/.test(path) && message !== "Field required") return `${path}: Input does not match the expected shape.`
@@ -47,11 +47,11 @@ const judged = <Body>(
   return message === undefined ? { accepted: true, request } : { accepted: false, message }
 }
 
-/** Judges the body of `rawPredict` and `streamRawPredict`. */
+/** Validates the body of `rawPredict` and `streamRawPredict`. */
 export const validateMessages = (body: unknown, checking: ClaudeChecking): ClaudeVerdict<MessagesRequest> =>
   judged("MessagesRequest", body, checking, (request: MessagesRequest, betas) => breachedClaudeRule(request, { ...checking, betas }))
 
-/** Judges the body of `count-tokens:rawPredict`, which names the model itself. */
+/** Validates the body of `count-tokens:rawPredict`, which contains the model. */
 export const validateCounted = (body: unknown, checking: Omit<ClaudeChecking, "model">): ClaudeVerdict<CountRequest> =>
   judged("CountRequest", body, { ...checking, model: "" }, (request: CountRequest, betas) =>
     breachedCountRule(request, { ...checking, model: request.model, betas }))

@@ -1,5 +1,6 @@
-// A reply as the JSON values the services write: one for a unary answer, a sequence for a stream.
-// It must not know sockets nor SSE; what differs between the two services is taken from recordings.
+// Writes a Gemini reply as JSON values: one for a unary answer, a sequence for a stream.
+// It must not depend on sockets or SSE.
+// Source: recordings of both services, for each difference between them.
 
 import type { Backend, Part } from "../shared/generateRequest.ts"
 import type { Candidate, Reply } from "./replies.ts"
@@ -10,7 +11,7 @@ export interface Identity {
   readonly backend: Backend
   readonly model: string
   readonly responseId: string
-  /** ISO time of the answer; only Vertex tells it. */
+  /** ISO time of the answer; only Vertex AI returns it. */
   readonly createTime: string
 }
 
@@ -22,7 +23,7 @@ const identityFields = (identity: Identity): Json => ({
   responseId: identity.responseId
 })
 
-/** Usage after `seen` answer tokens; `undefined` is the end of the answer. */
+/** Usage after `seen` answer tokens; `undefined` means the end of the answer. */
 const usageFields = (reply: Reply, identity: Identity, seen: number | undefined): Json => {
   const { prompt, candidates, thoughts, toolUse, cached } = reply.usage
   const promptCount = totalOf(prompt) + cached
@@ -77,7 +78,7 @@ export const unaryBody = (reply: Reply, identity: Identity): Json => {
 
 const isPlainText = (part: Part): boolean => part.text !== undefined && !part.thought && part.thoughtSignature === undefined
 
-/** The parts of each event: text in pieces, every other kind whole; a text signature comes last, in an empty part. */
+/** The parts of each event: text in pieces, other kinds whole; a text signature comes last, in an empty part. */
 const streamedParts = (candidate: Candidate): ReadonlyArray<ReadonlyArray<Part>> => {
   const events = candidate.parts.flatMap((part) =>
     isPlainText(part) ? textPieces(part.text ?? "").map((text): ReadonlyArray<Part> => [{ text }]) : [[part]]
@@ -89,7 +90,7 @@ const streamedParts = (candidate: Candidate): ReadonlyArray<ReadonlyArray<Part>>
 
 export interface StreamChunk {
   readonly value: Json
-  /** Answer tokens this event adds: what pacing is counted in. */
+  /** Answer tokens that this event adds; pacing counts them. */
   readonly tokens: number
 }
 

@@ -1,5 +1,5 @@
-// The operation countTokens, in the form of each service.
-// It must not know sockets or credentials.
+// Answers countTokens in the form of each service.
+// It must not depend on sockets or credentials.
 
 import { errorAnswer, jsonAnswer } from "../shared/answers.ts"
 import type { Answer } from "../shared/answers.ts"
@@ -12,7 +12,7 @@ import { validateCount } from "./validate.ts"
 
 const kinds = ["chat", "text-embedding", "content-embedding"] as const
 
-/** What is counted: the request in the wrapper, the contents, or the texts of an embedding model. */
+/** The counted content: the wrapped request, the contents, or the texts of an embedding model. */
 const countedOf = (request: CountRequest): Partial<GenerateRequest> => {
   if (request.instances === undefined) return request.generateContentRequest ?? request
   const texts = request.instances.map((instance) => (typeof instance.content === "string" ? instance.content : ""))

@@ -1,5 +1,6 @@
-// The operations embedContent (both services) and batchEmbedContents (Gemini API).
-// It must not know sockets or credentials; provider facts: recorded answers, publicly quoted refusals.
+// Answers embedContent (both services) and batchEmbedContents (Gemini API).
+// It must not depend on sockets or credentials.
+// Source: recorded answers, publicly quoted refusals.
 
 import { errorAnswer, jsonAnswer } from "../shared/answers.ts"
 import type { Answer } from "../shared/answers.ts"
@@ -54,7 +55,7 @@ const valuesOf = (request: EmbedRequest, model: string): ReadonlyArray<number> =
   return eightDigits(shorten(embed(words, embeddingFacts(model).size, marks), outputDimensionality))
 }
 
-/** Models before embedding-2 tell no usage on the Gemini API, which spells the details without the first s (recorded). */
+/** The Gemini API reports usage from gemini-embedding-2 on, and spells it `promptTokenDetails` (recorded). */
 const usageOf = (backend: Backend, model: string, counts: ReadonlyArray<ModalityCount>) => {
   const promptTokenCount = totalOf(counts)
   if (backend === "vertex") {
@@ -92,7 +93,7 @@ const embedBatch = (call: Call): Answer => {
   return jsonAnswer(200, { embeddings: requests.map((request) => ({ values: valuesOf(request, model) })), ...usageOf("google", model, counts) })
 }
 
-/** Vertex AI serves only the newer models this way. */
+/** Vertex AI serves only the newer models by embedContent. */
 const kindsOn = (call: Call) => (call.route.service === "google" ? ["text-embedding", "content-embedding"] as const : ["content-embedding"] as const)
 
 const answering = (make: (call: Call) => Answer) => (call: Call): Answer => {

@@ -1,5 +1,5 @@
-// The operations generateContent and streamGenerateContent, on both services and on tuned endpoints.
-// It must not know sockets or credentials.
+// Answers generateContent and streamGenerateContent in the form of each service.
+// It must not depend on sockets or credentials.
 
 import { createHash } from "node:crypto"
 import { errorAnswer, jsonAnswer, sseEvent, streamAnswer } from "../shared/answers.ts"
@@ -16,7 +16,7 @@ import type { GenerateRequest } from "../shared/generateRequest.ts"
 import { validateGenerate } from "./validate.ts"
 import type { Verdict } from "./validate.ts"
 
-/** Without checks a body is taken as it is, as long as the reply can be made from it. */
+/** Accepts any body from which a reply can be made. */
 const unchecked = (body: unknown): Verdict<GenerateRequest> => {
   const usable = typeof body === "object" && body !== null && "contents" in body && Array.isArray(body.contents)
   if (usable) return { accepted: true, request: body as GenerateRequest }

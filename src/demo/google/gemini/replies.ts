@@ -1,5 +1,5 @@
-// What the simulated model answers to an accepted request: parts, finish reason and counts of every candidate. Pure, deterministic.
-// It must not know HTTP, streaming or how JSON is framed.
+// Makes a reply to an accepted request: parts, finish reason and token counts of each candidate. It is deterministic.
+// It must not depend on HTTP, streaming or JSON framing.
 
 import { createHash } from "node:crypto"
 import { answerText, thoughtText } from "../shared/answerText.ts"
@@ -18,7 +18,7 @@ import type { ModalityCount } from "../shared/usage.ts"
 
 export interface Candidate {
   readonly parts: ReadonlyArray<Part>
-  /** Signs the text of the answer: on the last part when unary, in an empty part of its own when streamed. */
+  /** Signs the text: on the last part of a unary answer, in a separate empty part of a stream. */
   readonly textSignature?: string
   readonly finishReason: string
   readonly safetyRatings?: ReadonlyArray<SafetyRating>
@@ -43,7 +43,7 @@ export interface Reply {
 export interface ReplyContext {
   readonly backend: Backend
   readonly model: string
-  /** The family that answers; Gemini unless said. */
+  /** The model family named in the answer; default Gemini. */
   readonly family?: string
 }
 
@@ -56,7 +56,7 @@ const thoughtTokens = (request: GenerateRequest, facts: ModelFacts): number => {
   return levelTokens[config?.thinkingLevel ?? ""] ?? 48
 }
 
-/** Cuts at the first stop sequence, then at the token limit; says which of the two ended the text. */
+/** Cuts at the first stop sequence, then at the token limit; returns the finish reason. */
 export const limited = (text: string, request: GenerateRequest): { readonly text: string; readonly finishReason: string } => {
   const config = request.generationConfig
   const stops = (config?.stopSequences ?? []).map((stop) => text.indexOf(stop)).filter((index) => index >= 0)
@@ -86,10 +86,10 @@ const drawsHere = (request: GenerateRequest, context: ReplyContext): "no" | "alo
   return modalities.includes("TEXT") ? "with text" : "alone"
 }
 
-/** Much smaller than the real ones, in the same proportion. */
+/** Pixels on the longer side; real pictures are 16 times as large. */
 const longSides: Readonly<Record<string, number>> = { "512": 32, "1K": 64, "2K": 128, "4K": 256 }
 
-/** What a picture costs. Sources: Google's price page, recorded answers. */
+/** Tokens of one picture. Sources: Google's price page, recorded answers. */
 const imageTokens = (facts: ModelFacts, request: GenerateRequest): number => {
   if (facts.generation !== "3") return 1290
   return request.generationConfig?.imageConfig?.imageSize === "4K" ? 2000 : 1120
@@ -155,7 +155,7 @@ const candidateFor = (request: GenerateRequest, context: ReplyContext, facts: Mo
   return { ...body, parts, ...rated }
 }
 
-/** Tokens of what the caller sees; thoughts are counted apart. */
+/** Tokens of the visible parts; thoughts are counted separately. */
 const candidateCounts = (candidates: ReadonlyArray<Candidate>, tokensPerImage: number): ReadonlyArray<ModalityCount> => {
   const parts = candidates.flatMap((candidate) => candidate.parts).filter((part) => !part.thought)
   const images = parts.filter((part) => part.inlineData !== undefined).length

@@ -1,5 +1,6 @@
-// What Google refuses in a request of the right shape: turns, signatures, tool mixes, thinking knobs, ranges.
-// It must not know HTTP; provider facts: recorded and publicly quoted refusals, Google's thinking and signature pages.
+// Checks a well-formed request against the semantic rules of both services; each refusal has Google's wording.
+// It must not depend on HTTP or replies.
+// Source: recorded and publicly quoted refusals, Google's thinking and signature pages.
 
 import { googleError } from "../shared/errors.ts"
 import type { GoogleError } from "../shared/errors.ts"
@@ -12,7 +13,7 @@ import { signatureOwner, skipSignature } from "../shared/signatures.ts"
 export interface RuleContext {
   readonly backend: Backend
   readonly model: string
-  /** Signatures not issued by this simulator are let through, so that recorded conversations can be replayed. */
+  /** Accepts signatures of other issuers, so that recorded conversations can be replayed. */
   readonly acceptForeignSignatures: boolean
 }
 
@@ -66,13 +67,13 @@ const callsAnswered: Rule = ({ contents }, { backend }) => {
     }
     const next = contents[index + 1]
     const answers = count(next, isResponse)
-    // Vertex takes a call that was simply talked over (recorded); the Gemini API does not.
+    // Vertex AI accepts calls without any response (recorded); the Gemini API does not.
     if (calls > 0 && next !== undefined && answers !== calls && (backend === "google" || answers > 0)) return unequal
   }
   return undefined
 }
 
-/** Index of the user content that opened the current turn: the last one that is not merely results. */
+/** Index of the user content that opened the current turn: the last one without function responses. */
 const currentTurn = (contents: ReadonlyArray<Content>): number =>
   contents.findLastIndex((content) => content.role !== "model" && count(content, isResponse) === 0)
 
@@ -191,10 +192,10 @@ const outputFormat: Rule = (request, _context, facts) => {
 }
 
 const ratios = ["1:1", "1:4", "1:8", "2:3", "3:2", "3:4", "4:1", "4:3", "4:5", "5:4", "8:1", "9:16", "16:9", "21:9"]
-/** Known to the Gemini API alone. */
+/** Accepted by the Gemini API only. */
 const extremeRatios = new Set(["1:4", "1:8", "4:1", "8:1"])
 
-/** The words are publicly quoted ones. */
+/** Source: publicly quoted messages. */
 const imageSettings: Rule = ({ generationConfig }, { backend }) => {
   const { aspectRatio, imageSize, imageOutputOptions } = generationConfig?.imageConfig ?? {}
   const notOneOf = (name: string, words: ReadonlyArray<string>) =>
@@ -240,7 +241,7 @@ const rules: ReadonlyArray<Rule> = [
   signaturesPresent, signaturesIntact, promptSize
 ]
 
-/** The first thing Google would refuse, as its 400 body; `undefined` when the request is fine. */
+/** The first refusal of a request as a 400 body; `undefined` if the service accepts it. */
 export const breachedRule = (request: GenerateRequest, context: RuleContext): GoogleError | undefined => {
   const facts = modelFacts(context.model)
   for (const rule of rules) {

@@ -1,5 +1,5 @@
-// Safety ratings of the simulated services and the words that make them refuse.
-// It must not know how a reply is framed.
+// Makes the safety ratings of both services and finds the demo words in a prompt that trigger a block.
+// It must not depend on how a reply is framed.
 
 import { lastUserText } from "../shared/generateRequest.ts"
 import type { Backend, GenerateRequest } from "../shared/generateRequest.ts"
@@ -15,7 +15,7 @@ export interface SafetyRating {
 
 const categories = ["HATE_SPEECH", "DANGEROUS_CONTENT", "HARASSMENT", "SEXUALLY_EXPLICIT"].map((word) => `HARM_CATEGORY_${word}`)
 
-/** Ratings of every category; `high` names the one that blocks. Vertex adds scores and severities (recorded). */
+/** Ratings of every category; `high` names the one that blocks. Vertex AI adds scores and severities (recorded). */
 export const ratings = (backend: Backend, high: string | undefined): ReadonlyArray<SafetyRating> =>
   categories.map((category) => {
     const probability = category === high ? "HIGH" : "NEGLIGIBLE"
@@ -27,7 +27,7 @@ export const ratings = (backend: Backend, high: string | undefined): ReadonlyArr
     return { category, probability, ...(category === high ? { blocked: true } : {}), ...scores }
   })
 
-/** What the words trigger: `demo:block-prompt` blocks the prompt, `demo:block-answer` the answer. */
+/** Which block the prompt triggers: `demo:block-prompt` blocks the prompt, `demo:block-answer` the answer. */
 export const safetyTrigger = (model: string, request: GenerateRequest): "prompt" | "answer" | "none" => {
   const text = lastUserText(request)
   if (model === "demo-safety-block" || text.includes("demo:block-prompt")) return "prompt"

@@ -1,5 +1,5 @@
-// What Google's own tools leave in an answer: search grounding, executed code, browser actions.
-// It must not know functions the caller declared.
+// Makes what Google's own tools add to an answer: search grounding and executed code.
+// It must not depend on functions that the caller declared.
 
 import { lastUserText } from "../shared/generateRequest.ts"
 import type { GenerateRequest, Part } from "../shared/generateRequest.ts"
@@ -36,7 +36,7 @@ const operations: Readonly<Record<string, (left: number, right: number) => numbe
   "/": (left, right) => left / right
 }
 
-/** The two parts of executed code: the sum the words ask for, or a count of their characters. */
+/** The two parts of executed code: an operation found in the prompt, or a count of its characters. */
 export const executedCode = (request: GenerateRequest): ReadonlyArray<Part> => {
   const text = lastUserText(request)
   const sum = /(-?\d+(?:\.\d+)?)\s*([-+*/])\s*(-?\d+(?:\.\d+)?)/.exec(text)

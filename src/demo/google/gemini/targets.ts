@@ -1,5 +1,5 @@
-// What the operations on published models share: which routes are Gemini's, which models exist, how an unknown one is refused.
-// It must not know sockets, bodies or replies.
+// Reads a route for Google's own models: service, model, and the 404 for an unknown model.
+// It must not depend on sockets, bodies or replies.
 
 import { googleError, publisherModelMissing } from "../shared/errors.ts"
 import type { GoogleError } from "../shared/errors.ts"
@@ -9,7 +9,7 @@ import type { ModelKind } from "../shared/models.ts"
 import type { Route } from "../shared/routes.ts"
 import type { Service } from "./validate.ts"
 
-/** Gemini is served under `publishers/google`, under the Gemini API, and by tuned endpoints. */
+/** Google's models are served under `publishers/google`, under the Gemini API, and by tuned endpoints. */
 export const isGeminiTarget = (route: Route): boolean => route.target.kind === "endpoint" || route.target.publisher === "google"
 
 export const serviceOf = (route: Route): Service => ({
@@ -17,14 +17,14 @@ export const serviceOf = (route: Route): Service => ({
   version: route.version
 })
 
-/** The model whose facts count: a tuned endpoint is a Gemini 2.5 Flash with another head. */
+/** The model whose facts apply; a tuned endpoint counts as Gemini 2.5 Flash. */
 export const modelOf = (route: Route): string => (route.target.kind === "endpoint" ? "gemini-2.5-flash" : route.target.id)
 
-/** Both embedding methods of the Gemini API answer with one method's name, and with the full name of the list (recorded). */
+/** Both embedding methods of the Gemini API report embedContent and the full name of the list method (recorded). */
 const toldAs = (operation: string): readonly [method: string, list: string] =>
   /embedContent/i.test(operation) ? ["embedContent", "ModelService.ListModels"] : [operation, "ListModels"]
 
-/** 404 for a model nobody serves, or that is of none of these kinds, in the words of the service asked; an id of fault is of every kind. */
+/** 404 for a model that is unknown or of another kind, in the wording of the service; a fault id is of every kind. */
 export const unknownModel = (route: Route, allowed: ReadonlyArray<ModelKind>): GoogleError | undefined => {
   const { target } = route
   if (target.kind === "endpoint") return undefined

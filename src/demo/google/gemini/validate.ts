@@ -1,5 +1,5 @@
-// The verdict on a request body: shape first (comparable with a schema validator), then the rules of meaning.
-// It must not know sockets, routes or replies.
+// Validates a request body: shape first (comparable with a schema validator), then the semantic rules.
+// It must not depend on sockets, routes or replies.
 
 import { badRequest, googleError } from "../shared/errors.ts"
 import type { GoogleError } from "../shared/errors.ts"
@@ -15,7 +15,7 @@ export type Entry =
   | "CountTokensRequest"
   | "PredictRequest"
   | "EmbedContentRequest"
-  /** The Gemini API alone. */
+  /** The Gemini API only. */
   | "BatchEmbedContentsRequest"
 
 export interface Service {
@@ -27,7 +27,7 @@ export type Verdict<Body> =
   | { readonly accepted: true; readonly request: Body }
   | { readonly accepted: false; readonly error: GoogleError }
 
-/** Shape alone: unknown fields, types, enum words, oneofs, required fields. */
+/** Checks the shape only: unknown fields, types, enum values, oneofs, required fields. */
 export const readShape = (service: Service, entry: Entry, body: unknown): Reading => {
   if (service.backend === "google") return readGemini(entry, body)
   return service.version === "v1beta1" ? readVertexBeta(entry, body) : readVertex(entry, body)
@@ -41,7 +41,7 @@ const shapeError = (reading: Reading): GoogleError => {
   return googleError("INVALID_ARGUMENT", message)
 }
 
-/** Judges a body by its shape alone; what it means is the operation's to judge. */
+/** Validates the shape of a body; the operation checks its meaning. */
 export const validateShape = <Body>(body: unknown, service: Service, entry: Entry): Verdict<Body> => {
   const reading = readShape(service, entry, body)
   return reading.violations.length > 0 ? { accepted: false, error: shapeError(reading) } : { accepted: true, request: reading.value as Body }
@@ -53,7 +53,7 @@ export interface Checking {
   readonly acceptForeignSignatures: boolean
 }
 
-/** Judges a generateContent body as the service would. */
+/** Validates a generateContent body as the service does. */
 export const validateGenerate = (body: unknown, checking: Checking): Verdict<GenerateRequest> => {
   const verdict = validateShape<GenerateRequest>(body, checking.service, "GenerateContentRequest")
   if (!verdict.accepted) return verdict
@@ -64,8 +64,8 @@ export const validateGenerate = (body: unknown, checking: Checking): Verdict<Gen
 const countRefused = (message: string): Verdict<CountRequest> => ({ accepted: false, error: googleError("INVALID_ARGUMENT", message) })
 
 /**
- * Judges a countTokens body: shape; on the Gemini API that exactly one of the two forms is used and that the wrapper names
- * the model of the path; on Vertex AI that texts for an embedding model come as instances (publicly quoted refusal).
+ * Validates a countTokens body. The Gemini API requires one of the two forms, and the path's model in the wrapper.
+ * Vertex AI requires instances for an embedding model (publicly quoted refusal).
  */
 export const validateCount = (body: unknown, checking: Checking, embeds = false): Verdict<CountRequest> => {
   const verdict = validateShape<CountRequest>(body, checking.service, "CountTokensRequest")

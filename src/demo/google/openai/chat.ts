@@ -1,5 +1,6 @@
-// Chat completions in OpenAI's dialect: models of other publishers under `endpoints/openapi`, and self-deployed endpoints.
-// It must not know sockets or credentials; provider facts: Google's pages on open models, recorded and publicly quoted refusals.
+// Answers chat completions in OpenAI's dialect: open models under `endpoints/openapi`, and self-deployed endpoints.
+// It must not depend on sockets or credentials.
+// Source: Google's pages on open models, recorded and publicly quoted refusals.
 
 import { createHash } from "node:crypto"
 import { errorAnswer, eventStream, jsonAnswer } from "../shared/answers.ts"
@@ -27,7 +28,7 @@ import { promptTokens, totalOf } from "../shared/usage.ts"
 const publishers = new Set(["meta", "deepseek-ai", "qwen", "openai", "google", "minimaxai", "moonshotai", "zai-org", "xai"])
 const contextTokens = 131_072
 
-/** Google's own refusals before a model is reached: a model without publisher, or one nobody serves. */
+/** Google's refusals before a model is reached: a model without publisher, or an unknown model. */
 const publisherRefusal = ({ route, body }: Call): GoogleError | undefined => {
   const model = isRecord(body) && typeof body["model"] === "string" ? body["model"] : ""
   const [publisher = "", id = "", more] = model.split("/")
@@ -52,7 +53,7 @@ const failedCall = (request: GenerateRequest): ContainerError | undefined =>
     })
     : undefined
 
-/** What the container refuses in a body of the right shape; the words are vLLM's where they are publicly known. */
+/** The container's refusal of a well-formed body, in vLLM's wording where it is publicly known. */
 const containerFault = (chat: ChatRequest, served: string | undefined): ContainerError | undefined => {
   if (served !== undefined && chat.model !== served) {
     return { status: 404, type: "NotFoundError", message: `The model \`${chat.model}\` does not exist.`, code: "model_not_found", param: "model" }
@@ -85,7 +86,7 @@ const faultWire: FaultWire = {
   lineEvent: (content) => event({ object: "chat.completion.chunk", choices: [{ index: 0, delta: { content }, finish_reason: null }] })
 }
 
-/** Another family speaks here, so that an answer tells which one was reached. */
+/** The family named in the answer, so that a reader sees which model was reached. */
 const familyOf = (model: string): string => {
   if (/llama/i.test(model)) return "Llama"
   if (/qwen/i.test(model)) return "Qwen"

@@ -1,5 +1,6 @@
-// Embeddings in OpenAI's dialect, as self-deployed endpoints serve them.
-// It must not know sockets or credentials; format facts: OpenAI's published description of its API.
+// Answers embeddings in OpenAI's dialect, as self-deployed endpoints do.
+// It must not depend on sockets or credentials.
+// Source: OpenAI's published description of its API.
 
 import { jsonAnswer } from "../shared/answers.ts"
 import type { Answer } from "../shared/answers.ts"
@@ -20,14 +21,14 @@ interface EmbeddingsRequest {
 
 const size = 768
 
-/** A list of numbers is one text in tokens. */
+/** A list of numbers is one tokenised text. */
 const textsOf = ({ input }: EmbeddingsRequest): ReadonlyArray<string> => {
   if (typeof input === "string") return [input]
   if (typeof input[0] === "number") return [input.join(" ")]
   return input.map((item) => (typeof item === "object" ? item.join(" ") : String(item)))
 }
 
-/** Little-endian singles in base64. */
+/** Little-endian 32-bit floats in base64. */
 const packed = (vector: ReadonlyArray<number>): string => Buffer.from(new Float32Array(vector).buffer).toString("base64")
 
 const answer = (call: Call): Answer => {

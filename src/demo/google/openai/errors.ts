@@ -1,5 +1,6 @@
-// Errors of the OpenAI-compatible containers behind Vertex AI, in the three shapes such containers write.
-// It must not know who raises them; facts: recorded and publicly quoted refusals of hosts that speak the same schema.
+// Writes errors of the OpenAI-compatible containers on Vertex AI, in the three shapes that such containers use.
+// It must not depend on the operations that raise them.
+// Source: recorded and publicly quoted refusals of hosts with the same schema.
 
 import { jsonAnswer } from "../shared/answers.ts"
 import type { Answer } from "../shared/answers.ts"
@@ -8,15 +9,15 @@ import type { SimulatedEndpoint } from "../shared/endpoint.ts"
 export interface ContainerError {
   readonly status: number
   readonly message: string
-  /** `invalid_request_error` unless said. */
+  /** Default `invalid_request_error`. */
   readonly type?: string
   readonly code?: string
   readonly param?: string
-  /** Members some hosts put beside the message. */
+  /** Further members that some hosts add. */
   readonly more?: Readonly<Record<string, unknown>>
 }
 
-/** The error object itself, as it stands in an envelope or in a stream. */
+/** The error object inside an envelope or a stream. */
 export const errorObject = ({ message, type = "invalid_request_error", code, param, more }: ContainerError) => ({
   message,
   type,
@@ -25,7 +26,7 @@ export const errorObject = ({ message, type = "invalid_request_error", code, par
   ...more
 })
 
-/** `bare` is how older vLLM servers answer, `detail` how a FastAPI validation does. */
+/** Older vLLM servers answer in the `bare` shape, FastAPI validation in the `detail` shape. */
 export const containerRefusal = (error: ContainerError, shape: SimulatedEndpoint["errors"]): Answer => {
   if (shape === "detail") return jsonAnswer(error.status, { detail: error.message })
   if (shape !== "bare") return jsonAnswer(error.status, { error: errorObject(error) })

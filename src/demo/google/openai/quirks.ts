@@ -1,16 +1,17 @@
-// How hosts of OpenAI's dialect differ from OpenAI: each habit is asked for by a word in the prompt, `demo:quirk-NAME`.
-// It must not know requests or sockets; every habit was seen in recorded answers or in publicly reported ones.
+// Changes a completion as other hosts of OpenAI's dialect write it; `demo:quirk-NAME` in the prompt selects a quirk.
+// It must not depend on requests or sockets.
+// Source: recorded answers and public reports, for each quirk.
 
 import type { Json } from "./reply.ts"
 import { isRecord } from "../shapes/open.ts"
 
-/** An answer on its way out: the values, then the pieces of text they become. */
+/** Changes to an answer: first to its JSON values, then to the text pieces made of them. */
 export interface Quirk {
   /** A completion or one chunk. */
   readonly value?: (value: Json) => Json
   readonly chunks?: (values: ReadonlyArray<Json>) => ReadonlyArray<Json>
   readonly pieces?: (pieces: ReadonlyArray<string>) => ReadonlyArray<string>
-  /** A stream is answered by the whole completion as JSON. */
+  /** Answers a stream with the whole completion as JSON. */
   readonly unaryAlways?: boolean
 }
 
@@ -52,7 +53,7 @@ const parseArguments = (call: Json): Json => {
   return { ...call, function: { ...called, arguments: JSON.parse(called["arguments"] || "{}") } }
 }
 
-/** The pieces of each call's arguments joined into its first chunk. */
+/** Joins the argument pieces of each call into its first chunk. */
 const wholeCalls = (values: ReadonlyArray<Json>): ReadonlyArray<Json> => {
   const callOf = (value: Json): Json | undefined => {
     const [choice] = choicesOf(value)
@@ -81,7 +82,7 @@ const quirks: Readonly<Record<string, Quirk>> = {
   "missing-fields": {
     value: (value) => {
       const bare = eachMessage((message) => without(message, "role"))(eachChoice((choice) => without(choice, "logprobs"))(value))
-      // The end of a stream must be told; a completion may leave it out.
+      // Only a completion may omit the finish reason; without it a stream has no end.
       const ended = value["object"] === "chat.completion" ? eachChoice((choice) => without(choice, "finish_reason"))(bare) : bare
       return without(ended, "id", "object", "created", "system_fingerprint")
     }
@@ -108,7 +109,7 @@ const quirks: Readonly<Record<string, Quirk>> = {
 
 const none: Required<Quirk> = { value: (value) => value, chunks: (values) => values, pieces: (pieces) => pieces, unaryAlways: false }
 
-/** One habit after the other. */
+/** Applies the second quirk after the first. */
 const both = (first: Required<Quirk>, second: Quirk): Required<Quirk> => ({
   value: (value) => (second.value ?? none.value)(first.value(value)),
   chunks: (values) => (second.chunks ?? none.chunks)(first.chunks(values)),
@@ -116,6 +117,6 @@ const both = (first: Required<Quirk>, second: Quirk): Required<Quirk> => ({
   unaryAlways: first.unaryAlways || second.unaryAlways === true
 })
 
-/** The habits the words ask for, in the order of the words. */
+/** The quirks that the prompt names, combined in their order. */
 export const habitsIn = (text: string): Required<Quirk> =>
   [...text.matchAll(/demo:quirk-([a-z-]*[a-z])/g)].map(([, name = ""]) => quirks[name] ?? {}).reduce(both, none)

@@ -1,5 +1,6 @@
-// A reply as chat completions: one completion, or the chunks of a stream.
-// It must not know sockets or requests; framing facts: recorded answers of hosts that speak the same schema.
+// Writes a reply as chat completions: one completion, or the chunks of a stream.
+// It must not depend on sockets or requests.
+// Source: recorded answers of hosts with the same schema.
 
 import type { Candidate, Reply } from "../gemini/replies.ts"
 import { textPieces } from "../shared/textPieces.ts"
@@ -42,7 +43,7 @@ const logprobsOf = ({ logprobs }: Candidate): Json | null => {
   return { content: chosen.map((pick, index) => ({ ...entry(pick), top_logprobs: (top[index]?.candidates ?? []).map(entry) })) }
 }
 
-/** Ids as vLLM makes them: the same request gets the same ids. */
+/** Call ids in vLLM's form, derived from the completion's id. */
 const choiceOf = (candidate: Candidate, seed: string, parallel: boolean): Choice => {
   const calls = candidate.parts.flatMap((part, index) =>
     part.functionCall === undefined
@@ -60,7 +61,7 @@ const choiceOf = (candidate: Candidate, seed: string, parallel: boolean): Choice
 
 const callObject = ({ id, name, arguments: text }: Call) => ({ id, type: "function", function: { name, arguments: text } })
 
-/** What a reply is in this dialect, before it is framed. */
+/** A reply in this dialect, before framing. */
 export interface OpenaiReply {
   readonly stamp: Stamp
   readonly choices: ReadonlyArray<Choice>
@@ -97,7 +98,7 @@ export const completion = ({ stamp, choices, usage }: OpenaiReply): Json => ({
 
 export interface OpenaiChunk {
   readonly value: Json
-  /** Tokens it adds: what pacing is counted in. */
+  /** Answer tokens that this chunk adds; pacing counts them. */
   readonly tokens: number
 }
 
@@ -109,7 +110,7 @@ const callDeltas = ({ id, name, arguments: text }: Call, index: number): Readonl
   ...argumentPieces(text).map((piece) => ({ tool_calls: [{ index, function: { arguments: piece } }] }))
 ]
 
-/** The chunks of a stream: role first, then text and calls, then the finish; usage in a chunk without choices when asked. */
+/** The chunks of a stream: role, text, calls, finish reason; `withUsage` adds a chunk with usage and no choices. */
 export const completionChunks = ({ stamp, choices, usage }: OpenaiReply, withUsage: boolean): ReadonlyArray<OpenaiChunk> => {
   const head = { id: stamp.id, object: "chat.completion.chunk", created: stamp.created, model: stamp.model }
   const chunk = (index: number, delta: Json, finish: string | null, tokens: number, logprobs: Json | null = null): OpenaiChunk =>

@@ -1,5 +1,5 @@
-// A checked chat completions body without nulls, and the same conversation in the words the simulated models answer.
-// It must not know HTTP nor how a reply is framed.
+// Declares the types of a checked chat completions body without nulls, and converts the body to a GenerateRequest.
+// It must not depend on HTTP or on how a reply is framed.
 
 import type { Content, GenerateRequest, JsonSchema, Part } from "../shared/generateRequest.ts"
 
@@ -103,7 +103,7 @@ const jsonOutput = ({ response_format: format }: ChatRequest) => {
   return { responseMimeType: "application/json", ...(schema === undefined ? {} : { responseJsonSchema: schema }) }
 }
 
-/** The conversation as the simulated models read it. */
+/** Converts the body, because one simulated model chooses tools and text for every family. */
 export const asGenerateRequest = (chat: ChatRequest): GenerateRequest => {
   const calls = chat.messages.flatMap((message) => message.tool_calls ?? [])
   const names = new Map(calls.map((call) => [call.id, call.function?.name ?? ""]))

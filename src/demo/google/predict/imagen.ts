@@ -1,5 +1,6 @@
-// Imagen by predict: one prompt, the parameters checked, pictures, Cloud Storage addresses, or the reasons of a filter.
-// It must not know HTTP; provider facts: Google's Imagen reference, recorded answers, publicly quoted refusals.
+// Answers predict for Imagen: checks the parameters, returns pictures, Cloud Storage addresses or filter reasons.
+// It must not depend on HTTP.
+// Source: Google's Imagen reference, recorded answers, publicly quoted refusals.
 
 import { invalidArgument } from "../shared/errors.ts"
 import type { GoogleError } from "../shared/errors.ts"
@@ -21,7 +22,7 @@ interface Parameters {
   readonly storageUri?: string
 }
 
-/** Both cases occur in the libraries of Google. */
+/** Google's client libraries use both cases. */
 const inBothCases = (...words: ReadonlyArray<string>): Check => word(...words, ...words.map((one) => one.toUpperCase()))
 
 const parameters: Check = closedRecord({
@@ -48,7 +49,7 @@ const instances: Check = list(record({ "prompt!": text }), 1, 1)
 
 const failed = (reason: string): GoogleError => invalidArgument(`Image generation failed with the following error: ${reason}`)
 
-/** The two oldest models add no watermark unless asked. */
+/** The two oldest models add a watermark only on request. */
 const watermarked = (model: string, { addWatermark }: Parameters): boolean => addWatermark ?? !/@00[25]$/.test(model)
 
 const refusal = (model: string, prompt: string, asked: Parameters, onGoogle: boolean): GoogleError | undefined => {
@@ -66,7 +67,7 @@ const refusal = (model: string, prompt: string, asked: Parameters, onGoogle: boo
   )
 }
 
-/** The words that make the filter act: on every picture, or on half of them. */
+/** Prompt words trigger the filter: on every picture, or on half of them. */
 const filteredOf = (prompt: string, count: number): number => {
   if (prompt.includes("demo:filter-all")) return count
   return prompt.includes("demo:filter-some") ? Math.ceil(count / 2) : 0
@@ -107,9 +108,9 @@ export const drawImages: Predict = (request, { route, now }) => {
   const predictions = [
     ...Array.from({ length: count - filtered }, (_, index) => pictureEntry(prompt, asked, index, now)),
     ...(filtered > 0 && asked.includeRaiReason ? [filterEntry(filtered)] : []),
-    // The prompt is rated as well, in an entry without a picture.
+    // The rating of the prompt is an entry without a picture.
     ...(asked.includeSafetyAttributes ? [{ contentType: "Positive Prompt", safetyAttributes: safety }] : [])
   ]
-  // Where everything was filtered and no reason was asked for, nothing is left to say.
+  // The body is empty if every picture was filtered and no reason was requested.
   return { body: predictions.length === 0 ? {} : { predictions } }
 }

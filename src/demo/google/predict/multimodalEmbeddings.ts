@@ -1,5 +1,6 @@
-// multimodalembedding@001 by predict: one vector for the text, one for the image, one for each interval of the video.
-// It must not know HTTP; provider facts: Google's multimodal embedding reference.
+// Answers predict for multimodalembedding@001: vectors of the text, the image and each interval of the video.
+// It must not depend on HTTP.
+// Source: Google's multimodal embedding reference.
 
 import { invalidArgument } from "../shared/errors.ts"
 import { embeddingFacts } from "../shared/models.ts"
@@ -41,7 +42,7 @@ const dimension: Check = (value, path) =>
   typeof value === "number" && sizes.includes(value) ? undefined : { path, expected: `one of ${sizes.join(", ")}` }
 const parameters: Check = closedRecord({ dimension: nullable(dimension) })
 
-/** Media come as bytes or from Cloud Storage, one of the two. */
+/** Media must have either bytes or a Cloud Storage address. */
 const sourceFault = (source: Media | undefined, path: string): Fault | undefined => {
   if (source === undefined) return undefined
   const { bytesBase64Encoded: bytes, gcsUri: uri } = source

@@ -1,5 +1,5 @@
-// The operation predict: Imagen on both services, embeddings on Vertex AI, and self-deployed endpoints of dialect predict.
-// It must not know sockets or credentials, nor what any model reads in instances and parameters.
+// Answers predict: Imagen on both services, embeddings on Vertex AI, self-deployed endpoints of dialect predict.
+// It must not depend on sockets, credentials, or any model's instances and parameters.
 
 import { errorAnswer, jsonAnswer } from "../shared/answers.ts"
 import type { Answer } from "../shared/answers.ts"
@@ -29,7 +29,7 @@ const onVertex: ReadonlyMap<ModelKind, Predict> = new Map([
   ["content-embedding", notHere]
 ])
 
-/** An id of fault takes the part of Imagen or of an embedding model, as the first instance tells. */
+/** A fault id acts as Imagen if the first instance has a prompt, else as a text embedding model. */
 const predictorOf = (call: Call, { instances: [first] }: PredictRequest, served: ReadonlyMap<ModelKind, Predict>): Predict => {
   if (call.route.target.kind === "endpoint") return answerInstances
   const kind = modelKind(call.route.target.id)

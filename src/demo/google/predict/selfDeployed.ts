@@ -1,5 +1,6 @@
-// Self-deployed endpoints of dialect predict: prompts in, generated text out, in the forms that serving containers are known for; texts in, vectors out.
-// It must not know HTTP; provider facts: publicly quoted answers of Model Garden containers.
+// Answers predict for self-deployed endpoints: generated text in the forms of known serving containers, or vectors.
+// It must not depend on HTTP.
+// Source: publicly quoted answers of Model Garden containers.
 
 import { answerText } from "../shared/answerText.ts"
 import type { SimulatedEndpoint } from "../shared/endpoint.ts"
@@ -29,7 +30,7 @@ const sampling: Readonly<Record<string, Check>> = {
 const instances: Check = list(record({ "prompt!": text, ...sampling }))
 const parameters: Check = record(sampling)
 
-/** The words the prompt asks to be answered: its last `user:` line where it is a transcript. */
+/** The part of the prompt to answer: the last `user:` turn of a transcript, else the whole prompt. */
 const asked = (prompt: string): string => {
   const turns = prompt.split(/^(?=(?:system|user|assistant|tool): ?)/m)
   const last = turns.findLast((turn) => turn.startsWith("user:"))
@@ -51,7 +52,7 @@ const predicted = (endpoint: SimulatedEndpoint | undefined, prompt: string, word
   return form === "text" ? words : { [form]: words }
 }
 
-/** What the model of the endpoint is called in every answer. */
+/** The members of every answer that name the deployed model. */
 const deployed = ({ route }: Call) => ({
   deployedModelId: "1234567890123456789",
   model: `projects/${route.project}/locations/${route.location}/models/${route.target.id}`,
@@ -62,7 +63,7 @@ const deployed = ({ route }: Call) => ({
 const texts: Check = list(record({ "content!": text }))
 const vectorSize = 768
 
-/** Prompts get words; instances that hold a content, as text embeddings have it, get bare vectors. */
+/** Generates text for prompts; returns bare vectors for instances with `content`, the form of text embeddings. */
 export const answerInstances: Predict = (request, call) => {
   const [first] = request.instances
   return isRecord(first) && "content" in first && !("prompt" in first) ? embedContents(request, call) : answerPrompts(request, call)

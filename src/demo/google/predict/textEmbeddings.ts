@@ -1,5 +1,6 @@
-// Text embeddings by predict on Vertex AI: instances of content, task type and title.
-// It must not know HTTP; provider facts: recorded answers, publicly quoted refusals, Google's embedding reference.
+// Answers predict for text embeddings on Vertex AI: instances of content, task type and title.
+// It must not depend on HTTP.
+// Source: recorded answers, publicly quoted refusals, Google's embedding reference.
 
 import { invalidArgument } from "../shared/errors.ts"
 import type { GoogleError } from "../shared/errors.ts"
@@ -27,12 +28,12 @@ const mostTokensOfCall = 20_000
 const charactersPerToken = 4
 const tasks = new Set(taskTypes.split(" "))
 
-/** Instances are written in snake case, parameters in camel case. */
+/** Instances use snake case, parameters camel case. */
 const instances: Check = list(closedRecord({ "content!": text, task_type: nullable(text), title: nullable(text) }))
 const parametersOf = ({ size }: EmbeddingFacts): Check =>
   closedRecord({ autoTruncate: nullable(bool), outputDimensionality: nullable(integer(1, size)) })
 
-/** Characters other than white space, as recorded answers bill them. */
+/** Characters other than white space; recorded answers bill these. */
 const billable = (content: string): number => content.replace(/\s/g, "").length
 
 const refusal = (asked: ReadonlyArray<Instance>, { autoTruncate }: Parameters, facts: EmbeddingFacts): GoogleError | undefined => {

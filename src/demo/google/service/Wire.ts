@@ -1,5 +1,5 @@
-// Performs an answer on a node response: waits for the socket to drain, stops when the caller leaves, keeps the stream counters.
-// It must not know Google.
+// Writes an answer to a node response: waits for the socket to drain, stops when the caller leaves, counts streams.
+// It must not depend on Google's formats.
 
 import type { ServerResponse } from "node:http"
 import type { Answer } from "../shared/answers.ts"
@@ -10,7 +10,7 @@ export interface WireCounters {
   lastAbortMillis: number
 }
 
-/** Starts the answer; returns at once. Nothing is written before the first step that writes, so a `hang` can be total silence. */
+/** Starts the answer and returns immediately. The status line waits for the first write: a `hang` may send no byte. */
 export const performAnswer = (answer: Answer, response: ServerResponse, counters: WireCounters, now: () => number): void => {
   const steps = answer.steps[Symbol.iterator]()
   let timer: NodeJS.Timeout | undefined
@@ -35,7 +35,7 @@ export const performAnswer = (answer: Answer, response: ServerResponse, counters
         return
       }
       if ("end" in step) {
-        // What was written goes out first: node hands it to the socket before the next turn of the loop.
+        // setImmediate lets node hand the written bytes to the socket before the reset.
         const socket = response.socket
         if (step.end === "close") socket?.destroySoon()
         if (step.end === "reset") setImmediate(() => socket?.resetAndDestroy())

@@ -1,5 +1,6 @@
-// Who may call: API keys, express keys, access tokens and projects, refused in Google's words.
-// It must not know bodies or operations; provider facts: recorded 400, 401 and 403 answers.
+// Checks API keys, express keys, access tokens and projects; each refusal has Google's wording.
+// It must not depend on bodies or operations.
+// Source: recorded 400, 401 and 403 answers.
 
 import { errorInfo, googleError } from "../shared/errors.ts"
 import type { GoogleError } from "../shared/errors.ts"
@@ -10,7 +11,7 @@ export interface Access {
   readonly isToken: (token: string) => boolean
   /** The token's principal may call published models but lacks `aiplatform.endpoints.predict` on endpoints. */
   readonly lacksPredict: (token: string) => boolean
-  /** `undefined`: any project exists. */
+  /** `undefined` accepts any project. */
   readonly projects: ReadonlySet<string> | undefined
 }
 

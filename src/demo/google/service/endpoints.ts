@@ -1,5 +1,6 @@
-// Self-deployed endpoints: what each serves, under which host, and how an endpoint that cannot answer refuses.
-// It must not know bodies or credentials; provider facts: Vertex AI's endpoint pages and publicly quoted refusals.
+// Lists the self-deployed endpoints of the demo, and refuses calls that an endpoint cannot answer.
+// It must not depend on bodies or credentials.
+// Source: Vertex AI's endpoint pages and publicly quoted refusals.
 
 import { errorAnswer, jsonAnswer } from "../shared/answers.ts"
 import type { Answer } from "../shared/answers.ts"
@@ -11,10 +12,10 @@ import type { Route } from "../shared/routes.ts"
 
 export type Endpoints = ReadonlyMap<string, SimulatedEndpoint>
 
-/** The host of a dedicated endpoint; the number is the project's. */
+/** The host of a dedicated endpoint; it contains the project number. */
 export const dedicatedHost = (id: string, region: string): string => `${id}.${region}-123456789012.prediction.vertexai.goog`
 
-/** Endpoints every simulator has. */
+/** Endpoints of every simulator. */
 export const demoEndpoints: Readonly<Record<string, SimulatedEndpoint>> = {
   "demo-llama": { dialect: "openai", servedModel: "demo-llama" },
   "demo-vllm": { dialect: "openai", servedModel: "meta-llama/Llama-3.1-8B-Instruct", errors: "bare" },
@@ -30,7 +31,7 @@ export const demoEndpoints: Readonly<Record<string, SimulatedEndpoint>> = {
   "demo-loading": { dialect: "openai", readiness: "loading" }
 }
 
-/** A numeric id tells nothing about its container; an id of fault is one that misbehaves. */
+/** A numeric id and a fault id accept every dialect. */
 export const endpointOf = (id: string, endpoints: Endpoints): SimulatedEndpoint | undefined =>
   endpoints.get(id) ?? (/^[0-9]+$/.test(id) || isFault(id) ? { dialect: "any" } : undefined)
 
@@ -43,8 +44,8 @@ const dialectOf = (operation: string): SimulatedEndpoint["dialect"] | undefined 
 const isLoopback = (host: string): boolean => /^(localhost|127(\.[0-9]+){3}|\[::1\])(:[0-9]+)?$/.test(host)
 
 /**
- * A dedicated endpoint is told by the `Host` header. Behind an operator's base URL the header names this machine, so that
- * the host the caller meant cannot be seen: a loopback host passes for the right one.
+ * The `Host` header must name a dedicated endpoint's host. A loopback host is accepted as well,
+ * because an operator's base URL replaces the header with the name of this machine.
  */
 const wrongHost = (endpoint: SimulatedEndpoint, host: string): GoogleError | undefined => {
   const { dedicatedHost: only } = endpoint
@@ -61,7 +62,7 @@ const notReady = (endpoint: SimulatedEndpoint, callNumber: number): GoogleError 
   return googleError("RESOURCE_EXHAUSTED", "Model is not yet ready for inference. Please wait and then try your request again.", [retryInfo("0.2s")])
 }
 
-/** What an endpoint answers in place of its operation: 404, a wrong host, not ready, or a dialect it does not speak. */
+/** The refusal of a call: unknown endpoint, wrong host, not ready, or another dialect; `undefined` if it can answer. */
 export const refusedEndpoint = (route: Route, host: string, endpoints: Endpoints, callNumber: number): Answer | undefined => {
   const { target, operation } = route
   if (target.kind !== "endpoint" || target.id === "openapi") return undefined
@@ -72,6 +73,6 @@ export const refusedEndpoint = (route: Route, host: string, endpoints: Endpoints
     : wrongHost(endpoint, host) ?? notReady(endpoint, callNumber)
   if (error !== undefined) return errorAnswer(error, operation === "chat/completions")
   const spoken = endpoint?.dialect
-  // The container itself answers for a path it does not know, as FastAPI does.
+  // The container answers an unknown path in FastAPI's form.
   return spoken === "any" || spoken === dialectOf(operation) ? undefined : jsonAnswer(404, { detail: "Not Found" })
 }

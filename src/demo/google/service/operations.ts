@@ -1,5 +1,5 @@
-// The table of operations the simulated services know; a further one is one file and one line here.
-// It must not know sockets or credentials.
+// Lists the operations of the simulated services; a new operation is one file and one row here.
+// It must not depend on sockets or credentials.
 
 import { countMessages } from "../claude/countMessages.ts"
 import { countTokens } from "../gemini/countTokens.ts"

@@ -1,23 +1,26 @@
-// Answers written by a test in place of the simulated ones: status, headers, raw chunks, delays, the way the connection ends.
-// It must not know Google.
+// Turns an answer that a test wrote into an Answer: status, headers, raw chunks, delays, and how the connection ends.
+// It must not depend on Google's formats.
 
 import type { Answer, Step } from "../shared/answers.ts"
 
 export interface ScriptedAnswer {
-  /** Which calls take it: those of the token endpoint, all others, or (absent) the next call of any kind. */
+  /** Which call takes the answer: `token`, any other (`model`), or the next call of any kind if absent. */
   readonly for?: "token" | "model"
   /** Default 200. */
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   /** Text or bytes are sent as they are, anything else as JSON. */
   readonly body?: unknown
-  /** Raw pieces of the body, each written by itself, after `body`. */
+  /** Raw pieces of the body, written one by one after `body`. */
   readonly chunks?: ReadonlyArray<string | Uint8Array>
   /** Wait before the status line. */
   readonly delayMillis?: number
   /** Wait before each piece of `chunks`. */
   readonly chunkDelayMillis?: number
-  /** How it ends: complete (default), connection closed too early, connection reset, or silence. Without body and chunks a `hang` sends no status line. */
+  /**
+   * Default `complete`; `close` closes the connection early, `reset` resets it, `hang` keeps it open.
+   * Without body and chunks a `hang` sends no status line.
+   */
   readonly end?: "complete" | "close" | "reset" | "hang"
 }
 
@@ -33,7 +36,7 @@ function* steps(script: ScriptedAnswer): Generator<Step> {
   if (end !== "complete") yield { end }
 }
 
-/** The scripted answer as one the wire can perform. */
+/** The scripted answer as steps. */
 export const scriptedAnswer = (script: ScriptedAnswer): Answer => ({
   status: script.status ?? 200,
   headers: { "content-type": "application/json; charset=UTF-8", ...script.headers },

@@ -1,5 +1,6 @@
-// The OAuth token endpoint: checks a service account's signed assertion and issues an access token.
-// It must not know sockets; provider facts: Google's "OAuth 2.0 for server to server applications" and its error bodies.
+// Answers the OAuth token endpoint: checks a service account's signed assertion and issues an access token.
+// It must not depend on sockets.
+// Source: Google's "OAuth 2.0 for server to server applications" and its error bodies.
 
 import { createHash, createVerify } from "node:crypto"
 import { jsonAnswer } from "../shared/answers.ts"
@@ -15,7 +16,7 @@ export interface ServiceAccount {
 export interface IssuedToken {
   /** Epoch millis. */
   readonly endsAt: number
-  /** Whose token it is: the client email of a service account, or the token itself. */
+  /** The owner: the client email of a service account, or the token itself. */
   readonly principal: string
 }
 

@@ -1,14 +1,14 @@
-// A small vocabulary of checks for JSON that is not proto JSON: bodies in OpenAI's dialect, free-form parameters of predict.
-// It must not know any particular body; it judges shape and range, never meaning.
+// Defines checks for JSON that is not proto JSON: bodies in OpenAI's dialect, free-form parameters of predict.
+// It must not depend on any particular body; it checks shape and range, not meaning.
 
-/** Where a value is not what it should be, and what it should be. */
+/** The path of a value that fails a check, and the expected value. */
 export interface Fault {
   /** `messages[0].content`; empty for the whole body. */
   readonly path: string
   readonly expected: string
 }
 
-/** The words a fault is told in. */
+/** The error message of a mismatch. */
 export const faultMessage = ({ path, expected }: Fault): string => `Invalid value at '${path}': expected ${expected}.`
 
 export type Check = (value: unknown, path: string) => Fault | undefined
@@ -16,7 +16,7 @@ export type Check = (value: unknown, path: string) => Fault | undefined
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** A copy without members that are `null`, which stand for "not set". */
+/** A copy without members that are `null`, which means "not set". */
 export const withoutNulls = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (!isRecord(value)) return value
@@ -68,7 +68,7 @@ export const mapOf = (of: Check): Check => (value, path) => {
   return fine
 }
 
-/** Members by name; a name that ends with `!` must be there. `closed` refuses every other name. */
+/** Checks members by name; a name that ends with `!` is required. `closed` refuses every other name. */
 const members = (shape: Readonly<Record<string, Check>>, closed: boolean): Check => {
   const checks = Object.entries(shape).map(([key, check]) => ({ name: key.replace(/!$/, ""), required: key.endsWith("!"), check }))
   const names = new Set(checks.map(({ name }) => name))
@@ -91,7 +91,7 @@ const members = (shape: Readonly<Record<string, Check>>, closed: boolean): Check
 export const record = (shape: Readonly<Record<string, Check>>): Check => members(shape, false)
 export const closedRecord = (shape: Readonly<Record<string, Check>>): Check => members(shape, true)
 
-/** The first check that holds decides; when none does, the fault found deepest in the value is told. */
+/** Passes if one of the checks passes; otherwise returns the deepest mismatch. */
 export const either = (...checks: ReadonlyArray<Check>): Check => (value, path) => {
   let deepest: Fault | undefined
   for (const check of checks) {
@@ -104,7 +104,7 @@ export const either = (...checks: ReadonlyArray<Check>): Check => (value, path) 
 
 export const nullable = (check: Check): Check => either(check, nothing)
 
-/** Chooses the check by a word in one member, as `type` and `role` do. */
+/** Chooses the check by the word in one member, such as `type` or `role`. */
 export const byMember = (name: string, kinds: Readonly<Record<string, Check>>): Check => {
   const expected = `one of ${Object.keys(kinds).map((kind) => `'${kind}'`).join(", ")}`
   return (value, path) => {

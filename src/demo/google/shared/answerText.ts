@@ -1,5 +1,5 @@
-// The words of a simulated answer: a greeting, a quotation of the prompt, a report on tool results and media.
-// It must not know framing, token counts or safety.
+// Makes the text of a simulated answer: a greeting, a quotation of the prompt, sentences on tool results and media.
+// It must not depend on framing, token counts or safety.
 
 import { lastUserContent, lastUserText, partsOf, pendingResponses } from "./generateRequest.ts"
 import type { GenerateRequest, Part } from "./generateRequest.ts"
@@ -38,7 +38,7 @@ const proseAnswer = (request: GenerateRequest, family: string): string => {
   return `${seen}${quoted}${obeyed} A simulated model cannot think about it, but it answers in the true wire format.`
 }
 
-/** The answer's text: prose, or JSON that fits the asked schema; `family` is how the model calls itself. */
+/** The answer's text: prose, or JSON that fits the requested schema; `family` is the model name in the prose. */
 export const answerText = (request: GenerateRequest, family = "Gemini"): string => {
   const config = request.generationConfig
   const schema = config?.responseJsonSchema ?? config?.responseSchema
@@ -51,7 +51,7 @@ export const answerText = (request: GenerateRequest, family = "Gemini"): string 
   return config?.responseMimeType === "application/json" ? JSON.stringify({ answer: prose }, null, 2) : prose
 }
 
-/** The thoughts behind it. */
+/** The text of the thoughts that precede the answer. */
 export const thoughtText = (request: GenerateRequest): string => {
   const asked = cut(lastUserText(request), 120)
   return `**Reading the Request**\n\nThe user wrote "${asked}". I look at what is offered to me and choose the plainest way to answer.\n\n\n`

@@ -1,12 +1,12 @@
-// An HTTP answer as data: status, headers, and the steps its body takes on the wire (bytes, pauses, the way it ends).
-// It must not know sockets; the wire performs it.
+// Declares an HTTP answer as data: status, headers, and the steps of its body (bytes, pauses, an early end).
+// It must not depend on sockets; service/Wire.ts performs the steps.
 
 import type { GoogleError } from "./errors.ts"
 
 export type Step =
   | { readonly write: string | Uint8Array }
   | { readonly pauseMillis: number }
-  /** `close` ends the connection without ending the body, `reset` resets it, `hang` keeps it open and silent until the caller leaves. */
+  /** `close` closes the connection inside the body, `reset` resets it, `hang` keeps it open until the caller leaves. */
   | { readonly end: "close" | "reset" | "hang" }
 
 export interface Answer {
@@ -27,7 +27,7 @@ export const jsonAnswer = (status: number, body: unknown): Answer => ({
   streaming: false
 })
 
-/** An error; a stream without `alt=sse` gets it inside an array (recorded). */
+/** An error; in a stream without `alt=sse` it is inside an array (recorded). */
 export const errorAnswer = (error: GoogleError, inArray: boolean): Answer =>
   jsonAnswer(error.code, inArray ? [{ error }] : { error })
 
@@ -46,7 +46,7 @@ export interface PacedValue {
   readonly pauseMillis: number
 }
 
-/** A piece of an event stream as it goes over the wire: events, comments, the closing `[DONE]`. */
+/** A framed piece of an event stream: an event, a comment, the closing `[DONE]`. */
 export interface PacedText {
   readonly text: string
   readonly pauseMillis: number
@@ -63,7 +63,7 @@ function* sseTexts(values: Iterable<PacedValue>): Generator<PacedText> {
   for (const { value, pauseMillis } of values) yield { text: sseEvent(value), pauseMillis }
 }
 
-/** A stream of server-sent events whose framing the caller has written. */
+/** A stream of server-sent events that are already framed. */
 export const eventStream = (pieces: Iterable<PacedText>): Answer => ({
   status: 200,
   headers: { "content-type": "text/event-stream" },
@@ -81,6 +81,6 @@ function* arraySteps(values: Iterable<PacedValue>): Generator<Step> {
   yield { write: before === "[" ? "[]" : "\n]" }
 }
 
-/** A stream: server-sent events, or one pretty-printed JSON array when the query did not ask for events. */
+/** A stream: server-sent events, or one pretty-printed JSON array without `alt=sse`. */
 export const streamAnswer = (values: Iterable<PacedValue>, sse: boolean): Answer =>
   sse ? eventStream(sseTexts(values)) : { status: 200, headers: jsonHeaders, steps: arraySteps(values), streaming: true }

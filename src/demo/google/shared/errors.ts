@@ -1,5 +1,6 @@
-// Google's error bodies: `{error:{code,message,status,details}}` and the HTTP status that belongs to each canonical code.
-// It must not know who raises them; provider facts: google.rpc.Status and recorded refusals.
+// Makes Google's error bodies `{error:{code,message,status,details}}`, with the HTTP status of each canonical code.
+// It must not depend on the operations that raise them.
+// Source: google.rpc.Status and recorded refusals.
 
 import type { Route } from "./routes.ts"
 
@@ -28,7 +29,7 @@ export const googleError = (
   details?: ReadonlyArray<Readonly<Record<string, unknown>>>
 ): GoogleError => ({ code: httpStatus[status], message, status, ...(details === undefined ? {} : { details }) })
 
-/** The detail a client reads to learn the machine-readable reason. */
+/** The detail with the machine-readable reason. */
 export const errorInfo = (reason: string, metadata: Readonly<Record<string, string>>, domain = "googleapis.com") => ({
   "@type": "type.googleapis.com/google.rpc.ErrorInfo",
   reason,
@@ -44,7 +45,7 @@ export const badRequest = (violations: ReadonlyArray<{ readonly field: string; r
     { "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations: violations }
   ])
 
-/** Vertex AI's 404 for a model its catalog lacks, whoever publishes it. */
+/** Vertex AI's 404 for an unknown model of any publisher. */
 export const publisherModelMissing = ({ project, location, target }: Route): GoogleError => {
   const place = project === undefined ? "" : `projects/${project}/locations/${location}/`
   const publisher = target.kind === "model" ? target.publisher : ""
@@ -53,10 +54,10 @@ export const publisherModelMissing = ({ project, location, target }: Route): Goo
   return googleError("NOT_FOUND", message)
 }
 
-/** 400 for a value in the free part of a body, where no field violations are told. */
+/** 400 without field violations, for a value in the free part of a body. */
 export const invalidArgument = (message: string): GoogleError => googleError("INVALID_ARGUMENT", message)
 
-/** The text Google's front end gives for a path nobody serves. */
+/** The page of Google's front end for an unknown path. */
 export const notFoundPage = (path: string): string =>
   `<!DOCTYPE html>\n<html lang=en>\n  <meta charset=utf-8>\n  <title>Error 404 (Not Found)!!1</title>\n` +
   `  <p><b>404.</b> <ins>That’s an error.</ins>\n` +

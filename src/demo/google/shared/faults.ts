@@ -1,5 +1,5 @@
-// What goes wrong on purpose, chosen by model id: overload, silence, death mid-stream, garbage, gzip, endless streams.
-// It must not know sockets; a fault turns a good answer into a bad one, step by step.
+// Injects a fault that the model id names: overload, silence, broken streams, garbage, gzip, endless streams.
+// It must not depend on sockets; a fault changes the steps of a good answer.
 
 import { gzipSync } from "node:zlib"
 import { errorAnswer, textAnswer } from "./answers.ts"
@@ -7,16 +7,16 @@ import type { Answer, Step } from "./answers.ts"
 import { googleError, retryInfo } from "./errors.ts"
 import type { GoogleError } from "./errors.ts"
 
-/** How a dialect writes what a fault puts in the place of an answer. */
+/** How a dialect writes the errors and events of a fault. */
 export interface FaultWire {
   readonly refusal: (error: GoogleError) => Answer
   /** An error inside a stream that has begun. */
   readonly errorEvent: (error: GoogleError) => string
-  /** One more event of an endless answer. */
+  /** The next event of an endless answer. */
   readonly lineEvent: (text: string) => string
-  /** A refusal by the model's own servers, where they are not Google's; absent: as Google's front words it. */
+  /** A refusal by model servers other than Google's; `refusal` if absent. */
   readonly modelRefusal?: (error: GoogleError) => Answer
-  /** Events of a stream sent before it breaks; absent: two. */
+  /** Events of a stream sent before it breaks; default two. */
   readonly begun?: number
 }
 
@@ -24,12 +24,12 @@ export interface FaultContext {
   /** 1 for the first call of this model id. */
   readonly callNumber: number
   readonly streaming: boolean
-  /** The stream is one of server-sent events. */
+  /** The stream consists of server-sent events. */
   readonly sse: boolean
   readonly wire: FaultWire
 }
 
-/** The wire of operations that never stream. */
+/** For operations that never stream. */
 export const unaryWire: FaultWire = {
   refusal: (error) => errorAnswer(error, false),
   errorEvent: (error) => JSON.stringify({ error }),
@@ -116,10 +116,10 @@ const faults: Readonly<Record<string, Fault>> = {
   })
 }
 
-/** True for an id that misbehaves. */
+/** True for a model id that selects a fault. */
 export const isFault = (model: string): boolean => Object.hasOwn(faults, model)
 
-/** The answer a model id of fault gives instead of `good`; other ids give `good` unchanged. */
+/** The faulty answer for a fault id; `good` unchanged for every other id. */
 export const applyFault = (model: string, good: Answer, context: FaultContext): Answer => {
   const fault = isFault(model) ? faults[model] : undefined
   return fault === undefined ? good : fault(good, context)

@@ -1,5 +1,5 @@
-// The types of a request body after the shape check has normalised it (camelCase, no nulls), and small readers over them.
-// It must not know HTTP nor how a reply is made.
+// Declares the types of a normalised request body (camelCase, no nulls) and reads them.
+// It must not depend on HTTP or on how a reply is made.
 
 export interface Blob {
   readonly mimeType?: string
@@ -35,7 +35,7 @@ export interface Content {
   readonly parts?: ReadonlyArray<Part>
 }
 
-/** A JSON Schema or the OpenAPI subset; both spell the members used here alike but for the case of `type`. */
+/** A JSON Schema or the OpenAPI subset; of the members used here, only `type` differs, in case. */
 export interface JsonSchema {
   readonly type?: string | ReadonlyArray<string>
   readonly properties?: Readonly<Record<string, JsonSchema>>
@@ -112,11 +112,11 @@ export interface GenerateRequest {
 
 export interface CountRequest extends Partial<GenerateRequest> {
   readonly generateContentRequest?: GenerateRequest & { readonly model?: string }
-  /** Vertex AI, embedding models. */
+  /** Only for embedding models on Vertex AI. */
   readonly instances?: ReadonlyArray<{ readonly content?: unknown }>
 }
 
-/** Which of the two services is imitated; express mode is `vertex`. */
+/** The simulated service; express mode is `vertex`. */
 export type Backend = "google" | "vertex"
 
 export const partsOf = (content: Content | undefined): ReadonlyArray<Part> => content?.parts ?? []
@@ -124,12 +124,12 @@ export const partsOf = (content: Content | undefined): ReadonlyArray<Part> => co
 export const declarationsOf = (request: GenerateRequest): ReadonlyArray<FunctionDeclaration> =>
   (request.tools ?? []).flatMap((tool) => tool.functionDeclarations ?? [])
 
-/** The kinds of tool asked for, in the provider's words (`functionDeclarations`, `googleSearch`, ...), each once. */
+/** The distinct kinds of tool in the request (`functionDeclarations`, `googleSearch`, ...). */
 export const toolKinds = (request: GenerateRequest): ReadonlyArray<string> => [
   ...new Set((request.tools ?? []).flatMap((tool) => Object.keys(tool).filter((kind) => tool[kind] !== undefined)))
 ]
 
-/** The last content that does not come from the model: what the reply answers. */
+/** The last content that does not come from the model; the reply answers it. */
 export const lastUserContent = (request: GenerateRequest): Content | undefined =>
   request.contents.findLast((content) => content.role !== "model")
 
@@ -139,7 +139,7 @@ export const lastUserText = (request: GenerateRequest): string => {
   return partsOf(asked).filter((part) => !part.thought).map((part) => part.text ?? "").filter((text) => text !== "").join(" ")
 }
 
-/** The function responses the reply is to talk about: those of the trailing user contents. */
+/** The function responses after the last model content; the reply reports them. */
 export const pendingResponses = (request: GenerateRequest): ReadonlyArray<FunctionResponse> => {
   const lastModel = request.contents.findLastIndex((content) => content.role === "model")
   return request.contents.slice(lastModel + 1).flatMap(partsOf).flatMap((part) => part.functionResponse ?? [])

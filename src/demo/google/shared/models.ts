@@ -1,16 +1,17 @@
-// What the simulated service knows about a model id: generation, thinking range, whether it signs, whether it draws.
-// It must not know requests or routes; provider facts: Google's model and thinking pages, recorded and publicly reported refusals.
+// Lists the facts about each Google model id: kind, generation, thinking range, signatures, images, vector sizes.
+// It must not depend on requests or routes.
+// Source: Google's model and thinking pages, recorded and publicly reported refusals.
 
 export interface ModelFacts {
   readonly generation: "gemma" | "1" | "2.0" | "2.5" | "3"
-  /** `none`: thinkingConfig with a positive budget is refused; `budget` and `level` name the accepted knob. */
+  /** `none` refuses a thinkingConfig with a positive budget; `budget` and `level` name the accepted setting. */
   readonly thinking: "none" | "budget" | "level" | "both"
   readonly budget: { readonly least: number; readonly most: number; readonly stoppable: boolean }
   readonly levels: ReadonlyArray<string>
-  /** A first function call of a step in the current turn must carry its signature. */
+  /** The first function call of each step in the current turn must have a signature. */
   readonly needsSignature: boolean
   readonly drawsImages: boolean
-  /** Thoughts are given as ordinary text parts before the answer. */
+  /** Thoughts are ordinary text parts before the answer. */
   readonly thinksAloud: boolean
 }
 
@@ -33,7 +34,7 @@ const third = (levels: ReadonlyArray<string>, facts: Partial<ModelFacts> = {}): 
 
 const rows: ReadonlyArray<readonly [pattern: RegExp, facts: ModelFacts]> = [
   [/^gemma-/, plain("gemma")],
-  // Models of other publishers and self-deployed ones: no thinking knobs, no signatures.
+  // Models of other publishers and self-deployed models have no thinking settings and no signatures.
   [/\//, plain("1")],
   [/thinking-exp/, plain("2.0", { thinksAloud: true })],
   [/^(gemini-1[.-]|gemini-pro($|-vision))/, plain("1")],
@@ -51,13 +52,13 @@ const rows: ReadonlyArray<readonly [pattern: RegExp, facts: ModelFacts]> = [
   [/./, third(anyLevel)]
 ]
 
-/** The first matching row; an unknown id is of the newest generation. */
+/** The first matching row; an unknown id counts as the newest generation. */
 export const modelFacts = (model: string): ModelFacts => {
   const row = rows.find(([pattern]) => pattern.test(model))
   return row === undefined ? third(anyLevel) : row[1]
 }
 
-/** What an id is good for; `text-embedding` is served by predict on Vertex AI, `content-embedding` by embedContent. */
+/** On Vertex AI predict serves `text-embedding`, and embedContent serves `content-embedding`. */
 export type ModelKind = "chat" | "text-embedding" | "content-embedding" | "multimodal-embedding" | "imagen"
 
 const kinds: ReadonlyArray<readonly [pattern: RegExp, kind: ModelKind]> = [
@@ -69,15 +70,15 @@ const kinds: ReadonlyArray<readonly [pattern: RegExp, kind: ModelKind]> = [
   [/^(gemini|gemma|learnlm|demo)-[a-z0-9.@-]+$/, "chat"]
 ]
 
-/** The kind of a published id; `undefined` for ids the simulated services do not serve, which answer 404. */
+/** The kind of a published id; `undefined` for unknown ids, which answer 404. */
 export const modelKind = (model: string): ModelKind | undefined => kinds.find(([pattern]) => pattern.test(model))?.[1]
 
 export interface EmbeddingFacts {
-  /** Dimensions of a vector nobody shortened. */
+  /** Dimensions of a vector that is not shortened. */
   readonly size: number
-  /** Texts a call of predict may carry. */
+  /** Texts allowed in one call of predict. */
   readonly mostInstances: number
-  /** Tokens of one text; what is beyond is cut or refused. */
+  /** Tokens of one text; a longer text is cut or refused. */
   readonly mostTokens: number
 }
 

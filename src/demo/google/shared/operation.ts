@@ -1,4 +1,4 @@
-// What an operation of the simulated services is: the routes it answers, and its answer to one call.
+// Declares the type of an operation: the routes it matches, and its answer to one call.
 // It must not depend on any particular operation.
 
 import type { Answer } from "./answers.ts"
@@ -9,11 +9,11 @@ export interface Call {
   readonly route: Route
   readonly headers: Readonly<Record<string, string>>
   readonly body: unknown
-  /** The self-deployed endpoint asked, for routes that lead to one. */
+  /** The self-deployed endpoint of the route; `undefined` for other routes. */
   readonly endpoint: SimulatedEndpoint | undefined
-  /** How many calls this model or endpoint has had, this one included. */
+  /** The number of calls to this model or endpoint, including this one. */
   readonly callNumber: number
-  /** Unique in the life of the simulator; response ids are made from it. */
+  /** Unique in the lifetime of the simulator; response ids derive from it. */
   readonly serial: number
   readonly now: number
   readonly checkRequests: boolean

@@ -1,5 +1,6 @@
-// Small valid pictures made in code: a two-colour gradient as PNG or JPEG, whose colours come from the prompt.
-// It must not know requests; format facts: the PNG specification (RFC 2083) and baseline JPEG (ITU-T T.81).
+// Draws small valid pictures: a two-colour gradient as PNG or JPEG, with colours derived from the prompt.
+// It must not depend on requests.
+// Source: the PNG specification (RFC 2083) and baseline JPEG (ITU-T T.81).
 
 import { createHash } from "node:crypto"
 import { crc32, deflateSync } from "node:zlib"
@@ -57,18 +58,18 @@ export const drawPng = (prompt: string, aspectRatio: string | undefined, longSid
 const segment = (marker: number, data: ReadonlyArray<number>): ReadonlyArray<number> =>
   [0xff, marker, (data.length + 2) >> 8, (data.length + 2) & 0xff, ...data]
 
-/** The levels of one colour: brightness and the two differences, around zero. */
+/** The levels of one colour: brightness and the two colour differences, centred on zero. */
 const levels = ([red, green, blue]: readonly [number, number, number]): ReadonlyArray<number> => [
   Math.round(0.299 * red + 0.587 * green + 0.114 * blue) - 128,
   Math.round(-0.168736 * red - 0.331264 * green + 0.5 * blue),
   Math.round(0.5 * red - 0.418688 * green - 0.081312 * blue)
 ].map((level) => Math.min(127, Math.max(-128, level)))
 
-/** Categories 0 to 11 have codes of four bits equal to themselves; the only code of the other table ends a block. */
+/** The code of each category 0 to 11 is the category in four bits. The only code of the other table ends a block. */
 const differenceTable = [0x00, 0, 0, 0, 12, ...Array<number>(12).fill(0), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
 const endTable = [0x10, 1, ...Array<number>(15).fill(0), 0x00]
 
-/** One flat colour for every block of eight by eight: only the first coefficient of a block is ever set. */
+/** Each block of 8 by 8 pixels has one flat colour, so only its first coefficient is set. */
 const scan = ({ width, height, at }: Gradient): ReadonlyArray<number> => {
   const bytes: Array<number> = []
   let pending = 0
@@ -107,7 +108,7 @@ export const drawJpeg = (prompt: string, aspectRatio: string | undefined, longSi
   return Buffer.from([
     0xff, 0xd8,
     ...segment(0xe0, [...Buffer.from("JFIF\0", "latin1"), 1, 1, 0, 0, 1, 0, 1, 0, 0]),
-    // Every step is 8, so that the first coefficient of a flat block is its level.
+    // Each quantisation step is 8, so the first coefficient of a flat block is its level.
     ...segment(0xdb, [0, ...Array<number>(64).fill(8)]),
     ...segment(0xc0, [8, height >> 8, height & 0xff, width >> 8, width & 0xff, 3, ...components.flatMap((id) => [id, 0x11, 0])]),
     ...segment(0xc4, differenceTable),

@@ -1,5 +1,6 @@
-// The paths of Google's hosts, read into a route: which service, version, project, location, model or endpoint, operation.
-// It must not know which operations exist nor who may call them; provider facts: the public REST paths of both services.
+// Parses the paths of Google's hosts into a route: service, version, project, location, model or endpoint, operation.
+// It must not depend on operations or credentials.
+// Source: the public REST paths of both services.
 
 export interface Route {
   /** `express` is Vertex AI with an API key and no project in the path. */
@@ -13,9 +14,9 @@ export interface Route {
   /** `generateContent` for `...:generateContent`, `chat/completions` for `.../endpoints/openapi/chat/completions`. */
   readonly operation: string
   readonly path: string
-  /** The query asked for server-sent events (`alt=sse`). */
+  /** The query contains `alt=sse`: server-sent events. */
   readonly sse: boolean
-  /** An API key in the query, as older clients of the Gemini API send it. */
+  /** An API key in the query; older clients of the Gemini API send it there. */
   readonly queryKey: string | undefined
 }
 
@@ -34,7 +35,7 @@ const decoded = (text: string | undefined): string => {
   }
 }
 
-/** The route of a request target, or `undefined` where Google's front end answers its 404 page. */
+/** The route of a request target; `undefined` for a path that Google's front end answers with its 404 page. */
 export const parseRoute = (target: string): Route | undefined => {
   const url = new URL(target, "http://localhost")
   const path = url.pathname

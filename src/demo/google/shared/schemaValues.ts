@@ -1,14 +1,14 @@
-// Values that fit a JSON Schema or Google's OpenAPI subset, pulled from the user's words where they offer something.
-// It must not know requests or tools; deterministic, bounded in depth.
+// Makes values that fit a JSON Schema or Google's OpenAPI subset, taken from the prompt where it offers some.
+// It must not depend on requests or tools. It is deterministic, and its depth is bounded.
 
 import type { JsonSchema } from "./generateRequest.ts"
 
 export interface Hints {
-  /** The user's words. */
+  /** The text of the prompt. */
   readonly text: string
-  /** The place this value set is about, when the words name several. */
+  /** The place for this value, if the prompt names several. */
   readonly place: string | undefined
-  /** `all`: every property (answers in JSON); `required`: only required ones where the schema names any (tool arguments). */
+  /** `all` for JSON answers; `required` for tool arguments: only required properties, if the schema names any. */
   readonly properties: "all" | "required"
 }
 
@@ -16,7 +16,7 @@ const capital = "\\p{Lu}[\\p{L}'’-]*"
 const name = `${capital}(?:\\s+${capital})*`
 const places = new RegExp(`\\b(?:in|for|at|near|of|between|from|to)\\s+(${name}(?:(?:\\s*,\\s*(?:and\\s+)?|\\s+and\\s+|\\s+or\\s+)${name})*)`, "gu")
 
-/** Places the words name: capitalised words after "in", "for", "near" and the like, or the word after "in". */
+/** Places in the prompt: capitalised words after "in", "for", "near" and the like, or the word after "in". */
 export const placesIn = (text: string): ReadonlyArray<string> => {
   const found = [...text.matchAll(places)].flatMap((match) => (match[1] ?? "").split(/\s*,\s*(?:and\s+)?|\s+and\s+|\s+or\s+/u))
   if (found.length > 0) return [...new Set(found)]
@@ -88,7 +88,7 @@ const objectFor = (schema: JsonSchema, walk: Walk, depth: number): Record<string
   const wanted = walk.hints.properties === "required" && required.length > 0 ? named.filter((key) => required.includes(key)) : named
   const entries = wanted.flatMap((key) => {
     const property = properties[key]
-    // A recursive schema ends where its optional properties can be left out.
+    // Optional properties are omitted below depth 4, so a recursive schema ends.
     if (property === undefined || (depth > 4 && !required.includes(key))) return []
     return [[key, valueFor(key, property, walk, depth + 1)] as const]
   })
@@ -125,6 +125,6 @@ const valueFor = (key: string, unresolved: JsonSchema, walk: Walk, depth: number
   return withinLength(stringFor(key, schema, walk.hints), schema)
 }
 
-/** A value of `schema`; numbers in the words are used in order, enum words when mentioned. */
+/** A value of `schema`; uses the numbers of the prompt in order, and enum values that the prompt contains. */
 export const synthesise = (schema: JsonSchema, hints: Hints): unknown =>
   valueFor("", schema, { hints, root: schema, numbers: [...numbersIn(hints.text)] }, 0)

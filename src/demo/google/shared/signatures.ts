@@ -1,5 +1,6 @@
-// Thought signatures of the simulated models: opaque base64 that can be verified and belongs to one issuer, a service of Gemini's or Claude.
-// It must not know requests or replies; provider fact: a signature of one issuer is "corrupted" or "invalid" for every other.
+// Issues and verifies thought signatures: opaque base64 that belongs to one issuer (a Gemini service or Claude).
+// It must not depend on requests or replies.
+// Source: a signature of one issuer is "corrupted" or "invalid" for every other issuer.
 
 import { createHash, createHmac, timingSafeEqual } from "node:crypto"
 import type { Backend } from "./generateRequest.ts"
@@ -24,7 +25,7 @@ export const issueSignature = (issuer: Issuer, seed: string): string => {
   return Buffer.concat([head, seal(head)]).toString("base64")
 }
 
-/** Whose signature this is: an issuer of the simulator, or foreign (also when altered). */
+/** The issuer of a signature; `foreign` for every other and for an altered one. */
 export const signatureOwner = (signature: string): Issuer | "foreign" => {
   const bytes = Buffer.from(signature, "base64")
   if (bytes.length !== length || !bytes.subarray(0, magic.length).equals(magic)) return "foreign"

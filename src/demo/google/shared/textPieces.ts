@@ -1,9 +1,9 @@
-// Text cut into the pieces that a stream sends one by one.
+// Cuts text into the pieces that a stream sends.
 // It must not depend on how a family frames its stream.
 
 const charactersPerChunk = 24
 
-/** Cuts text behind white space into pieces of about six tokens; never inside a surrogate pair. */
+/** Cuts text after white space into pieces of about six tokens; never inside a surrogate pair. */
 export const textPieces = (text: string): ReadonlyArray<string> => {
   const pieces: Array<string> = []
   let piece = ""

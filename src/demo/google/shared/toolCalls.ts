@@ -1,5 +1,5 @@
-// Which declared functions the simulated model calls for the user's words, and with which arguments.
-// It must not know how a reply is framed, counted or signed.
+// Chooses which declared functions the simulated model calls for a prompt, and their arguments.
+// It must not depend on how a reply is framed, counted or signed.
 
 import { declarationsOf, lastUserText, pendingResponses } from "./generateRequest.ts"
 import type { FunctionDeclaration, GenerateRequest } from "./generateRequest.ts"
@@ -17,7 +17,7 @@ const wordsOf = (text: string): ReadonlyArray<string> =>
 
 const stem = (word: string): string => word.replace(/(ing|ed|es|s)$/, "")
 
-/** How well the words ask for the function: its own name counts most, words of the name two, words of the description one. */
+/** How well the prompt matches: 10 for the whole name, else 2 for a word of the name, 1 for one of the description. */
 const relevance = (declaration: FunctionDeclaration, text: string): number => {
   if (text.toLowerCase().includes(declaration.name.toLowerCase())) return 10
   const asked = new Set(wordsOf(text).map(stem))
@@ -39,7 +39,7 @@ const takesPlace = (declaration: FunctionDeclaration): boolean => {
   return Object.keys(schema?.properties ?? {}).some((key) => /city|location|place|town/i.test(key))
 }
 
-/** The calls of this turn: none, one, or one for each place the words name. */
+/** The calls of this turn: none, one, or one for each place that the prompt names. */
 export const planCalls = (request: GenerateRequest): ReadonlyArray<PlannedCall> => {
   const config = request.toolConfig?.functionCallingConfig
   const mode = config?.mode ?? "AUTO"

@@ -1,5 +1,5 @@
-// Plausible token counts: four characters a token, fixed prices for media, split by modality as Google reports them.
-// It must not know how a reply is framed.
+// Estimates token counts by modality, as Google reports them: four characters a token, fixed prices for media.
+// It must not depend on how a reply is framed.
 
 import { partsOf } from "./generateRequest.ts"
 import type { GenerateRequest, Part } from "./generateRequest.ts"
@@ -9,7 +9,7 @@ export interface ModalityCount {
   readonly tokenCount: number
 }
 
-/** What every cached content holds. */
+/** Tokens of every cached content. */
 export const cachedTokens = 1024
 
 export const textTokens = (text: string): number => Math.ceil(text.length / 4)
@@ -34,7 +34,7 @@ const partCount = (part: Part): ModalityCount => {
   return { modality: "TEXT", tokenCount: textTokens(words) }
 }
 
-/** Tokens of contents, system instruction and tool declarations by modality, largest group of Google's order first. */
+/** Tokens of contents, system instruction and tool declarations by modality, text first. */
 export const promptTokens = (request: Partial<GenerateRequest>): ReadonlyArray<ModalityCount> => {
   const parts = [...(request.contents ?? []).flatMap(partsOf), ...partsOf(request.systemInstruction)]
   const sums = new Map<string, number>([["TEXT", 0]])
@@ -46,7 +46,7 @@ export const promptTokens = (request: Partial<GenerateRequest>): ReadonlyArray<M
 
 export const totalOf = (counts: ReadonlyArray<ModalityCount>): number => counts.reduce((sum, count) => sum + count.tokenCount, 0)
 
-/** Characters other than white space, as Vertex bills them. */
+/** Characters other than white space; Vertex AI bills these. */
 export const billableCharacters = (request: Partial<GenerateRequest>): number =>
   [...(request.contents ?? []).flatMap(partsOf), ...partsOf(request.systemInstruction)]
     .reduce((sum, part) => sum + (part.text ?? "").replace(/\s/g, "").length, 0)

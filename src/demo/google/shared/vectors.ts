@@ -1,7 +1,7 @@
-// Embedding vectors: equal texts give equal vectors, texts that share words and letters lie closer than others.
-// It must not know requests or models.
+// Makes embedding vectors: equal texts give equal vectors, texts with common words and letters lie closer than others.
+// It must not depend on requests or models.
 
-/** FNV-1a, then mixed: a seed from a feature. */
+/** A seed from a feature: FNV-1a, then a final mix. */
 const seedOf = (feature: string): number => {
   let hash = 0x811c9dc5
   for (let at = 0; at < feature.length; at++) hash = Math.imul(hash ^ feature.charCodeAt(at), 0x01000193)
@@ -12,7 +12,7 @@ const seedOf = (feature: string): number => {
 
 const mostFeatures = 512
 
-/** Words weigh more than their three-letter pieces, so that inflected words stay near each other. */
+/** Whole words and their three-letter pieces; the pieces keep inflected words near each other. */
 const featuresOf = (text: string): ReadonlyMap<string, number> => {
   const features = new Map<string, number>()
   const add = (feature: string, weight: number) => {
@@ -28,8 +28,8 @@ const featuresOf = (text: string): ReadonlyMap<string, number> => {
 }
 
 /**
- * The vector of a text in `size` dimensions, of length one. `marks` (a task type, a title) turn it a little.
- * Every feature points into a direction of its own, drawn from its hash.
+ * The vector of a text in `size` dimensions, of length one. `marks` (a task type, a title) change it a little.
+ * Each feature adds a direction that derives from its hash.
  */
 export const embed = (text: string, size: number, marks: ReadonlyArray<string> = []): ReadonlyArray<number> => {
   const sum = new Float64Array(size)
@@ -47,9 +47,9 @@ export const embed = (text: string, size: number, marks: ReadonlyArray<string> =
   return Array.from(sum, (value) => Math.fround(value / length))
 }
 
-/** The first `dimensions` of a vector, as the services shorten: what is left is not scaled up to length one. */
+/** The first `dimensions` of a vector; as on the services, the rest is not scaled to length one. */
 export const shorten = (vector: ReadonlyArray<number>, dimensions: number | undefined): ReadonlyArray<number> =>
   dimensions === undefined ? vector : vector.slice(0, dimensions)
 
-/** The Gemini API and embedContent write about eight digits (recorded); predict writes every digit of the single. */
+/** The Gemini API and embedContent write about eight digits (recorded); predict writes all digits. */
 export const eightDigits = (vector: ReadonlyArray<number>): ReadonlyArray<number> => vector.map((value) => Number(value.toPrecision(8)))
