@@ -3,22 +3,22 @@
 
 import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { errorAnswer, textAnswer } from "./shared/answers.ts"
-import type { Answer } from "./shared/answers.ts"
-import { refusedAccess } from "./service/credentials.ts"
+import { checkAccess } from "./service/credentials.ts"
 import type { Access } from "./service/credentials.ts"
-import type { SimulatedEndpoint } from "./shared/endpoint.ts"
-import { demoEndpoints, endpointOf, refusedEndpoint } from "./service/endpoints.ts"
+import { checkEndpoint, demoEndpoints, endpointOf } from "./service/endpoints.ts"
 import type { Endpoints } from "./service/endpoints.ts"
-import { badRequest, googleError, notFoundPage } from "./shared/errors.ts"
 import { findOperation } from "./service/operations.ts"
-import { parseRoute } from "./shared/routes.ts"
-import type { Route } from "./shared/routes.ts"
 import { scriptedAnswer } from "./service/script.ts"
 import type { ScriptedAnswer } from "./service/script.ts"
 import { exchangeToken } from "./service/tokenEndpoint.ts"
 import type { IssuedTokens, ServiceAccount } from "./service/tokenEndpoint.ts"
 import { performAnswer } from "./service/Wire.ts"
+import { errorAnswer, textAnswer } from "./shared/answers.ts"
+import type { Answer } from "./shared/answers.ts"
+import type { SimulatedEndpoint } from "./shared/endpoint.ts"
+import { badRequest, googleError, notFoundPage } from "./shared/errors.ts"
+import { parseRoute } from "./shared/routes.ts"
+import type { Route } from "./shared/routes.ts"
 
 export type { ScriptedAnswer } from "./service/script.ts"
 
@@ -151,10 +151,10 @@ const makeAnswerer = (options: SimulatorOptions, counters: Simulator["counters"]
     const route = method === "POST" ? parseRoute(url) : undefined
     const operation = route === undefined ? undefined : findOperation(route)
     if (route === undefined || operation === undefined) return textAnswer(404, "text/html; charset=UTF-8", notFoundPage(path))
-    const refused = refusedAccess(route, headers, access)
+    const refused = checkAccess(route, headers, access)
     if (refused !== undefined) return errorAnswer(refused, isInArray(route))
     const callNumber = numberOf(calledModel(route, body))
-    const closed = refusedEndpoint(route, headers["host"] ?? "", endpoints, callNumber)
+    const closed = checkEndpoint(route, headers["host"] ?? "", endpoints, callNumber)
     if (closed !== undefined) return closed
     if (typeof body === "string") {
       return errorAnswer(badRequest([{ field: "", description: "Invalid JSON payload received. Unexpected token." }]), isInArray(route))

@@ -18,7 +18,7 @@ export const betasOf = (header: string | undefined, inBody: ReadonlyArray<string
 ]
 
 /** The refusal of unknown values, or `undefined`. */
-export const refusedBetas = (betas: ReadonlyArray<string>): string | undefined => {
+export const checkBetas = (betas: ReadonlyArray<string>): string | undefined => {
   const unknown = betas.filter((value) => !known.has(value))
   if (unknown.length === 0) return undefined
   const shown = unknown.map((value) => `\`${value}\``).join(", ")

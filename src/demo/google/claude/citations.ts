@@ -2,13 +2,13 @@
 // It must not depend on stop reasons, token counts or framing.
 
 import { createHash } from "node:crypto"
-import { blocksOf, sourceOf } from "./request.ts"
-import type { Block, MessagesRequest } from "./request.ts"
-import type { ReplyBlock } from "./replyTypes.ts"
 import { lastUserText, pendingResponses } from "../shared/generateRequest.ts"
 import type { GenerateRequest } from "../shared/generateRequest.ts"
+import type { ReplyBlock } from "./replyTypes.ts"
+import { blocksOf, sourceOf } from "./request.ts"
+import type { Block, MessagesRequest } from "./request.ts"
 
-const wants = (block: Block): boolean =>
+const allowsCitations = (block: Block): boolean =>
   typeof block.citations === "object" && block.citations !== null && "enabled" in block.citations && block.citations.enabled === true
 
 const firstSentence = (text: string): string => /^[\s\S]*?[.!?](\s|$)/.exec(text)?.[0] ?? text
@@ -47,8 +47,8 @@ export const citedBlocks = (request: MessagesRequest): ReadonlyArray<ReplyBlock>
   const documents = held.filter((block) => block.type === "document")
   const results = held.filter((block) => block.type === "search_result")
   const citations = [
-    ...documents.flatMap((block, index) => (wants(block) ? [documentCitation(block, index)] : [])),
-    ...results.flatMap((block, index) => (wants(block) ? [searchCitation(block, index)] : []))
+    ...documents.flatMap((block, index) => (allowsCitations(block) ? [documentCitation(block, index)] : [])),
+    ...results.flatMap((block, index) => (allowsCitations(block) ? [searchCitation(block, index)] : []))
   ]
   if (citations.length === 0) return []
   const cited = citations.map((citation) => ({ type: "text", text: String(citation["cited_text"]).trim(), citations: [citation] }))

@@ -3,16 +3,16 @@
 
 import { errorAnswer } from "../shared/answers.ts"
 import type { Answer } from "../shared/answers.ts"
+import { publisherModelMissing } from "../shared/errors.ts"
+import type { Call, Operation } from "../shared/operation.ts"
 import { claudeError, claudeId, claudeJson } from "./answers.ts"
 import { isServedClaude } from "./models.ts"
 import { claudeTokens } from "./usage.ts"
-import { validateCounted } from "./validate.ts"
-import { publisherModelMissing } from "../shared/errors.ts"
-import type { Call, Operation } from "../shared/operation.ts"
+import { validateCountMessages } from "./validate.ts"
 
 const answer = ({ route, headers, body, serial, now, acceptForeignSignatures }: Call): Answer => {
   const requestId = claudeId("req_vrtx_011C", `${serial} ${now}`)
-  const verdict = validateCounted(body, { betaHeader: headers["anthropic-beta"], acceptForeignSignatures })
+  const verdict = validateCountMessages(body, { betaHeader: headers["anthropic-beta"], acceptForeignSignatures })
   if (!verdict.accepted) return claudeError("invalid_request_error", verdict.message, requestId)
   const { model } = verdict.request
   // This operation does not accept aliases of the newest version.

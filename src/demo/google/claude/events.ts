@@ -2,9 +2,9 @@
 // It must not depend on sockets or faults.
 // Source: recorded bodies and streams of Vertex AI.
 
-import type { ClaudeReply, ReplyBlock } from "./replyTypes.ts"
 import { textPieces } from "../shared/textPieces.ts"
 import { textTokens } from "../shared/usage.ts"
+import type { ClaudeReply, ReplyBlock } from "./replyTypes.ts"
 
 type Json = Readonly<Record<string, unknown>>
 

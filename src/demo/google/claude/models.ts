@@ -75,4 +75,4 @@ const claudeId = /^(claude-(3(-5|-7)?-[a-z]+(-v2)?|[a-z]+-[4-9](-[0-9])?)(@([0-9
 export const isServedClaude = (model: string): boolean => claudeId.test(model)
 
 /** The id as answers write it: the date after a hyphen, without `@default` (recorded). */
-export const answeredClaude = (model: string): string => model.replace(/@default$/, "").replace("@", "-")
+export const modelInAnswers = (model: string): string => model.replace(/@default$/, "").replace("@", "-")

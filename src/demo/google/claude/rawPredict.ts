@@ -3,18 +3,18 @@
 
 import { errorAnswer } from "../shared/answers.ts"
 import type { Answer } from "../shared/answers.ts"
-import { claudeError, claudeErrorValue, claudeId, claudeJson, claudeStream } from "./answers.ts"
-import { claudeBody, claudeEvents, claudeFrame } from "./events.ts"
-import { answeredClaude, claudeFacts, isServedClaude } from "./models.ts"
-import { claudeReply } from "./replies.ts"
-import type { MessagesRequest } from "./request.ts"
-import { validateMessages } from "./validate.ts"
-import type { ClaudeVerdict } from "./validate.ts"
 import { publisherModelMissing } from "../shared/errors.ts"
 import type { GoogleError } from "../shared/errors.ts"
 import { applyFault } from "../shared/faults.ts"
 import type { FaultWire } from "../shared/faults.ts"
 import type { Call, Operation } from "../shared/operation.ts"
+import { claudeError, claudeErrorValue, claudeId, claudeJson, claudeStream } from "./answers.ts"
+import { claudeBody, claudeEvents, claudeFrame } from "./events.ts"
+import { claudeFacts, isServedClaude, modelInAnswers } from "./models.ts"
+import { claudeReply } from "./replies.ts"
+import type { MessagesRequest } from "./request.ts"
+import { validateMessages } from "./validate.ts"
+import type { ClaudeVerdict } from "./validate.ts"
 
 /** Accepts any body from which a reply can be made. */
 const unchecked = (body: unknown): ClaudeVerdict<MessagesRequest> => {
@@ -53,7 +53,7 @@ const answer = (call: Call): Answer => {
   }
   const reply = claudeReply(verdict.request, model)
   const { detailed } = claudeFacts(model)
-  const identity = { id: claudeId("msg_vrtx_01", seed), model: answeredClaude(model), detailed, vertexEvent: callNumber % 2 === 0 }
+  const identity = { id: claudeId("msg_vrtx_01", seed), model: modelInAnswers(model), detailed, vertexEvent: callNumber % 2 === 0 }
   const good = streaming ? claudeStream(claudeEvents(reply, identity), call.tokensPerSecond) : claudeJson(200, claudeBody(reply, identity))
   return applyFault(model, good, { callNumber, streaming, sse: true, wire: faultWire(requestId) })
 }

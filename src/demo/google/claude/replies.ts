@@ -3,17 +3,17 @@
 
 import { createHash } from "node:crypto"
 import { answerText, thoughtText } from "../shared/answerText.ts"
-import { citedBlocks, searchBlocks } from "./citations.ts"
-import { claudeFacts } from "./models.ts"
-import type { ClaudeReply, ReplyBlock } from "./replyTypes.ts"
-import { conversation, forcesTool, formatOf, thinks } from "./request.ts"
-import type { MessagesRequest } from "./request.ts"
-import { claudeInput } from "./usage.ts"
 import { lastUserText } from "../shared/generateRequest.ts"
 import type { GenerateRequest } from "../shared/generateRequest.ts"
 import { issueSignature } from "../shared/signatures.ts"
 import { planCalls } from "../shared/toolCalls.ts"
 import { textTokens } from "../shared/usage.ts"
+import { citedBlocks, searchBlocks } from "./citations.ts"
+import { claudeFacts } from "./models.ts"
+import type { ClaudeReply, ReplyBlock } from "./replyTypes.ts"
+import { forcesTool, formatOf, messagesToGenerateRequest, thinks } from "./request.ts"
+import type { MessagesRequest } from "./request.ts"
+import { claudeInput } from "./usage.ts"
 
 /** Prompt words that select an answer; Anthropic documents the two long ones for the same purpose. */
 const asked = {
@@ -56,7 +56,7 @@ interface Cut {
 }
 
 /** Cuts at the first stop sequence, then at the tokens left after thinking; returns the stop reason. */
-const limited = (text: string, request: MessagesRequest, spent: number): Cut => {
+const cutAtLimits = (text: string, request: MessagesRequest, spent: number): Cut => {
   const found = (request.stop_sequences ?? []).flatMap((sequence) => {
     const index = text.indexOf(sequence)
     return index < 0 ? [] : [{ sequence, index }]
@@ -79,7 +79,7 @@ interface Body {
 
 const textBody = (request: MessagesRequest, view: GenerateRequest, model: string, spent: number): Body => {
   const searched = searchBlocks(request, view, claudeFacts(model).detailed)
-  const cut = limited(answerText(view, "Claude"), request, spent)
+  const cut = cutAtLimits(answerText(view, "Claude"), request, spent)
   const whole = cut.stopReason === "end_turn" && formatOf(request) === undefined
   const cited = whole ? citedBlocks(request) : []
   const content = cited.length > 0 ? cited : whole && searched.length > 0 ? searched : cut.text === "" ? [] : [{ type: "text", text: cut.text }]
@@ -88,7 +88,7 @@ const textBody = (request: MessagesRequest, view: GenerateRequest, model: string
 
 /** The reply to an accepted request; the same request always gets the same reply. */
 export const claudeReply = (request: MessagesRequest, model: string): ClaudeReply => {
-  const view = conversation(request)
+  const view = messagesToGenerateRequest(request)
   const input = claudeInput(request)
   const words = lastUserText(view)
   const none = { content: [], stopSequence: null, input, thinkingTokens: 0, searches: 0 }

@@ -84,7 +84,7 @@ export const blocksOf = (content: string | ReadonlyArray<Block> | undefined): Re
 }
 
 /** A block and its path in the body. */
-export interface Placed {
+export interface PlacedBlock {
   readonly block: Block
   readonly path: string
 }
@@ -93,7 +93,7 @@ export interface Turn {
   readonly role: Message["role"]
   /** Index of its last message. */
   readonly last: number
-  readonly blocks: ReadonlyArray<Placed>
+  readonly blocks: ReadonlyArray<PlacedBlock>
 }
 
 /**
@@ -151,7 +151,7 @@ const partsOf = (block: Block, nameOf: (callId: string) => string): ReadonlyArra
 const callingMode = { auto: "AUTO", any: "ANY", tool: "ANY", none: "NONE" }
 
 /** Converts the body, because one simulated model chooses tools and text for every family. */
-export const conversation = (request: Omit<MessagesRequest, "max_tokens">): GenerateRequest => {
+export const messagesToGenerateRequest = (request: Omit<MessagesRequest, "max_tokens">): GenerateRequest => {
   const names = new Map(
     request.messages.flatMap(({ content }) => blocksOf(content)).filter((block) => block.type === "tool_use").map((block) => [block.id, block.name])
   )

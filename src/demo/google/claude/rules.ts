@@ -2,12 +2,12 @@
 // It must not depend on HTTP or replies.
 // Source: recorded and publicly reported refusals of Anthropic's API and of Vertex AI.
 
-import { answeredClaude, claudeFacts } from "./models.ts"
+import { issueSignature, signatureOwner } from "../shared/signatures.ts"
+import { claudeFacts, modelInAnswers } from "./models.ts"
 import type { ClaudeFacts } from "./models.ts"
 import { blocksOf, forcesTool, formatOf, sourceOf, thinks, turnsOf } from "./request.ts"
-import type { Block, MessagesRequest, Placed, Source, Turn } from "./request.ts"
+import type { Block, MessagesRequest, PlacedBlock, Source, Turn } from "./request.ts"
 import { claudeTokens } from "./usage.ts"
-import { issueSignature, signatureOwner } from "../shared/signatures.ts"
 
 export interface ClaudeContext {
   readonly model: string
@@ -19,17 +19,17 @@ export interface ClaudeContext {
 type Rule = (request: MessagesRequest, context: ClaudeContext, facts: ClaudeFacts) => string | undefined
 
 /** Every block with its path; blocks inside a tool result or document follow that block. */
-const placed = (content: string | ReadonlyArray<Block> | undefined, path: string): ReadonlyArray<Placed> =>
+const blocksBelow = (content: string | ReadonlyArray<Block> | undefined, path: string): ReadonlyArray<PlacedBlock> =>
   blocksOf(content).flatMap((block, index) => {
     const at = `${path}.${index}`
     const inner = block.type === "tool_result" || block.type === "search_result" ? block.content : sourceOf(block)?.content
-    return [{ block, path: at }, ...(typeof inner === "object" ? placed(inner, `${at}.${block.type}.content`) : [])]
+    return [{ block, path: at }, ...(typeof inner === "object" ? blocksBelow(inner, `${at}.${block.type}.content`) : [])]
   })
 
-const blocks = (request: MessagesRequest): ReadonlyArray<Placed> =>
-  request.messages.flatMap(({ content }, index) => placed(content, `messages.${index}.content`))
+const blocks = (request: MessagesRequest): ReadonlyArray<PlacedBlock> =>
+  request.messages.flatMap(({ content }, index) => blocksBelow(content, `messages.${index}.content`))
 
-const ofType = (turn: Turn | undefined, type: string): ReadonlyArray<Placed> => (turn?.blocks ?? []).filter(({ block }) => block.type === type)
+const ofType = (turn: Turn | undefined, type: string): ReadonlyArray<PlacedBlock> => (turn?.blocks ?? []).filter(({ block }) => block.type === type)
 
 const docs = "Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
 
@@ -108,7 +108,7 @@ const tools: Rule = ({ tools: offered = [], tool_choice: choice }) => {
 const tokenLimit: Rule = ({ max_tokens: asked }, { model, betas }, facts) => {
   const most = betas.includes("output-128k-2025-02-19") && model.startsWith("claude-3-7-") ? 128_000 : facts.maxTokens
   if (asked < 1) return "max_tokens: Input should be greater than or equal to 1"
-  return asked > most ? `max_tokens: ${asked} > ${most}, which is the maximum allowed number of output tokens for ${answeredClaude(model)}` : undefined
+  return asked > most ? `max_tokens: ${asked} > ${most}, which is the maximum allowed number of output tokens for ${modelInAnswers(model)}` : undefined
 }
 
 const thinkingKind: Rule = ({ thinking }, _context, facts) => {
@@ -203,7 +203,7 @@ const sources: Rule = (request) => {
 const breakpoints: Rule = (request) => {
   const all = [
     ...blocks(request).map(({ block }) => block),
-    ...placed(request.system, "system").map(({ block }) => block),
+    ...blocksBelow(request.system, "system").map(({ block }) => block),
     ...(request.tools ?? []),
     request
   ]
@@ -235,7 +235,7 @@ const outputConfig: Rule = (request, { model }, facts) => {
   if (request.output_config?.effort && !facts.effort) return "This model does not support the effort parameter."
   const format = formatOf(request)
   if (format === undefined) return undefined
-  if (!facts.structured) return `'${answeredClaude(model)}' does not support output format.`
+  if (!facts.structured) return `'${modelInAnswers(model)}' does not support output format.`
   if (request.messages.at(-1)?.role === "assistant") return "Pre-filling the assistant response is not supported when using output_format."
   const refused = refusedSchema(format.schema)
   if (refused === undefined) return undefined
@@ -268,9 +268,9 @@ const firstOf = (rules: ReadonlyArray<Rule>, request: MessagesRequest, context: 
 }
 
 /** The first refusal of a messages body; `undefined` if the service accepts it. */
-export const breachedClaudeRule = (request: MessagesRequest, context: ClaudeContext): string | undefined =>
+export const checkClaudeRules = (request: MessagesRequest, context: ClaudeContext): string | undefined =>
   firstOf([...conversationRules, ...samplingRules], request, context)
 
 /** The same for a body whose tokens are counted: without the rules on sampling and answer length. */
-export const breachedCountRule = (request: Omit<MessagesRequest, "max_tokens">, context: ClaudeContext): string | undefined =>
+export const checkCountRules = (request: Omit<MessagesRequest, "max_tokens">, context: ClaudeContext): string | undefined =>
   firstOf([...conversationRules, signatures], { ...request, max_tokens: 0 }, context)

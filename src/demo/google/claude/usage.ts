@@ -1,9 +1,9 @@
 // Counts the tokens of a messages body: the prompt, and the parts that a prompt cache writes or reads.
 // It must not depend on replies or framing.
 
-import { blocksOf, conversation, sourceOf } from "./request.ts"
-import type { Block, CacheControl, MessagesRequest } from "./request.ts"
 import { promptTokens, textTokens, totalOf } from "../shared/usage.ts"
+import { blocksOf, messagesToGenerateRequest, sourceOf } from "./request.ts"
+import type { Block, CacheControl, MessagesRequest } from "./request.ts"
 
 type Prompt = Omit<MessagesRequest, "max_tokens">
 
@@ -11,7 +11,7 @@ type Prompt = Omit<MessagesRequest, "max_tokens">
 export const claudeTokens = (request: Prompt): number => {
   const documents = request.messages.flatMap(({ content }) => blocksOf(content)).filter((block) => sourceOf(block)?.media_type === "application/pdf")
   const signed = request.messages.flatMap(({ content }) => blocksOf(content)).reduce((sum, block) => sum + textTokens(block.thinking ?? ""), 0)
-  return 6 + totalOf(promptTokens(conversation(request))) + documents.length * 1500 + signed
+  return 6 + totalOf(promptTokens(messagesToGenerateRequest(request))) + documents.length * 1500 + signed
 }
 
 export interface ClaudeInput {

@@ -1,11 +1,11 @@
 // Validates a messages body: betas first, then shape (comparable with a schema validator), then the semantic rules.
 // It must not depend on sockets, routes or replies.
 
-import { betasOf, refusedBetas } from "./betas.ts"
-import type { CountRequest, MessagesRequest } from "./request.ts"
-import { breachedClaudeRule, breachedCountRule } from "./rules.ts"
 import { readClaude } from "../shapes/claude.ts"
 import type { ModelViolation } from "../shapes/modelShape.ts"
+import { betasOf, checkBetas } from "./betas.ts"
+import type { CountRequest, MessagesRequest } from "./request.ts"
+import { checkClaudeRules, checkCountRules } from "./rules.ts"
 
 export interface ClaudeChecking {
   readonly model: string
@@ -38,7 +38,7 @@ const judged = <Body>(
   breached: (request: Body, betas: ReadonlyArray<string>) => string | undefined
 ): ClaudeVerdict<Body> => {
   const betas = betasOf(checking.betaHeader, betasIn(body))
-  const unknownBeta = refusedBetas(betas)
+  const unknownBeta = checkBetas(betas)
   if (unknownBeta !== undefined) return { accepted: false, message: unknownBeta }
   const violation = readClaude(entry, body, betas.length > 0)[0]
   if (violation !== undefined) return { accepted: false, message: shapeMessage(violation) }
@@ -49,9 +49,9 @@ const judged = <Body>(
 
 /** Validates the body of `rawPredict` and `streamRawPredict`. */
 export const validateMessages = (body: unknown, checking: ClaudeChecking): ClaudeVerdict<MessagesRequest> =>
-  judged("MessagesRequest", body, checking, (request: MessagesRequest, betas) => breachedClaudeRule(request, { ...checking, betas }))
+  judged("MessagesRequest", body, checking, (request: MessagesRequest, betas) => checkClaudeRules(request, { ...checking, betas }))
 
 /** Validates the body of `count-tokens:rawPredict`, which contains the model. */
-export const validateCounted = (body: unknown, checking: Omit<ClaudeChecking, "model">): ClaudeVerdict<CountRequest> =>
+export const validateCountMessages = (body: unknown, checking: Omit<ClaudeChecking, "model">): ClaudeVerdict<CountRequest> =>
   judged("CountRequest", body, { ...checking, model: "" }, (request: CountRequest, betas) =>
-    breachedCountRule(request, { ...checking, model: request.model, betas }))
+    checkCountRules(request, { ...checking, model: request.model, betas }))

@@ -3,11 +3,11 @@
 // Source: recordings of both services, for each difference between them.
 
 import type { Backend, Part } from "../shared/generateRequest.ts"
-import type { Candidate, Reply } from "./replies.ts"
 import { textPieces } from "../shared/textPieces.ts"
 import { textTokens, totalOf } from "../shared/usage.ts"
+import type { Candidate, Reply } from "./replies.ts"
 
-export interface Identity {
+export interface GeminiIdentity {
   readonly backend: Backend
   readonly model: string
   readonly responseId: string
@@ -17,14 +17,14 @@ export interface Identity {
 
 type Json = Readonly<Record<string, unknown>>
 
-const identityFields = (identity: Identity): Json => ({
+const identityFields = (identity: GeminiIdentity): Json => ({
   modelVersion: identity.model,
   ...(identity.backend === "vertex" ? { createTime: identity.createTime } : {}),
   responseId: identity.responseId
 })
 
 /** Usage after `seen` answer tokens; `undefined` means the end of the answer. */
-const usageFields = (reply: Reply, identity: Identity, seen: number | undefined): Json => {
+const usageFields = (reply: Reply, identity: GeminiIdentity, seen: number | undefined): Json => {
   const { prompt, candidates, thoughts, toolUse, cached } = reply.usage
   const promptCount = totalOf(prompt) + cached
   const answered = seen ?? totalOf(candidates)
@@ -55,7 +55,7 @@ const endFields = (candidate: Candidate): Json => ({
 const contentField = (parts: ReadonlyArray<Part>): Json =>
   parts.length === 0 ? { content: { role: "model" } } : { content: { parts, role: "model" } }
 
-const indexField = (identity: Identity, index: number): Json => (identity.backend === "google" ? { index } : {})
+const indexField = (identity: GeminiIdentity, index: number): Json => (identity.backend === "google" ? { index } : {})
 
 const signedParts = (candidate: Candidate): ReadonlyArray<Part> => {
   const { textSignature, parts } = candidate
@@ -65,7 +65,7 @@ const signedParts = (candidate: Candidate): ReadonlyArray<Part> => {
 }
 
 /** The one JSON value of a unary answer. */
-export const unaryBody = (reply: Reply, identity: Identity): Json => {
+export const unaryBody = (reply: Reply, identity: GeminiIdentity): Json => {
   const usageMetadata = usageFields(reply, identity, undefined)
   if (reply.promptFeedback !== undefined) return { promptFeedback: reply.promptFeedback, usageMetadata, ...identityFields(identity) }
   const candidates = reply.candidates.map((candidate, index) => ({
@@ -95,7 +95,7 @@ export interface StreamChunk {
 }
 
 /** The events of a streamed answer. */
-export const streamChunks = (reply: Reply, identity: Identity): ReadonlyArray<StreamChunk> => {
+export const streamChunks = (reply: Reply, identity: GeminiIdentity): ReadonlyArray<StreamChunk> => {
   if (reply.promptFeedback !== undefined) return [{ value: unaryBody(reply, identity), tokens: 0 }]
   const plans = reply.candidates.flatMap((candidate, index) => {
     const events = streamedParts(candidate)

@@ -3,11 +3,11 @@
 
 import { errorAnswer, jsonAnswer } from "../shared/answers.ts"
 import type { Answer } from "../shared/answers.ts"
-import { isGeminiTarget, modelOf, serviceOf, unknownModel } from "./targets.ts"
+import type { CountRequest, GenerateRequest } from "../shared/generateRequest.ts"
 import { modelKind } from "../shared/models.ts"
 import type { Call, Operation } from "../shared/operation.ts"
-import type { CountRequest, GenerateRequest } from "../shared/generateRequest.ts"
 import { billableCharacters, cachedTokens, promptTokens, totalOf } from "../shared/usage.ts"
+import { isGoogleTarget, modelOf, serviceOf, unknownModel } from "./targets.ts"
 import { validateCount } from "./validate.ts"
 
 const kinds = ["chat", "text-embedding", "content-embedding"] as const
@@ -40,6 +40,6 @@ const answer = (call: Call): Answer => {
 }
 
 export const countTokens: Operation = {
-  matches: (route) => isGeminiTarget(route) && route.operation === "countTokens",
+  matches: (route) => isGoogleTarget(route) && route.operation === "countTokens",
   answer
 }

@@ -4,15 +4,15 @@
 import { createHash } from "node:crypto"
 import { errorAnswer, jsonAnswer, sseEvent, streamAnswer } from "../shared/answers.ts"
 import type { Answer } from "../shared/answers.ts"
-import { streamChunks, unaryBody } from "./chunks.ts"
-import type { Identity } from "./chunks.ts"
 import { badRequest } from "../shared/errors.ts"
 import { applyFault } from "../shared/faults.ts"
 import type { FaultWire } from "../shared/faults.ts"
-import { isGeminiTarget, modelOf, serviceOf, unknownModel } from "./targets.ts"
-import type { Call, Operation } from "../shared/operation.ts"
-import { replyTo } from "./replies.ts"
 import type { GenerateRequest } from "../shared/generateRequest.ts"
+import type { Call, Operation } from "../shared/operation.ts"
+import { streamChunks, unaryBody } from "./chunks.ts"
+import type { GeminiIdentity } from "./chunks.ts"
+import { replyTo } from "./replies.ts"
+import { isGoogleTarget, modelOf, serviceOf, unknownModel } from "./targets.ts"
 import { validateGenerate } from "./validate.ts"
 import type { Verdict } from "./validate.ts"
 
@@ -23,7 +23,7 @@ const unchecked = (body: unknown): Verdict<GenerateRequest> => {
   return { accepted: false, error: badRequest([{ field: "contents", description: "contents: required field is not set" }]) }
 }
 
-const identityOf = (call: Call): Identity => {
+const identityOf = (call: Call): GeminiIdentity => {
   const { route } = call
   const serial = createHash("sha256").update(`response ${call.serial} ${call.now}`).digest("base64url")
   return {
@@ -68,6 +68,6 @@ const answer = (call: Call): Answer => {
 }
 
 export const generateContent: Operation = {
-  matches: (route) => isGeminiTarget(route) && /^(generateContent|streamGenerateContent)$/.test(route.operation),
+  matches: (route) => isGoogleTarget(route) && /^(generateContent|streamGenerateContent)$/.test(route.operation),
   answer
 }

@@ -3,18 +3,18 @@
 
 import { createHash } from "node:crypto"
 import { answerText, thoughtText } from "../shared/answerText.ts"
+import { lastUserText, pendingResponses, toolKinds } from "../shared/generateRequest.ts"
+import type { Backend, GenerateRequest, Part } from "../shared/generateRequest.ts"
 import { modelFacts } from "../shared/models.ts"
 import type { ModelFacts } from "../shared/models.ts"
 import { drawJpeg, drawPng } from "../shared/pictures.ts"
-import { lastUserText, pendingResponses, toolKinds } from "../shared/generateRequest.ts"
-import type { Backend, GenerateRequest, Part } from "../shared/generateRequest.ts"
-import { blockingCategory, ratings, safetyTrigger } from "./safety.ts"
-import type { SafetyRating } from "./safety.ts"
-import { executedCode, groundingFor } from "./serverTools.ts"
 import { issueSignature } from "../shared/signatures.ts"
 import { planCalls } from "../shared/toolCalls.ts"
 import { cachedTokens, promptTokens, textTokens } from "../shared/usage.ts"
 import type { ModalityCount } from "../shared/usage.ts"
+import { blockingCategory, ratings, safetyTrigger } from "./safety.ts"
+import type { SafetyRating } from "./safety.ts"
+import { executedCode, groundingFor } from "./serverTools.ts"
 
 export interface Candidate {
   readonly parts: ReadonlyArray<Part>
@@ -57,7 +57,7 @@ const thoughtTokens = (request: GenerateRequest, facts: ModelFacts): number => {
 }
 
 /** Cuts at the first stop sequence, then at the token limit; returns the finish reason. */
-export const limited = (text: string, request: GenerateRequest): { readonly text: string; readonly finishReason: string } => {
+export const cutAtLimits = (text: string, request: GenerateRequest): { readonly text: string; readonly finishReason: string } => {
   const config = request.generationConfig
   const stops = (config?.stopSequences ?? []).map((stop) => text.indexOf(stop)).filter((index) => index >= 0)
   const stopped = stops.length === 0 ? text : text.slice(0, Math.min(...stops))
@@ -123,7 +123,7 @@ const textCandidate = (request: GenerateRequest, context: ReplyContext, facts: M
   const kinds = toolKinds(request)
   const code = kinds.includes("codeExecution") ? executedCode(request) : []
   const whole = answerText(request, context.family)
-  const { text, finishReason } = limited(index === 0 ? whole : `${whole} (This is answer ${index + 1}.)`, request)
+  const { text, finishReason } = cutAtLimits(index === 0 ? whole : `${whole} (This is answer ${index + 1}.)`, request)
   const grounded = kinds.some((kind) => /search|urlContext|googleMaps/i.test(kind))
   const aloud = facts.thinksAloud ? [thoughtText(request)] : []
   const flagged = request.generationConfig?.thinkingConfig?.includeThoughts ?? false

@@ -4,10 +4,10 @@
 
 import { googleError } from "../shared/errors.ts"
 import type { GoogleError } from "../shared/errors.ts"
-import { modelFacts } from "../shared/models.ts"
-import type { ModelFacts } from "../shared/models.ts"
 import { declarationsOf, partsOf, toolKinds } from "../shared/generateRequest.ts"
 import type { Backend, Content, GenerateRequest, Part } from "../shared/generateRequest.ts"
+import { modelFacts } from "../shared/models.ts"
+import type { ModelFacts } from "../shared/models.ts"
 import { signatureOwner, skipSignature } from "../shared/signatures.ts"
 
 export interface RuleContext {
@@ -242,7 +242,7 @@ const rules: ReadonlyArray<Rule> = [
 ]
 
 /** The first refusal of a request as a 400 body; `undefined` if the service accepts it. */
-export const breachedRule = (request: GenerateRequest, context: RuleContext): GoogleError | undefined => {
+export const checkGeminiRules = (request: GenerateRequest, context: RuleContext): GoogleError | undefined => {
   const facts = modelFacts(context.model)
   for (const rule of rules) {
     const message = rule(request, context, facts)

@@ -10,7 +10,7 @@ import type { Route } from "../shared/routes.ts"
 import type { Service } from "./validate.ts"
 
 /** Google's models are served under `publishers/google`, under the Gemini API, and by tuned endpoints. */
-export const isGeminiTarget = (route: Route): boolean => route.target.kind === "endpoint" || route.target.publisher === "google"
+export const isGoogleTarget = (route: Route): boolean => route.target.kind === "endpoint" || route.target.publisher === "google"
 
 export const serviceOf = (route: Route): Service => ({
   backend: route.service === "google" ? "google" : "vertex",
@@ -21,7 +21,7 @@ export const serviceOf = (route: Route): Service => ({
 export const modelOf = (route: Route): string => (route.target.kind === "endpoint" ? "gemini-2.5-flash" : route.target.id)
 
 /** Both embedding methods of the Gemini API report embedContent and the full name of the list method (recorded). */
-const toldAs = (operation: string): readonly [method: string, list: string] =>
+const errorNames = (operation: string): readonly [method: string, list: string] =>
   /embedContent/i.test(operation) ? ["embedContent", "ModelService.ListModels"] : [operation, "ListModels"]
 
 /** 404 for a model that is unknown or of another kind, in the wording of the service; a fault id is of every kind. */
@@ -31,7 +31,7 @@ export const unknownModel = (route: Route, allowed: ReadonlyArray<ModelKind>): G
   const kind = modelKind(target.id)
   if (isFault(target.id) || (kind !== undefined && allowed.includes(kind))) return undefined
   if (route.service === "google") {
-    const [method, listMethod] = toldAs(route.operation)
+    const [method, listMethod] = errorNames(route.operation)
     const message = `models/${target.id} is not found for API version ${route.version}, or is not supported for ${method}. ` +
       `Call ${listMethod} to see the list of available models and their supported methods.`
     return googleError("NOT_FOUND", message)

@@ -1,14 +1,14 @@
 // Validates a request body: shape first (comparable with a schema validator), then the semantic rules.
 // It must not depend on sockets, routes or replies.
 
-import { badRequest, googleError } from "../shared/errors.ts"
-import type { GoogleError } from "../shared/errors.ts"
-import type { Backend, CountRequest, GenerateRequest } from "../shared/generateRequest.ts"
-import { breachedRule } from "./rules.ts"
 import { readGemini } from "../shapes/gemini.ts"
 import { snake } from "../shapes/shape.ts"
 import type { Reading } from "../shapes/shape.ts"
 import { readVertex, readVertexBeta } from "../shapes/vertex.ts"
+import { badRequest, googleError } from "../shared/errors.ts"
+import type { GoogleError } from "../shared/errors.ts"
+import type { Backend, CountRequest, GenerateRequest } from "../shared/generateRequest.ts"
+import { checkGeminiRules } from "./rules.ts"
 
 export type Entry =
   | "GenerateContentRequest"
@@ -57,7 +57,7 @@ export interface Checking {
 export const validateGenerate = (body: unknown, checking: Checking): Verdict<GenerateRequest> => {
   const verdict = validateShape<GenerateRequest>(body, checking.service, "GenerateContentRequest")
   if (!verdict.accepted) return verdict
-  const error = breachedRule(verdict.request, { ...checking, backend: checking.service.backend })
+  const error = checkGeminiRules(verdict.request, { ...checking, backend: checking.service.backend })
   return error === undefined ? verdict : { accepted: false, error }
 }
 

@@ -3,27 +3,27 @@
 // Source: Google's pages on open models, recorded and publicly quoted refusals.
 
 import { createHash } from "node:crypto"
+import { replyTo } from "../gemini/replies.ts"
+import { isRecord, mismatchMessage, withoutNulls } from "../shapes/open.ts"
+import { chatRequest } from "../shapes/openai.ts"
 import { errorAnswer, eventStream, jsonAnswer } from "../shared/answers.ts"
 import type { Answer } from "../shared/answers.ts"
 import { googleError, invalidArgument } from "../shared/errors.ts"
 import type { GoogleError } from "../shared/errors.ts"
 import { applyFault, isFault } from "../shared/faults.ts"
 import type { FaultWire } from "../shared/faults.ts"
-import { containerRefusal, errorObject } from "./errors.ts"
-import type { ContainerError } from "./errors.ts"
-import { habitsIn } from "./quirks.ts"
-import type { Quirk } from "./quirks.ts"
-import { completion, completionChunks, openaiReply } from "./reply.ts"
-import type { OpenaiReply, Stamp } from "./reply.ts"
-import { asGenerateRequest } from "./request.ts"
-import type { ChatRequest } from "./request.ts"
-import type { Call, Operation } from "../shared/operation.ts"
-import { replyTo } from "../gemini/replies.ts"
 import { lastUserText } from "../shared/generateRequest.ts"
 import type { GenerateRequest } from "../shared/generateRequest.ts"
-import { chatRequest } from "../shapes/openai.ts"
-import { faultMessage, isRecord, withoutNulls } from "../shapes/open.ts"
+import type { Call, Operation } from "../shared/operation.ts"
 import { promptTokens, totalOf } from "../shared/usage.ts"
+import { containerRefusal, errorObject } from "./errors.ts"
+import type { ContainerError } from "./errors.ts"
+import { quirksIn } from "./quirks.ts"
+import type { Quirk } from "./quirks.ts"
+import { completion, completionChunks, openaiReply } from "./reply.ts"
+import type { OpenaiIdentity, OpenaiReply } from "./reply.ts"
+import { chatToGenerateRequest } from "./request.ts"
+import type { ChatRequest } from "./request.ts"
 
 const publishers = new Set(["meta", "deepseek-ai", "qwen", "openai", "google", "minimaxai", "moonshotai", "zai-org", "xai"])
 const contextTokens = 131_072
@@ -94,16 +94,16 @@ const familyOf = (model: string): string => {
   return "language"
 }
 
-const stampOf = (call: Call, model: string): Stamp => {
+const identityOf = (call: Call, model: string): OpenaiIdentity => {
   const id = createHash("sha256").update(`completion ${call.serial} ${call.now}`).digest("hex")
   return { id: `chatcmpl-${id.slice(0, 32)}`, created: Math.floor(call.now / 1000), model }
 }
 
-const framed = (reply: OpenaiReply, chat: ChatRequest, habits: Required<Quirk>, rate: number): Answer => {
-  if (chat.stream !== true || habits.unaryAlways) return jsonAnswer(200, habits.value(completion(reply)))
+const framed = (reply: OpenaiReply, chat: ChatRequest, quirks: Required<Quirk>, rate: number): Answer => {
+  if (chat.stream !== true || quirks.unaryAlways) return jsonAnswer(200, quirks.value(completion(reply)))
   const chunks = completionChunks(reply, chat.stream_options?.include_usage === true)
-  const values = habits.chunks(chunks.map(({ value }) => value)).map(habits.value)
-  const pieces = habits.pieces([...values.map(event), "data: [DONE]\n\n"])
+  const values = quirks.chunks(chunks.map(({ value }) => value)).map(quirks.value)
+  const pieces = quirks.pieces([...values.map(event), "data: [DONE]\n\n"])
   const tokens = chunks.reduce((sum, chunk) => sum + chunk.tokens, 0)
   const pauseMillis = rate > 0 ? (tokens * 1000) / rate / pieces.length : 0
   return eventStream(pieces.map((text) => ({ text, pauseMillis })))
@@ -114,12 +114,12 @@ const answer = (call: Call): Answer => {
   const shared = route.target.id === "openapi"
   const refused = shared ? publisherRefusal(call) : undefined
   if (refused !== undefined) return errorAnswer(refused, true)
-  const fault = chatRequest(body, "")
-  if (fault !== undefined) {
-    return containerRefusal(badRequest(faultMessage(fault), { param: fault.path }), endpoint?.errors)
+  const mismatch = chatRequest(body, "")
+  if (mismatch !== undefined) {
+    return containerRefusal(badRequest(mismatchMessage(mismatch), { param: mismatch.path }), endpoint?.errors)
   }
   const chat = withoutNulls(body) as ChatRequest
-  const request = asGenerateRequest(chat)
+  const request = chatToGenerateRequest(chat)
   const invalid = containerFault(chat, endpoint?.servedModel) ?? contextFault(request)
   if (invalid !== undefined) return containerRefusal(invalid, endpoint?.errors)
   const streaming = chat.stream === true
@@ -127,8 +127,8 @@ const answer = (call: Call): Answer => {
   if (failed !== undefined && !streaming) return containerRefusal(failed, endpoint?.errors)
   if (failed !== undefined) return eventStream([{ text: errorEvent({ ...errorObject(failed), status_code: failed.status }), pauseMillis: 0 }])
   const reply = replyTo(request, { backend: "vertex", model: `publisher/${chat.model}`, family: familyOf(chat.model) })
-  const made = openaiReply(reply, stampOf(call, chat.model), chat.parallel_tool_calls !== false)
-  const good = framed(made, chat, habitsIn(lastUserText(request)), call.tokensPerSecond)
+  const made = openaiReply(reply, identityOf(call, chat.model), chat.parallel_tool_calls !== false)
+  const good = framed(made, chat, quirksIn(lastUserText(request)), call.tokensPerSecond)
   const id = shared ? chat.model.split("/")[1] ?? "" : route.target.id
   return applyFault(id, good, { callNumber: call.callNumber, streaming, sse: true, wire: faultWire })
 }

@@ -2,15 +2,15 @@
 // It must not depend on sockets or credentials.
 // Source: OpenAI's published description of its API.
 
+import { mismatchMessage, withoutNulls } from "../shapes/open.ts"
+import { embeddingsRequest } from "../shapes/openai.ts"
 import { jsonAnswer } from "../shared/answers.ts"
 import type { Answer } from "../shared/answers.ts"
 import { applyFault, unaryWire } from "../shared/faults.ts"
-import { containerRefusal } from "./errors.ts"
 import type { Call, Operation } from "../shared/operation.ts"
-import { embeddingsRequest } from "../shapes/openai.ts"
-import { faultMessage, withoutNulls } from "../shapes/open.ts"
 import { textTokens } from "../shared/usage.ts"
 import { embed, shorten } from "../shared/vectors.ts"
+import { containerRefusal } from "./errors.ts"
 
 interface EmbeddingsRequest {
   readonly model: string
@@ -33,9 +33,9 @@ const packed = (vector: ReadonlyArray<number>): string => Buffer.from(new Float3
 
 const answer = (call: Call): Answer => {
   const { body, endpoint, route } = call
-  const fault = embeddingsRequest(body, "")
-  if (fault !== undefined) {
-    return containerRefusal({ status: 400, message: faultMessage(fault), param: fault.path }, endpoint?.errors)
+  const mismatch = embeddingsRequest(body, "")
+  if (mismatch !== undefined) {
+    return containerRefusal({ status: 400, message: mismatchMessage(mismatch), param: mismatch.path }, endpoint?.errors)
   }
   const request = withoutNulls(body) as EmbeddingsRequest
   const { model, dimensions } = request

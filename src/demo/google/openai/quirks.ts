@@ -2,8 +2,8 @@
 // It must not depend on requests or sockets.
 // Source: recorded answers and public reports, for each quirk.
 
-import type { Json } from "./reply.ts"
 import { isRecord } from "../shapes/open.ts"
+import type { Json } from "./reply.ts"
 
 /** Changes to an answer: first to its JSON values, then to the text pieces made of them. */
 export interface Quirk {
@@ -107,16 +107,16 @@ const quirks: Readonly<Record<string, Quirk>> = {
   "json-stream": { unaryAlways: true }
 }
 
-const none: Required<Quirk> = { value: (value) => value, chunks: (values) => values, pieces: (pieces) => pieces, unaryAlways: false }
+const noQuirk: Required<Quirk> = { value: (value) => value, chunks: (values) => values, pieces: (pieces) => pieces, unaryAlways: false }
 
 /** Applies the second quirk after the first. */
-const both = (first: Required<Quirk>, second: Quirk): Required<Quirk> => ({
-  value: (value) => (second.value ?? none.value)(first.value(value)),
-  chunks: (values) => (second.chunks ?? none.chunks)(first.chunks(values)),
-  pieces: (pieces) => (second.pieces ?? none.pieces)(first.pieces(pieces)),
+const combineQuirks = (first: Required<Quirk>, second: Quirk): Required<Quirk> => ({
+  value: (value) => (second.value ?? noQuirk.value)(first.value(value)),
+  chunks: (values) => (second.chunks ?? noQuirk.chunks)(first.chunks(values)),
+  pieces: (pieces) => (second.pieces ?? noQuirk.pieces)(first.pieces(pieces)),
   unaryAlways: first.unaryAlways || second.unaryAlways === true
 })
 
 /** The quirks that the prompt names, combined in their order. */
-export const habitsIn = (text: string): Required<Quirk> =>
-  [...text.matchAll(/demo:quirk-([a-z-]*[a-z])/g)].map(([, name = ""]) => quirks[name] ?? {}).reduce(both, none)
+export const quirksIn = (text: string): Required<Quirk> =>
+  [...text.matchAll(/demo:quirk-([a-z-]*[a-z])/g)].map(([, name = ""]) => quirks[name] ?? {}).reduce(combineQuirks, noQuirk)

@@ -8,7 +8,7 @@ import { textTokens, totalOf } from "../shared/usage.ts"
 
 export type Json = Readonly<Record<string, unknown>>
 
-export interface Stamp {
+export interface OpenaiIdentity {
   readonly id: string
   /** Epoch seconds. */
   readonly created: number
@@ -63,28 +63,28 @@ const callObject = ({ id, name, arguments: text }: Call) => ({ id, type: "functi
 
 /** A reply in this dialect, before framing. */
 export interface OpenaiReply {
-  readonly stamp: Stamp
+  readonly identity: OpenaiIdentity
   readonly choices: ReadonlyArray<Choice>
   readonly usage: Json
 }
 
-export const openaiReply = (reply: Reply, stamp: Stamp, parallel: boolean): OpenaiReply => {
-  const seed = stamp.id.slice(-8)
+export const openaiReply = (reply: Reply, identity: OpenaiIdentity, parallel: boolean): OpenaiReply => {
+  const seed = identity.id.slice(-8)
   const prompt_tokens = totalOf(reply.usage.prompt)
   const completion_tokens = totalOf(reply.usage.candidates)
   return {
-    stamp,
+    identity,
     choices: reply.candidates.map((candidate) => choiceOf(candidate, seed, parallel)),
     usage: { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens, prompt_tokens_details: null }
   }
 }
 
 /** The one JSON value of a unary answer. */
-export const completion = ({ stamp, choices, usage }: OpenaiReply): Json => ({
-  id: stamp.id,
+export const completion = ({ identity, choices, usage }: OpenaiReply): Json => ({
+  id: identity.id,
   object: "chat.completion",
-  created: stamp.created,
-  model: stamp.model,
+  created: identity.created,
+  model: identity.model,
   choices: choices.map(({ text, calls, finish, logprobs }, index) => ({
     index,
     message: calls.length > 0
@@ -111,8 +111,8 @@ const callDeltas = ({ id, name, arguments: text }: Call, index: number): Readonl
 ]
 
 /** The chunks of a stream: role, text, calls, finish reason; `withUsage` adds a chunk with usage and no choices. */
-export const completionChunks = ({ stamp, choices, usage }: OpenaiReply, withUsage: boolean): ReadonlyArray<OpenaiChunk> => {
-  const head = { id: stamp.id, object: "chat.completion.chunk", created: stamp.created, model: stamp.model }
+export const completionChunks = ({ identity, choices, usage }: OpenaiReply, withUsage: boolean): ReadonlyArray<OpenaiChunk> => {
+  const head = { id: identity.id, object: "chat.completion.chunk", created: identity.created, model: identity.model }
   const chunk = (index: number, delta: Json, finish: string | null, tokens: number, logprobs: Json | null = null): OpenaiChunk =>
     ({ value: { ...head, choices: [{ index, delta, logprobs, finish_reason: finish }] }, tokens })
   const chunks = choices.flatMap(({ text, calls, finish, logprobs }, index) => [

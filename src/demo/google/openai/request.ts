@@ -104,7 +104,7 @@ const jsonOutput = ({ response_format: format }: ChatRequest) => {
 }
 
 /** Converts the body, because one simulated model chooses tools and text for every family. */
-export const asGenerateRequest = (chat: ChatRequest): GenerateRequest => {
+export const chatToGenerateRequest = (chat: ChatRequest): GenerateRequest => {
   const calls = chat.messages.flatMap((message) => message.tool_calls ?? [])
   const names = new Map(calls.map((call) => [call.id, call.function?.name ?? ""]))
   const system = chat.messages.filter(isSystem).flatMap(partsOf)

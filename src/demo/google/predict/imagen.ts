@@ -2,12 +2,12 @@
 // It must not depend on HTTP.
 // Source: Google's Imagen reference, recorded answers, publicly quoted refusals.
 
+import { bool, closedRecord, integer, list, mismatchMessage, number, record, text, word } from "../shapes/open.ts"
+import type { Check } from "../shapes/open.ts"
 import { invalidArgument } from "../shared/errors.ts"
 import type { GoogleError } from "../shared/errors.ts"
 import { drawJpeg, drawPng } from "../shared/pictures.ts"
 import type { Predict } from "./prediction.ts"
-import { bool, closedRecord, faultMessage, integer, list, number, record, text, word } from "../shapes/open.ts"
-import type { Check } from "../shapes/open.ts"
 
 interface Parameters {
   readonly sampleCount?: number
@@ -97,8 +97,8 @@ const pictureEntry = (prompt: string, asked: Parameters, index: number, now: num
 }
 
 export const drawImages: Predict = (request, { route, now }) => {
-  const fault = instances(request.instances, "instances") ?? parameters(request.parameters ?? {}, "parameters")
-  if (fault !== undefined) return { error: invalidArgument(faultMessage(fault)) }
+  const mismatch = instances(request.instances, "instances") ?? parameters(request.parameters ?? {}, "parameters")
+  if (mismatch !== undefined) return { error: invalidArgument(mismatchMessage(mismatch)) }
   const [{ prompt }] = request.instances as readonly [{ readonly prompt: string }]
   const asked = (request.parameters ?? {}) as Parameters
   const error = refusal(route.target.id, prompt, asked, route.service === "google")

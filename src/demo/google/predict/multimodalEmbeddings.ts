@@ -2,13 +2,13 @@
 // It must not depend on HTTP.
 // Source: Google's multimodal embedding reference.
 
+import { closedRecord, integer, list, mismatchMessage, nullable, text, withoutNulls } from "../shapes/open.ts"
+import type { Check, Mismatch } from "../shapes/open.ts"
 import { invalidArgument } from "../shared/errors.ts"
 import { embeddingFacts } from "../shared/models.ts"
-import type { Predict } from "./prediction.ts"
-import { closedRecord, faultMessage, integer, list, nullable, text, withoutNulls } from "../shapes/open.ts"
-import type { Check, Fault } from "../shapes/open.ts"
 import { textTokens } from "../shared/usage.ts"
 import { embed } from "../shared/vectors.ts"
+import type { Predict } from "./prediction.ts"
 
 interface Media {
   readonly bytesBase64Encoded?: string
@@ -43,7 +43,7 @@ const dimension: Check = (value, path) =>
 const parameters: Check = closedRecord({ dimension: nullable(dimension) })
 
 /** Media must have either bytes or a Cloud Storage address. */
-const sourceFault = (source: Media | undefined, path: string): Fault | undefined => {
+const sourceMismatch = (source: Media | undefined, path: string): Mismatch | undefined => {
   if (source === undefined) return undefined
   const { bytesBase64Encoded: bytes, gcsUri: uri } = source
   if ((bytes === undefined) === (uri === undefined)) return { path, expected: "either bytesBase64Encoded or gcsUri" }
@@ -70,16 +70,16 @@ const videoEmbeddings = (video: NonNullable<Instance["video"]>, size: number) =>
 
 export const embedMedia: Predict = (request, { route }) => {
   const facts = embeddingFacts(route.target.id)
-  const fault = instances(request.instances, "instances") ?? parameters(request.parameters ?? {}, "parameters")
-  if (fault !== undefined) return { error: invalidArgument(faultMessage(fault)) }
+  const mismatch = instances(request.instances, "instances") ?? parameters(request.parameters ?? {}, "parameters")
+  if (mismatch !== undefined) return { error: invalidArgument(mismatchMessage(mismatch)) }
   const asked = withoutNulls(request.instances) as ReadonlyArray<Instance>
   const [instance] = asked
   if (instance === undefined || asked.length > facts.mostInstances) {
     return { error: invalidArgument(`${facts.mostInstances} instance(s) is allowed per prediction. Actual: ${asked.length}`) }
   }
   const { text: words, image, video } = instance
-  const source = sourceFault(image, "instances[0].image") ?? sourceFault(video, "instances[0].video")
-  if (source !== undefined) return { error: invalidArgument(faultMessage(source)) }
+  const source = sourceMismatch(image, "instances[0].image") ?? sourceMismatch(video, "instances[0].video")
+  if (source !== undefined) return { error: invalidArgument(mismatchMessage(source)) }
   if (!words && image === undefined && video === undefined) return { error: invalidArgument("At least one of text, image or video must be given.") }
   if (textTokens(words ?? "") > facts.mostTokens) return { error: invalidArgument(`The text is longer than ${facts.mostTokens} tokens.`) }
   const wanted = (withoutNulls(request.parameters) as { readonly dimension?: number } | undefined)?.dimension ?? facts.size

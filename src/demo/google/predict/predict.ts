@@ -1,21 +1,21 @@
 // Answers predict: Imagen on both services, embeddings on Vertex AI, self-deployed endpoints of dialect predict.
 // It must not depend on sockets, credentials, or any model's instances and parameters.
 
+import { isGoogleTarget, serviceOf, unknownModel } from "../gemini/targets.ts"
+import { validateShape } from "../gemini/validate.ts"
+import { isRecord } from "../shapes/open.ts"
 import { errorAnswer, jsonAnswer } from "../shared/answers.ts"
 import type { Answer } from "../shared/answers.ts"
 import { invalidArgument } from "../shared/errors.ts"
 import { applyFault, unaryWire } from "../shared/faults.ts"
-import { isGeminiTarget, serviceOf, unknownModel } from "../gemini/targets.ts"
-import { drawImages } from "./imagen.ts"
 import { modelKind } from "../shared/models.ts"
 import type { ModelKind } from "../shared/models.ts"
-import { embedMedia } from "./multimodalEmbeddings.ts"
 import type { Call, Operation } from "../shared/operation.ts"
-import { answerInstances } from "./selfDeployed.ts"
+import { drawImages } from "./imagen.ts"
+import { embedMedia } from "./multimodalEmbeddings.ts"
 import type { Predict, PredictRequest } from "./prediction.ts"
-import { isRecord } from "../shapes/open.ts"
+import { answerInstances } from "./selfDeployed.ts"
 import { embedTexts } from "./textEmbeddings.ts"
-import { validateShape } from "../gemini/validate.ts"
 
 const notHere: Predict = (_request, { route }) => ({
   error: invalidArgument(`${route.target.id} is not supported for predict. Please use embedContent.`)
@@ -51,6 +51,6 @@ const answer = (call: Call): Answer => {
 }
 
 export const predict: Operation = {
-  matches: (route) => isGeminiTarget(route) && route.operation === "predict",
+  matches: (route) => isGoogleTarget(route) && route.operation === "predict",
   answer
 }

@@ -2,16 +2,16 @@
 // It must not depend on HTTP.
 // Source: publicly quoted answers of Model Garden containers.
 
+import { cutAtLimits } from "../gemini/replies.ts"
+import { either, integer, isRecord, list, mismatchMessage, nullable, number, record, text, withoutNulls } from "../shapes/open.ts"
+import type { Check } from "../shapes/open.ts"
 import { answerText } from "../shared/answerText.ts"
 import type { SimulatedEndpoint } from "../shared/endpoint.ts"
 import { invalidArgument } from "../shared/errors.ts"
-import type { Call } from "../shared/operation.ts"
-import type { Predict } from "./prediction.ts"
-import { either, faultMessage, integer, isRecord, list, nullable, number, record, text, withoutNulls } from "../shapes/open.ts"
-import type { Check } from "../shapes/open.ts"
-import { limited } from "../gemini/replies.ts"
 import type { GenerateRequest } from "../shared/generateRequest.ts"
+import type { Call } from "../shared/operation.ts"
 import { embed } from "../shared/vectors.ts"
+import type { Predict } from "./prediction.ts"
 
 interface Sampling {
   readonly max_tokens?: number
@@ -43,7 +43,7 @@ const completion = (prompt: string, { max_tokens: most, stop }: Sampling): strin
     contents: [{ role: "user", parts: [{ text: asked(prompt) }] }],
     generationConfig: { stopSequences, ...(most === undefined ? {} : { maxOutputTokens: most }) }
   }
-  return limited(answerText(request, "language"), request).text
+  return cutAtLimits(answerText(request, "language"), request).text
 }
 
 const predicted = (endpoint: SimulatedEndpoint | undefined, prompt: string, words: string): unknown => {
@@ -70,15 +70,15 @@ export const answerInstances: Predict = (request, call) => {
 }
 
 const embedContents: Predict = (request, call) => {
-  const fault = texts(request.instances, "instances")
-  if (fault !== undefined) return { error: invalidArgument(faultMessage(fault)) }
+  const mismatch = texts(request.instances, "instances")
+  if (mismatch !== undefined) return { error: invalidArgument(mismatchMessage(mismatch)) }
   const asked = request.instances as ReadonlyArray<{ readonly content: string }>
   return { body: { predictions: asked.map(({ content }) => embed(content, vectorSize)), ...deployed(call) } }
 }
 
 const answerPrompts: Predict = (request, call) => {
-  const fault = instances(request.instances, "instances") ?? parameters(request.parameters ?? {}, "parameters")
-  if (fault !== undefined) return { error: invalidArgument(faultMessage(fault)) }
+  const mismatch = instances(request.instances, "instances") ?? parameters(request.parameters ?? {}, "parameters")
+  if (mismatch !== undefined) return { error: invalidArgument(mismatchMessage(mismatch)) }
   const shared = withoutNulls(request.parameters ?? {}) as Sampling
   const prompts = withoutNulls(request.instances) as ReadonlyArray<Sampling & { readonly prompt: string }>
   return {

@@ -2,16 +2,16 @@
 // It must not depend on HTTP.
 // Source: recorded answers, publicly quoted refusals, Google's embedding reference.
 
+import { taskTypes } from "../shapes/common.ts"
+import { bool, closedRecord, integer, list, mismatchMessage, nullable, text, withoutNulls } from "../shapes/open.ts"
+import type { Check } from "../shapes/open.ts"
 import { invalidArgument } from "../shared/errors.ts"
 import type { GoogleError } from "../shared/errors.ts"
 import { embeddingFacts } from "../shared/models.ts"
 import type { EmbeddingFacts } from "../shared/models.ts"
-import type { Predict } from "./prediction.ts"
-import { bool, closedRecord, faultMessage, integer, list, nullable, text, withoutNulls } from "../shapes/open.ts"
-import type { Check } from "../shapes/open.ts"
-import { taskTypes } from "../shapes/common.ts"
 import { textTokens } from "../shared/usage.ts"
 import { embed, shorten } from "../shared/vectors.ts"
+import type { Predict } from "./prediction.ts"
 
 interface Instance {
   readonly content: string
@@ -69,8 +69,8 @@ const prediction = (instance: Instance, parameters: Parameters, facts: Embedding
 
 export const embedTexts: Predict = (request, { route }) => {
   const facts = embeddingFacts(route.target.id)
-  const fault = instances(request.instances, "instances") ?? parametersOf(facts)(request.parameters ?? {}, "parameters")
-  if (fault !== undefined) return { error: invalidArgument(faultMessage(fault)) }
+  const mismatch = instances(request.instances, "instances") ?? parametersOf(facts)(request.parameters ?? {}, "parameters")
+  if (mismatch !== undefined) return { error: invalidArgument(mismatchMessage(mismatch)) }
   const asked = withoutNulls(request.instances) as ReadonlyArray<Instance>
   const parameters = withoutNulls(request.parameters ?? {}) as Parameters
   const error = refusal(asked, parameters, facts)

@@ -49,7 +49,7 @@ const denied = (route: Route): GoogleError => {
 }
 
 /** The refusal of a call's credentials, or `undefined`. Header names are lower-case. */
-export const refusedAccess = (route: Route, headers: Readonly<Record<string, string>>, access: Access): GoogleError | undefined => {
+export const checkAccess = (route: Route, headers: Readonly<Record<string, string>>, access: Access): GoogleError | undefined => {
   const key = headers["x-goog-api-key"] ?? route.queryKey
   const bearer = bearerOf(headers["authorization"])
   if (route.service === "vertex") {

@@ -63,7 +63,7 @@ const notReady = (endpoint: SimulatedEndpoint, callNumber: number): GoogleError 
 }
 
 /** The refusal of a call: unknown endpoint, wrong host, not ready, or another dialect; `undefined` if it can answer. */
-export const refusedEndpoint = (route: Route, host: string, endpoints: Endpoints, callNumber: number): Answer | undefined => {
+export const checkEndpoint = (route: Route, host: string, endpoints: Endpoints, callNumber: number): Answer | undefined => {
   const { target, operation } = route
   if (target.kind !== "endpoint" || target.id === "openapi") return undefined
   const endpoint = endpointOf(target.id, endpoints)

@@ -2,14 +2,14 @@
 // It must not depend on sockets or credentials.
 
 import { countMessages } from "../claude/countMessages.ts"
+import { rawPredict } from "../claude/rawPredict.ts"
 import { countTokens } from "../gemini/countTokens.ts"
 import { batchEmbedContents, embedContent } from "../gemini/embedContent.ts"
 import { generateContent } from "../gemini/generateContent.ts"
 import { openaiChat } from "../openai/chat.ts"
 import { openaiEmbeddings } from "../openai/embeddings.ts"
-import type { Operation } from "../shared/operation.ts"
 import { predict } from "../predict/predict.ts"
-import { rawPredict } from "../claude/rawPredict.ts"
+import type { Operation } from "../shared/operation.ts"
 import type { Route } from "../shared/routes.ts"
 
 const operations: ReadonlyArray<Operation> = [

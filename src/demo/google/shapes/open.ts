@@ -2,16 +2,16 @@
 // It must not depend on any particular body; it checks shape and range, not meaning.
 
 /** The path of a value that fails a check, and the expected value. */
-export interface Fault {
+export interface Mismatch {
   /** `messages[0].content`; empty for the whole body. */
   readonly path: string
   readonly expected: string
 }
 
 /** The error message of a mismatch. */
-export const faultMessage = ({ path, expected }: Fault): string => `Invalid value at '${path}': expected ${expected}.`
+export const mismatchMessage = ({ path, expected }: Mismatch): string => `Invalid value at '${path}': expected ${expected}.`
 
-export type Check = (value: unknown, path: string) => Fault | undefined
+export type Check = (value: unknown, path: string) => Mismatch | undefined
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
@@ -53,8 +53,8 @@ export const list = (of: Check, least = 0, most = Number.MAX_SAFE_INTEGER): Chec
   if (value.length < least) return { path, expected: `an array of at least ${least}` }
   if (value.length > most) return { path, expected: `an array of at most ${most}` }
   for (const [index, item] of value.entries()) {
-    const fault = of(item, `${path}[${index}]`)
-    if (fault !== undefined) return fault
+    const mismatch = of(item, `${path}[${index}]`)
+    if (mismatch !== undefined) return mismatch
   }
   return fine
 }
@@ -62,8 +62,8 @@ export const list = (of: Check, least = 0, most = Number.MAX_SAFE_INTEGER): Chec
 export const mapOf = (of: Check): Check => (value, path) => {
   if (!isRecord(value)) return { path, expected: "an object" }
   for (const [key, item] of Object.entries(value)) {
-    const fault = of(item, `${path}.${key}`)
-    if (fault !== undefined) return fault
+    const mismatch = of(item, `${path}.${key}`)
+    if (mismatch !== undefined) return mismatch
   }
   return fine
 }
@@ -80,8 +80,8 @@ const members = (shape: Readonly<Record<string, Check>>, closed: boolean): Check
         if (required) return { path: at(name), expected: "a value: it is required" }
         continue
       }
-      const fault = check(value[name], at(name))
-      if (fault !== undefined) return fault
+      const mismatch = check(value[name], at(name))
+      if (mismatch !== undefined) return mismatch
     }
     const stranger = closed ? Object.keys(value).find((name) => !names.has(name)) : undefined
     return stranger === undefined ? fine : { path: at(stranger), expected: "left out: there is no such field" }
@@ -93,11 +93,11 @@ export const closedRecord = (shape: Readonly<Record<string, Check>>): Check => m
 
 /** Passes if one of the checks passes; otherwise returns the deepest mismatch. */
 export const either = (...checks: ReadonlyArray<Check>): Check => (value, path) => {
-  let deepest: Fault | undefined
+  let deepest: Mismatch | undefined
   for (const check of checks) {
-    const fault = check(value, path)
-    if (fault === undefined) return fine
-    if (deepest === undefined || fault.path.length > deepest.path.length) deepest = fault
+    const mismatch = check(value, path)
+    if (mismatch === undefined) return fine
+    if (deepest === undefined || mismatch.path.length > deepest.path.length) deepest = mismatch
   }
   return deepest
 }

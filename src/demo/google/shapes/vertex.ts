@@ -4,9 +4,9 @@
 
 import { commonEnums, commonGenerationConfig, commonMessages, commonPart, commonRequest, embedSettings } from "./common.ts"
 import { predictRequest, prefixed, schemaShape, taskTypes } from "./common.ts"
-import { retrievalEnums, retrievalMessages, retrievalMessagesBeta } from "./vertexRetrieval.ts"
 import { compileShapes } from "./shape.ts"
 import type { MessageShape, Shapes } from "./shape.ts"
+import { retrievalEnums, retrievalMessages, retrievalMessagesBeta } from "./vertexRetrieval.ts"
 
 const generationConfig = {
   ...commonGenerationConfig,

@@ -3,7 +3,7 @@
 
 import { lastUserContent, lastUserText, partsOf, pendingResponses } from "./generateRequest.ts"
 import type { GenerateRequest, Part } from "./generateRequest.ts"
-import { synthesise, placesIn } from "./schemaValues.ts"
+import { placesIn, synthesise } from "./schemaValues.ts"
 
 const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most)}...` : text)
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { validateCounted, validateMessages } from "../../../../src/demo/google/claude/validate.ts"
+import { validateCountMessages, validateMessages } from "../../../../src/demo/google/claude/validate.ts"
 import { readClaude } from "../../../../src/demo/google/shapes/claude.ts"
 import type { ModelViolation } from "../../../../src/demo/google/shapes/modelShape.ts"
 import { issueSignature } from "../../../../src/demo/google/shared/signatures.ts"
@@ -95,7 +95,7 @@ describe("signatures of thoughts", () => {
 describe("bodies to count", () => {
   const counted = { anthropic_version: "vertex-2023-10-16", model: "claude-haiku-4-5@20251001", messages: question.messages }
   const count = (body: unknown): string => {
-    const result = validateCounted(body, { betaHeader: undefined, acceptForeignSignatures: false })
+    const result = validateCountMessages(body, { betaHeader: undefined, acceptForeignSignatures: false })
     return result.accepted ? "accepted" : result.message
   }
   it("name the model and nothing about the answer", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { streamChunks, unaryBody } from "../../../../src/demo/google/gemini/chunks.ts"
-import type { Identity } from "../../../../src/demo/google/gemini/chunks.ts"
+import type { GeminiIdentity } from "../../../../src/demo/google/gemini/chunks.ts"
 import { drawJpeg, drawPng } from "../../../../src/demo/google/shared/pictures.ts"
 import { replyTo } from "../../../../src/demo/google/gemini/replies.ts"
 import type { FunctionDeclaration, GenerateRequest, JsonSchema } from "../../../../src/demo/google/shared/generateRequest.ts"
@@ -9,8 +9,8 @@ import { signatureOwner } from "../../../../src/demo/google/shared/signatures.ts
 import { textPieces } from "../../../../src/demo/google/shared/textPieces.ts"
 
 const ask = (text: string, more: Partial<GenerateRequest> = {}): GenerateRequest => ({ contents: [{ role: "user", parts: [{ text }] }], ...more })
-const google: Identity = { backend: "google", model: "gemini-2.5-flash", responseId: "r", createTime: "2026-01-01T00:00:00.000000Z" }
-const vertex: Identity = { ...google, backend: "vertex" }
+const google: GeminiIdentity = { backend: "google", model: "gemini-2.5-flash", responseId: "r", createTime: "2026-01-01T00:00:00.000000Z" }
+const vertex: GeminiIdentity = { ...google, backend: "vertex" }
 const parts = (request: GenerateRequest, model = "gemini-2.5-flash") => replyTo(request, { backend: "google", model }).candidates[0]?.parts ?? []
 const unary = (request: GenerateRequest, identity = google) => unaryBody(replyTo(request, identity), identity)
 const greeting = "Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?"
