@@ -4,9 +4,7 @@ import type { GeminiIdentity } from "../../../../src/demo/google/gemini/chunks.t
 import { drawJpeg, drawPng } from "../../../../src/demo/google/shared/pictures.ts"
 import { replyTo } from "../../../../src/demo/google/gemini/replies.ts"
 import type { FunctionDeclaration, GenerateRequest, JsonSchema } from "../../../../src/demo/google/shared/generateRequest.ts"
-import { placesIn, synthesise } from "../../../../src/demo/google/shared/schemaValues.ts"
 import { signatureOwner } from "../../../../src/demo/google/shared/signatures.ts"
-import { textPieces } from "../../../../src/demo/google/shared/textPieces.ts"
 
 const ask = (text: string, more: Partial<GenerateRequest> = {}): GenerateRequest => ({ contents: [{ role: "user", parts: [{ text }] }], ...more })
 const google: GeminiIdentity = { backend: "google", model: "gemini-2.5-flash", responseId: "r", createTime: "2026-01-01T00:00:00.000000Z" }
@@ -80,9 +78,6 @@ describe("bodies", () => {
     expect(signatureOwner(candidates[0].content.parts[0].thoughtSignature)).toBe("google")
     expect(candidates[0].finishReason).toBe("STOP")
   })
-  it("cuts pieces that join to the text", () => {
-    for (const text of ["", " a  b\n\nc ", "Straße 🎉🎉 ".repeat(9), "x".repeat(100)]) expect(textPieces(text).join("")).toBe(text)
-  })
 })
 
 describe("tool calls", () => {
@@ -123,27 +118,6 @@ describe("tool calls", () => {
   it("opens the browser for computer use", () => {
     expect(parts(ask("Find shoes", { tools: [{ computerUse: { environment: "ENVIRONMENT_BROWSER" } }] }))[0]?.functionCall)
       .toEqual({ name: "open_web_browser", args: {} })
-  })
-})
-
-describe("values for schemas", () => {
-  const hints = { text: "Buy 3 red shoes in Hamburg for ada@x.org", place: "Hamburg", properties: "all" as const }
-  const rows: ReadonlyArray<readonly [name: string, schema: JsonSchema, value: unknown]> = [
-    ["an enum word that is mentioned", { type: "STRING", enum: ["blue", "red"] }, "red"],
-    ["numbers of the words, kept in range", { type: "OBJECT", properties: { n: { type: "INTEGER" }, m: { type: "NUMBER", minimum: 5 } } }, { n: 3, m: 5 }],
-    ["nested objects and arrays", { type: "object", properties: { list: { type: "array", minItems: 2, items: { type: "object", properties: { city: { type: "string" } } } } } }, { list: [{ city: "Hamburg" }, { city: "Hamburg" }] }],
-    ["mail and dates", { properties: { email: {}, on: { type: "string", format: "date" } } }, { email: "ada@x.org", on: "2026-01-15" }],
-    ["a reference", { $ref: "#/$defs/Size", $defs: { Size: { const: "L" } } }, "L"],
-    ["the first branch that is not null", { anyOf: [{ type: "null" }, { type: "boolean" }] }, true],
-    ["a nullable type list", { type: ["null", "string"], maxLength: 3 }, "Ham"],
-    ["an end to recursion", { type: "object", properties: { next: { $ref: "#" } } }, { next: { next: { next: { next: { next: {} } } } } }]
-  ]
-  for (const [name, schema, value] of rows) it(`${name}`, () => expect(synthesise(schema, hints)).toEqual(value))
-
-  it("reads places", () => {
-    expect(placesIn("Compare the weather in New York, Paris and Tokyo")).toEqual(["New York", "Paris", "Tokyo"])
-    expect(placesIn("weather in paris")).toEqual(["paris"])
-    expect(placesIn("Hello")).toEqual([])
   })
 })
 
