@@ -92,6 +92,11 @@ const rows: ReadonlyArray<readonly [rule: string, planted: ReadonlyArray<Source>
   ["R4 a long function", [file("router/A.ts", "const f = () => {", ...Array<string>(69).fill(""), "}")],
     ["src/router/A.ts:3 R4 size: function of 71 lines, at most 70"]],
   ["R4 a schema file may have more", [file("wire/A.ts", ...Array<string>(450).fill(""), "f()")], []],
+  ["R4 a full folder", Array.from({ length: 21 }, (_, index) => file(`demo/google/shapes/${String.fromCharCode(97 + index)}.ts`)),
+    ["src/demo/google/shapes R4 size: folder of 21 files, at most 20"]],
+  ["R4 20 files, and more in a room below, are fine", [
+    ...Array.from({ length: 20 }, (_, index) => file(`demo/A${index}.ts`)), file("demo/google/B.ts")
+  ], []],
   ["R5 a path without .ts", [file("router/A.ts", "import { b } from \"./B\"")], ["src/router/A.ts:3 R5 imports: ./B without .ts"]],
   ["R5 barrels", [
     file("router/A.ts", "import { Effect } from \"effect\"", "import { NodeRuntime } from \"@effect/platform-node\"", "export * from \"./B.ts\"")
