@@ -123,7 +123,7 @@ const floorRule = (file: Parsed, byPath: ReadonlyMap<string, Parsed>): ReadonlyA
 }
 
 /**
- * The order of the rooms inside a folder, lowest rank first. A room imports lower ranks and itself, not its neighbours of the same rank.
+ * The order of the rooms inside a folder, lowest rank first. A room imports itself and lower ranks, not its own rank.
  * Files at the root of the folder stand above all its rooms.
  */
 const roomOrders: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>> = {
