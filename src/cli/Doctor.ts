@@ -79,7 +79,8 @@ const redisFinding = ({ limits, redis }: Settings): ReadonlyArray<Effect.Effect<
       ? ok("redis", "answers")
       : fail("redis", "it does not answer; limits, circuits and signatures would be each process's own", "check redis.url and that it can be reached")).pipe(
       Effect.provide(SharedRedis.layer(redis)),
-      Effect.provideService(Limits, limits)
+      Effect.provideService(Limits, limits),
+      Effect.catchTag("PackageMissing", ({ message }) => Effect.succeed(fail("redis", message)))
     )
   ]
 
@@ -90,7 +91,7 @@ const findings = Effect.fnUntraced(function*(file: string | undefined, settings:
   const usable = here.some(({ check, status }) => check === "store" && status === "fail") ? alone : withoutAbsentStore(settings)
   const { layer, services } = servicesOf(usable)
   const looked = Effect.provide(Effect.flatMap(services, ({ accounts, made }) => providerFindings(accounts, made)), layer)
-  const providers = yield* Effect.catchTag(looked, "StoreUnusable", ({ message }) => Effect.succeed([fail("store", message)]))
+  const providers = yield* Effect.catchTag(looked, ["StoreUnusable", "PackageMissing"], ({ message }) => Effect.succeed([fail("store", message)]))
   return [nodeFinding(process.versions.node), ok("configuration", file ?? "no file; environment and defaults"), ...here, ...providers]
 })
 

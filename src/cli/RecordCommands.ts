@@ -12,7 +12,7 @@ import { isJsonObject, type JsonObject, jsonObjectOf, parseJsonText } from "../d
 import { Gateway } from "../Gateway.ts"
 import { errorFacts } from "../http/errorFacts.ts"
 import type { Actor } from "../store/Records.ts"
-import { failed, type Failure, usage } from "./Failure.ts"
+import { failed, type Failure, storeFailure, usage } from "./Failure.ts"
 import { loadSettings, variable } from "./LoadSettings.ts"
 import { fieldRows, recordRows } from "./recordColumns.ts"
 import { parseSettingsText } from "./SettingsText.ts"
@@ -70,7 +70,7 @@ const administered = Effect.fnUntraced(function*<A>(
   }
   return yield* Effect.flatMap(Administration, (administration) => Effect.mapError(work(administration), said(noun))).pipe(
     Effect.provide(Gateway.layerAdministration(settings)),
-    Effect.catchTag("StoreUnusable", ({ message }) => Effect.fail(failed(message)))
+    Effect.catchTag("StoreUnusable", (error) => Effect.fail(storeFailure(error)))
   )
 })
 
