@@ -27,17 +27,17 @@ describe("without any optional package", () => {
     await ended
   })
 
-  const rows: ReadonlyArray<readonly [what: string, env: Readonly<Record<string, string>>, said: string]> = [
+  const rows: ReadonlyArray<readonly [what: string, env: Readonly<Record<string, string>>, fault: string]> = [
     ["traces and metrics", { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" },
       "an OTEL_EXPORTER_OTLP_ENDPOINT is set, but the packages of OpenTelemetry cannot be loaded: run npm install --include=optional @effect/opentelemetry"],
     ["PostgreSQL", { GATEWAY_STORE_URL: "postgres://127.0.0.1:9/gateway" }, "a store.url of PostgreSQL is set, but the package @effect/sql-pg cannot be loaded: run npm install --include=optional"],
     ["Redis", { GATEWAY_REDIS_URL: "redis://127.0.0.1:9" }, "redis.url is set, but the package redis cannot be loaded: run npm install --include=optional"]
   ]
-  it.each(rows)("a setting that asks for %s is a fault that names the package (TH29)", async (_, env, said) => {
+  it.each(rows)("a setting that asks for %s is a fault that names the package (TH29)", async (_, env, fault) => {
     expect(await run(["serve"], { env: { ...without, ...env } })).toEqual({
       code: 2,
       out: "",
-      err: `${said}, or take the setting out\n`
+      err: `${fault}, or take the setting out\n`
     })
   })
 })

@@ -1,5 +1,5 @@
 // Preloaded into a process (`node --import`): the packages that WITHOUT_PACKAGES names are not installed there.
-// It must not know who imports them.
+// It must not know which file imports them.
 import { registerHooks } from "node:module"
 
 const missing = (process.env["WITHOUT_PACKAGES"] ?? "").split(",")
