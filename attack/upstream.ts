@@ -46,7 +46,7 @@ const gemini = (text: string, finish?: string): string =>
 
 const claudeEvent = (value: { readonly type: string; readonly [field: string]: unknown }): string => `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`
 
-type Behaviour = (response: ServerResponse, echo: string) => void
+type Behaviour = (response: ServerResponse, echo: string, url: string) => void
 
 const refusal = (code: number, status: string): Behaviour => (response, echo) => void response.writeHead(code, json).end(googleError(code, status, `Refused: ${echo}`))
 
@@ -67,6 +67,13 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
   },
   "echo-claude": (response, echo) => {
     response.writeHead(200, events).end(claudeEvent({ type: "error", error: { type: "api_error", message: echo } }))
+  },
+  integers: (response, _, url) => {
+    const args = "{\"id\":9007199254740993}"
+    const claude = `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"tool_use","id":"t1","name":"f","input":${args}}],"stop_reason":"tool_use","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}`
+    const google = `{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"f","args":${args}}}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":1,"totalTokenCount":2}}`
+    if (url.includes("streamGenerateContent")) return void response.writeHead(200, events).end(`data: ${google}\n\n`)
+    return void response.writeHead(200, json).end(url.includes("rawPredict") ? claude : google)
   },
   unavailable: (response) => void response.writeHead(503, json).end(googleError(503, "UNAVAILABLE", "busy")),
   slow: (response) => void setTimeout(() => response.writeHead(200, json).end(gemini("late", "STOP")), slowMillis),
@@ -119,7 +126,7 @@ export const startUpstream = async (): Promise<Upstream> => {
     request.on("data", (part: Buffer) => {
       if (body.length < 4_000) body += part.toString("latin1").slice(0, 4_000)
     })
-    request.on("end", () => (behaviours[wordOf(request.url ?? "", body) ?? ""] ?? refusal(404, "NOT_FOUND"))(response, echoOf(request, body)))
+    request.on("end", () => (behaviours[wordOf(request.url ?? "", body) ?? ""] ?? refusal(404, "NOT_FOUND"))(response, echoOf(request, body), request.url ?? ""))
   }
   const server = createServer((request, response) => {
     const { headers, url = "" } = request

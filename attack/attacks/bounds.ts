@@ -2,7 +2,7 @@
 // It must not know how they are run.
 import { adminMadeKey, configKey, leaked } from "../canaries.ts"
 import { raw } from "../client.ts"
-import { type Attack, ask, type Asked, callsOf, chat, flash, general, hello, holds, json, refused, shown, type World } from "./attack.ts"
+import { type Attack, ask, type Asked, callsOf, chat, flash, general, hello, holds, json, refused, shown, wants, type World } from "./attack.ts"
 
 const place = { "x-gateway-vertex-project-id": "victim-project", "x-gateway-vertex-region": "europe-west9" }
 
@@ -37,10 +37,14 @@ const ambient = async (world: World): Promise<ReadonlyArray<string>> => {
     endpoints: { stolen: { dialect: "openai", host: "evil.example" } }
   }
   const made = await ask(world, { key: "admin", path: "/admin/v1/providers", body })
-  await ask(world, { body: hello("@ambient/endpoints.stolen") })
+  const { result } = await callsOf(world, () => ask(world, { body: hello("@ambient/endpoints.stolen") }))
   await ask(world, { key: "admin", method: "DELETE", path: "/admin/v1/providers/ambient" })
   const attempted = Object.keys(await world.gateway.attempted())
-  return holds(!attempted.includes("evil.example"), `the provider was made with ${made.status}, and evil.example was called as the machine itself`)
+  return [
+    ...wants(400, "invalid_value", made, "the provider was made:"),
+    ...holds(result.status >= 400, `the model answered ${result.status}`),
+    ...holds(!attempted.includes("evil.example"), "evil.example was called as the machine itself")
+  ]
 }
 
 const picture = (url: string) => [{ role: "user", content: [{ type: "text", text: "What is this?" }, { type: "image_url", image_url: { url } }] }]
@@ -122,11 +126,25 @@ const metrics = async (world: World): Promise<ReadonlyArray<string>> => {
 
 const labels = async (world: World): Promise<ReadonlyArray<string>> => {
   const faults: Array<string> = []
+  const tame = async (what: string, asked: Asked): Promise<void> => {
+    const { answer, faults: found } = await general(world, asked)
+    faults.push(...found, ...holds(answer.status < 500, `${what}: answered ${shown(answer)}`))
+  }
   for (const label of ["constructor", "__proto__", "toString", "hasOwnProperty"]) {
+    const config = `{"provider":"vertex-ai","labels":{"${label}":"x"},"metadata":{"${label}":"x"},"override_params":{"${label}":{"a":1}}}`
+    await tame("a config", { headers: { "x-gateway-config": config }, body: hello("gemini-2.5-flash") })
+    await tame("labels", { body: `{"model":"@vertex-ai/gemini-2.5-flash","labels":{"${label}":"x"},"messages":[{"role":"user","content":"Hello"}]}` })
+    await tame("a model", { body: hello(`@google/${label}`) })
+    await tame("a slug", { body: hello(`@${label}/gemini-2.5-flash`) })
+    await tame("an id of a config", { headers: { "x-gateway-config": label }, body: hello() })
+    await tame("labels of a prompt", { key: "admin", path: "/admin/v1/prompts", body: `{"id":"labelled","model":"${flash}","messages":[{"role":"user","content":"x"}],"labels":{"${label}":1}}` })
+    await tame("an entry", { key: "admin", path: `/admin/v1/providers/${label}` })
+    await tame("a group", { key: "admin", path: `/admin/v1/usage?group_by=${label}` })
     faults.push(...await refused(world, 404, "prompt_not_found", { path: `/v1/prompts/greeting@${label}/completions`, body: { variables: { name: "Ada" } } }))
     const { answer, faults: found } = await general(world, { headers: { "x-gateway-metadata": `{"${label}":"x"}` }, body: `{"model":"${flash}","metadata":{"${label}":"x"},"messages":[{"role":"user","content":"Hello"}]}` })
     faults.push(...found, ...holds(answer.status === 200 || answer.status === 400, `metadata ${label}: answered ${shown(answer)}`))
   }
+  await ask(world, { key: "admin", method: "DELETE", path: "/admin/v1/prompts/labelled" })
   return faults
 }
 
@@ -141,12 +159,33 @@ const integers = async (world: World): Promise<ReadonlyArray<string>> => {
   const bodies: ReadonlyArray<readonly [path: string, body: string]> = [
     [chat, `{"model":"${flash}","seed":${big},"messages":[{"role":"user","content":"Hello"}]}`],
     [chat, `{"model":"@vertex-ai/meta.llama-3.3-70b-instruct-maas","seed":${big},"messages":[{"role":"user","content":"Hello"}]}`],
-    ["/v1/messages", `{"model":"@vertex-ai/anthropic.claude-sonnet-4-6","max_tokens":5,"later":${big},"messages":[{"role":"user","content":"Hello"}]}`]
+    ...["completions", "render"].map((verb) => [
+      `/v1/prompts/greeting/${verb}`,
+      `{"variables":{"name":"Ada"},"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"id":{"type":"integer","maximum":${big}}}}}}]}`
+    ] as const),
+    ["/v1/messages", `{"model":"@vertex-ai/anthropic.claude-sonnet-4-6","max_tokens":5,"later":${big},"messages":[{"role":"user","content":"Hello"}]}`],
+    ...[flash, "@google/gemini-2.0-flash", "@vertex-ai/anthropic.claude-sonnet-4-6", "@vertex-ai/meta.llama-3.3-70b-instruct-maas"].flatMap((model) => [
+      [chat, `{"model":"${model}","messages":[{"role":"user","content":"Hello"},{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\\"id\\":${big}}"}}]},{"role":"tool","tool_call_id":"c1","content":"{\\"id\\":${big}}"}]}`],
+      [chat, `{"model":"${model}","messages":[{"role":"user","content":"Hello"}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"id":{"type":"integer","maximum":${big}}}}}}]}`]
+    ] as const)
   ]
+  const answers: ReadonlyArray<Asked> = ["@google/gemini-2.5-flash-attack-integers", "@google/gemini-attack-integers", "@vertex-ai/anthropic.claude-attack-integers"].flatMap((model) => [
+    { body: hello(model) }, ...(model.includes("claude") ? [{ path: "/v1/messages", body: { ...hello(model), max_tokens: 5 } }] : [{ body: { ...hello(model), stream: true } }])
+  ])
   const faults: Array<string> = []
-  for (const [path, body] of bodies) {
-    const { answer, faults: found } = await general(world, { path, headers: { "x-gateway-dry-run": "true" }, body })
-    faults.push(...found, ...holds(answer.status === 400 || answer.body.includes(big) || !answer.body.includes("900719925474099"), `${path}: the number became another: ${/900719925474\d+/.exec(answer.body)?.[0]}`))
+  const dry = { "x-gateway-dry-run": "true" }
+  const override = `{"override_params":{"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"id":{"type":"integer","maximum":${big}}}}}}]}}`
+  const all: ReadonlyArray<Asked> = [
+    ...bodies.map(([path, body]) => ({ path, headers: dry, body })),
+    ...bodies.map(([path, body]) => ({ path, headers: { ...dry, "x-gateway-config": "{\"override_params\":{\"temperature\":0.5}}" }, body })),
+    { headers: { ...dry, "x-gateway-config": override }, body: hello() },
+    ...answers,
+    ...answers.map((one) => ({ ...one, headers: { "x-gateway-cache": "60", "x-gateway-strict-schema-compliance": "false" } }))
+  ]
+  for (const asked of all) {
+    const { answer, faults: found } = await general(world, asked)
+    const path = `${asked.path ?? chat} ${JSON.stringify(asked.body).slice(0, 60)}`
+    faults.push(...found, ...holds(answer.status === 400 || !/90071992547409(?!93)/.test(answer.body), `${path}: the number became another: ${/900719925474\d+/.exec(answer.body)?.[0]}`))
   }
   return faults
 }
