@@ -7,7 +7,7 @@ import { dirname, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { built } from "../bench/built.ts"
-import { freePort, rssKib } from "../bench/contestants.ts"
+import { cpuMicros, freePort, rssKib } from "../bench/contestants.ts"
 import { inspect } from "../bench/inspector.ts"
 import { accessToken, apiKey, configKey, type KeyName, keys, project, secretKey, serviceAccount } from "./canaries.ts"
 import type { Upstream } from "./upstream.ts"
@@ -25,7 +25,7 @@ const settings = (upstream: string, closedPort: number) => ({
   store: { url: "sqlite:gateway.db" },
   log: { format: "json" },
   limits: {
-    inFlight: most.inFlight, circuitEntries: most.circuits, retryBaseMillis: 1, retryCapMillis: 2, retryAfterMillis: 5, readyDelayMillis: 0, drainMillis: 1_000,
+    inFlight: most.inFlight, circuitEntries: most.circuits, retryBaseMillis: 1, retryCapMillis: 2, retryAfterMillis: 5, readyDelayMillis: 0, drainMillis: 1_000, bodiesInFlightBytes: 128 * mebibyte,
     signatureTotalBytes: mebibyte, cacheBytes: mebibyte, cacheEntryBytes: 65_536, requestsKept: 200
   },
   providers: [
@@ -77,8 +77,8 @@ export interface Gateway {
   readonly heap: () => Promise<number>
   /** Sockets and other handles, without timers. */
   readonly handles: () => Promise<number>
-  /** The longest its event loop was held up since the last question, in milliseconds. */
-  readonly heldUp: () => Promise<number>
+  /** Does the work. Milliseconds its event loop stood still at most, and those of CPU it used: less, where the machine was busy with others. */
+  readonly measured: <A>(work: () => Promise<A>) => Promise<{ readonly result: A; readonly held: number; readonly cpu: number }>
   /** Hosts other than loopback that it wanted to reach. */
   readonly attempted: () => Promise<Readonly<Record<string, number>>>
   /** What a command of the gateway prints, on the same store. */
@@ -148,7 +148,13 @@ export const startGateway = async (upstream: Upstream, sink: string): Promise<Ga
       return (await inspector.send<{ readonly usedSize: number }>("Runtime.getHeapUsage")).usedSize
     },
     handles: () => inspector.value("process.getActiveResourcesInfo().filter((one) => one !== 'Timeout' && one !== 'Immediate').length"),
-    heldUp: async () => (await inspector.value<number>("{ const most = attackLoop.max; attackLoop.reset(); most }")) / 1e6,
+    measured: async (work) => {
+      await inspector.value("attackLoop.reset()")
+      const before = cpuMicros(child.pid ?? 0)
+      const result = await work()
+      const cpu = (cpuMicros(child.pid ?? 0) - before) / 1e3
+      return { result, held: Math.min(await inspector.value<number>("attackLoop.max") / 1e6, cpu), cpu }
+    },
     attempted: () => inspector.value("attempted"),
     command: (...more) => outputOf([main, ...more, "--config", config], folder),
     files,

@@ -6,6 +6,9 @@ import { leaked } from "./canaries.ts"
 /** The longest an answer may take without the wait of its upstream. */
 export const mostMillis = 2_000
 
+/** An event loop that stands still longer has work, and no more waits for anything. */
+export const standingMillis = 250
+
 const types: ReadonlySet<unknown> = new Set([
   "invalid_request_error", "authentication_error", "permission_error", "not_found_error", "rate_limit_error", "insufficient_quota", "api_error"
 ])
@@ -62,15 +65,17 @@ export interface Judged {
   readonly isBroken?: boolean
   /** Its client left. */
   readonly left?: boolean
+  /** CPU that the gateway used for it alone, in milliseconds, where its event loop stood still: the rest is the machine's. */
+  readonly cpu?: number | undefined
 }
 
 /** What is wrong with an answer; an answer that is only slow is asked for again. */
-export const judge = ({ isBroken = false, left = false, method, path, waits = 0 }: Judged, answer: Answer): { readonly faults: ReadonlyArray<string>; readonly isSlow: boolean } => {
+export const judge = ({ cpu = Infinity, isBroken = false, left = false, method, path, waits = 0 }: Judged, answer: Answer): { readonly faults: ReadonlyArray<string>; readonly isSlow: boolean } => {
   const { body, headers, millis, status } = answer
   const secret = leaked(body) ?? leaked(JSON.stringify(headers))
   const isRefused = status >= 400 && method !== "HEAD" && !left && !isHealth(path) && !isBroken
   return {
-    isSlow: millis - waits > mostMillis,
+    isSlow: Math.min(millis - waits, cpu) > mostMillis,
     faults: [
       ...(status === 500 ? [`answered 500: ${body.slice(0, 200)}`] : []),
       ...(status === 0 && !left && !isBroken ? [`no answer: ${body}`] : []),

@@ -8,7 +8,7 @@ import { call, hangUp, raw, type Answer } from "./client.ts"
 import { collect } from "./findings.ts"
 import { startGateway } from "./gateway.ts"
 import { generated } from "./generator.ts"
-import { judge, mostMillis } from "./judge.ts"
+import { judge, mostMillis, standingMillis } from "./judge.ts"
 import { slowMillis, startSink, startTrap, startUpstream } from "./upstream.ts"
 
 const flag = (name: string): string | undefined => process.argv.find((one) => one.startsWith(`--${name}=`))?.slice(name.length + 3)
@@ -48,10 +48,10 @@ const ask = (place: number): Promise<Answer> => {
 /** The name of a model shows whether it waits. */
 const waitsOf = (body: unknown): number => typeof body === "string" && body.includes("attack-slow") ? slowMillis : 0
 
-const look = (place: number, answer: Answer): boolean => {
+const look = (place: number, answer: Answer, cpu?: number): boolean => {
   const { raw: bytes, request } = generated(seed, place)
   const { body, leaveAfter, method, path } = request
-  const { faults, isSlow } = judge({ method, path, waits: waitsOf(body), isBroken: bytes !== undefined, left: leaveAfter !== undefined }, answer)
+  const { faults, isSlow } = judge({ method, path, waits: waitsOf(body), isBroken: bytes !== undefined, left: leaveAfter !== undefined, cpu }, answer)
   for (const fault of faults) findings.add(fault, `request ${place}, ${method} ${path.slice(0, 60)}`)
   return isSlow && bytes === undefined
 }
@@ -72,11 +72,9 @@ const generate = async (from: number, to: number): Promise<void> => {
 
 const askSlowAgain = async (): Promise<void> => {
   for (const place of slow) {
-    await gateway.heldUp()
-    const answer = await ask(place)
-    const held = await gateway.heldUp()
-    if (look(place, answer)) {
-      findings.add(`twice slower than ${mostMillis} ms: ${answer.millis.toFixed(0)} ms, event loop held up ${held.toFixed(0)} ms, status ${answer.status}`, `request ${place}`)
+    const { cpu, held, result: answer } = await gateway.measured(() => ask(place))
+    if (look(place, answer, held > standingMillis ? cpu : undefined)) {
+      findings.add(`twice slower than ${mostMillis} ms: ${answer.millis.toFixed(0)} ms, event loop still for ${held.toFixed(0)} ms, status ${answer.status}`, `request ${place}`)
     }
   }
 }

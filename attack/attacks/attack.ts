@@ -3,7 +3,7 @@
 import { type Answer, call } from "../client.ts"
 import type { KeyName } from "../canaries.ts"
 import type { Gateway } from "../gateway.ts"
-import { judge, mostMillis } from "../judge.ts"
+import { judge, mostMillis, standingMillis } from "../judge.ts"
 import type { Trap, Upstream } from "../upstream.ts"
 
 export interface World {
@@ -47,10 +47,13 @@ export const ask = ({ gateway }: World, { body, headers, key = "plain", leaveAft
 
 /** The general demands on an answer, and that it came in time; a late one is asked for again alone. */
 export const general = async (world: World, asked: Asked, waits = 0): Promise<{ readonly answer: Answer; readonly faults: ReadonlyArray<string> }> => {
-  const judged = (answer: Answer) => judge({ method: asked.method ?? "POST", path: asked.path ?? chat, waits, left: asked.leaveAfter !== undefined }, answer)
-  const first = await ask(world, asked)
-  const answer = judged(first).isSlow ? await ask(world, asked) : first
-  const { faults, isSlow } = judged(answer)
+  const once = async () => {
+    const { cpu, held, result } = await world.gateway.measured(() => ask(world, asked))
+    const judged = { method: asked.method ?? "POST", path: asked.path ?? chat, waits, left: asked.leaveAfter !== undefined, cpu: held > standingMillis ? cpu : undefined }
+    return { answer: result, ...judge(judged, result) }
+  }
+  const first = await once()
+  const { answer, faults, isSlow } = first.isSlow ? await once() : first
   return { answer, faults: isSlow ? [...faults, `took ${answer.millis.toFixed(0)} ms, at most ${mostMillis}`] : faults }
 }
 

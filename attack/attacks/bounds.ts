@@ -197,7 +197,7 @@ export const bounds: ReadonlyArray<Attack> = [
   { name: "place-config", sentence: "an inline config leads no stored credential there", attack: placed({ headers: inline, body: hello("gemini-2.5-flash") }) },
   { name: "moved-provider", sentence: "a provider that moves takes no credential of a config along", attack: moved },
   { name: "ambient", sentence: "the machine's own credential goes to Google's hosts only", attack: ambient },
-  { name: "objects-read", sentence: "gs:// beyond the account's list is refused", attack: refusedBoth({ body: { ...hello("@vertex-ai/gemini-2.5-flash"), messages: picture("gs://other/secret.png") } }, 403, "storage_not_allowed") },
+  { name: "objects-read", sentence: "gs:// beyond the account's list is refused", attack: refusedBoth({ body: { ...hello("@vertex-ai/gemini-2.5-flash"), messages: picture("gs://other/secret.png") } }, 403, "object_not_allowed") },
   {
     name: "objects-write",
     sentence: "storage_uri beyond the account's list is refused",
