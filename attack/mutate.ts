@@ -45,6 +45,14 @@ const names = ["__proto__", "constructor", "prototype", "", "toString", "\u0000"
 const scalar = (random: Random): Json =>
   random.pick<Json>([null, true, false, random.pick(numbers), random.pick(texts), [], {}, random.pick(["x", "é", "\"", "\\"]).repeat(random.chance(0.1) ? random.pick(lengths) : 50)])
 
+/** The longest text that copies of a value make: one change after another would grow without end. */
+const mostCopied = 2 ** 20
+
+const copies = (value: Json, wanted: number): Json => {
+  const most = Math.floor(mostCopied / JSON.stringify(value).length)
+  return Array.from<Json>({ length: Math.max(1, Math.min(wanted, most)) }).fill(value)
+}
+
 const once = (value: Json, donors: ReadonlyArray<Json>, random: Random): Json => {
   const path = random.pick(pathsOf(value))
   const donor = (): Json => {
@@ -57,7 +65,7 @@ const once = (value: Json, donors: ReadonlyArray<Json>, random: Random): Json =>
     () => scalar(random),
     donor,
     (old) => nested(old, random.pick([1, 2, 60, 140])),
-    (old) => Array.from<Json>({ length: random.pick([2, 20, 700]) }).fill(old),
+    (old) => copies(old, random.pick([2, 20, 700])),
     (old) => (typeof old === "object" && old !== null && !Array.isArray(old) ? { ...old, [random.pick(names)]: random.chance(0.5) ? scalar(random) : donor() } : scalar(random)),
     (old) => (typeof old === "number" ? random.pick(numbers) : typeof old === "string" ? old + random.pick(texts) : old)
   ])

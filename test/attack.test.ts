@@ -81,6 +81,11 @@ describe("the generator", () => {
     expect(some(1)).not.toBe(some(2))
   })
 
+  it("makes no body longer than what five changes can add", () => {
+    const longest = Math.max(...Array.from({ length: 4_000 }, (_, place) => Buffer.byteLength(generated(99, place).request.body ?? "")))
+    expect(longest).toBeLessThan(8 * 2 ** 20)
+  })
+
   it("reaches every route, with every method", () => {
     const requests = Array.from({ length: 4_000 }, (_, place) => generated(3, place).request)
     const paths = new Set(requests.map(({ path }) => path))
