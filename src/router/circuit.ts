@@ -5,6 +5,7 @@ import { renderPath } from "../domain/faults.ts"
 import type { CircuitRule } from "../domain/GatewayConfig.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
+import { modelIdOf } from "../domain/ModelRef.ts"
 import { ProviderError } from "../domain/ProviderError.ts"
 import type { Refused, Verdict } from "../memory/Breakers.ts"
 import type { Circuit } from "../memory/Circuits.ts"
@@ -15,8 +16,9 @@ import type { Planned } from "./plan.ts"
  * One caller's, so that nobody opens it for others (TH20). Targets that share account, place, model and rule share it as well,
  * but for those with credentials of their own.
  */
-export const circuitOf = ({ account, carried, modelId, target }: Planned, key: GatewayKey): Circuit | undefined => {
+export const circuitOf = ({ account, carried, modelId: written, target }: Planned, key: GatewayKey): Circuit | undefined => {
   if (target?.circuit === undefined) return undefined
+  const modelId = modelIdOf(written)
   const own = target.credentials === undefined ? "" : renderPath(target.at) || "own"
   const parts = [key.id, account.slug, carried.vertexRegion ?? account.region ?? "", modelId, own, target.circuit.id]
   return { name: JSON.stringify(parts), slug: account.slug, modelId, rule: target.circuit }
