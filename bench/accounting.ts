@@ -51,7 +51,7 @@ const request = (accounts: RouteAccounts): Effect.Effect<void> => {
 const stream = (accounts: RouteAccounts, reads: number): Effect.Effect<void> => {
   const record = accounts.open()
   record.attempt(call, streamed).answered(undefined)
-  record.opened(served, () => chatUsage(usage))
+  record.opened(served, () => chatUsage(usage), () => ({ isCounted: true, characters: 0 }))
   for (let at = 0; at < reads; at++) record.wrote(1)
   return accounts.close(record, arrival, ended)
 }

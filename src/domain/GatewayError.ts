@@ -14,6 +14,11 @@ export class ScopeMissing extends Schema.TaggedError<ScopeMissing>()("ScopeMissi
 export class ModelNotAllowed extends Schema.TaggedError<ModelNotAllowed>()("ModelNotAllowed", {
   message: Schema.String
 }) {}
+/** The key has a budget, and the model has no price. */
+export class ModelNotPriced extends Schema.TaggedError<ModelNotPriced>()("ModelNotPriced", {
+  slug: Schema.String,
+  modelId: Schema.String
+}) {}
 /** No slug by prefix, header or single provider; `known` are the slugs this key could have named. */
 export class ProviderMissing extends Schema.TaggedError<ProviderMissing>()("ProviderMissing", {
   known: Schema.Array(Schema.String)
@@ -123,6 +128,7 @@ export type SingleError =
   | KeyInvalid
   | ScopeMissing
   | ModelNotAllowed
+  | ModelNotPriced
   | ProviderMissing
   | SlugUnknown
   | RecordUnknown

@@ -96,8 +96,18 @@ export type Reason = typeof Reason.Type
 export class ProviderError extends Schema.TaggedError<ProviderError>()("ProviderError", {
   slug: Schema.String,
   reason: Reason,
-  upstreamStatus: Schema.optionalKey(Schema.Number)
+  upstreamStatus: Schema.optionalKey(Schema.Number),
+  /** One of several calls of a request; others were answered, and are billed. */
+  isPartial: Schema.optionalKey(Schema.Literal(true))
 }) {}
+
+/** Whether the upstream may bill a call that failed: it has sent an answer that cannot be used, or a timer of ours ended the call. */
+export const mayHaveWorked = ({ isPartial, reason }: ProviderError): boolean => {
+  if (isPartial === true) return true
+  return reason._tag === "Timeout"
+    ? reason.phase !== "connect" && reason.phase !== "upstream"
+    : reason._tag === "BadReply" && reason.kind !== "redirect"
+}
 
 /** Whether the same target may be tried again (`same`), only another one (`next`), or none (`never`). */
 export const retryOf = (reason: Reason): "same" | "next" | "never" => {

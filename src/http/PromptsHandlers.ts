@@ -9,6 +9,7 @@ import type { JsonObject } from "../domain/json.ts"
 import { Limits } from "../domain/Limits.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"
 import { ChatRequest } from "../wire/openai/Chat.ts"
+import { admittingUncalled } from "./Admitting.ts"
 import { chatAnswer } from "./ChatAnswer.ts"
 import { checkChat } from "../router/bodyChecks.ts"
 import { type Call, keyedRoute } from "./GatewayAuth.ts"
@@ -51,8 +52,10 @@ const completions = keyedRoute("POST", "/v1/prompts/:id/completions", Effect.gen
 
 const render = keyedRoute("POST", "/v1/prompts/:id/render", Effect.gen(function*() {
   const read = yield* chatOf
+  const admitUncalled = yield* admittingUncalled
   return Effect.fnUntraced(function*(call) {
     const context = yield* Effect.fromResult(requestContext(call))
+    yield* admitUncalled(context.key, call.arrival)
     const { body } = yield* read(call, context)
     return yield* json({ success: true, data: body }, call.arrival)
   })

@@ -21,7 +21,7 @@ import { type ErrorFacts, errorFacts, errorTag } from "./errorFacts.ts"
 import { writeStream, writeWhole, type Written } from "./NodeAnswer.ts"
 import type { Pulse } from "./Pulse.ts"
 import { arrivalHeaders, errorOf } from "./Refusal.ts"
-import { chunkRenderer, type StreamWish } from "./renderChunk.ts"
+import { charactersOfChunk, chunkRenderer, type StreamWish } from "./renderChunk.ts"
 import type { Arrival } from "./RequestContexts.ts"
 import { chatUsage } from "./usageOf.ts"
 
@@ -96,9 +96,11 @@ export const events = (
   pulse: Pulse
 ): StreamAnswered => {
   const renderChunk = chunkRenderer(wish)
+  const { record } = arrival
   const render = (read: ReadonlyArray<ChatChunk>) => {
     let text = ""
     for (const chunk of read) text += renderChunk(chunk)
+    if (record !== undefined) for (const chunk of read) record.characters += charactersOfChunk(chunk)
     return text
   }
   return eventStream(opened, arrival, pulse, {
@@ -137,7 +139,7 @@ interface Frames<A> {
   readonly errorFrame: (facts: ErrorFacts) => string
 }
 
-const eventStream = <A>({ chunks, served, usage }: OpenedStream<A>, arrival: Arrival, pulse: Pulse, frames: Frames<A>): StreamAnswered => {
+const eventStream = <A>({ chunks, progress, served, usage }: OpenedStream<A>, arrival: Arrival, pulse: Pulse, frames: Frames<A>): StreamAnswered => {
   const headers: Record<string, string> = {
     ...servedHeaders(arrival, served),
     "content-type": "text/event-stream; charset=utf-8",
@@ -145,7 +147,7 @@ const eventStream = <A>({ chunks, served, usage }: OpenedStream<A>, arrival: Arr
     "x-accel-buffering": "no"
   }
   const { node, record } = arrival
-  record?.opened(served, () => chatUsage(usage()))
+  record?.opened(served, () => chatUsage(usage()), progress)
   const { ending } = frames
   const errorFrame = (cause: Cause.Cause<unknown>) => {
     const error = errorOf(cause)

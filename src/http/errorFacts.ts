@@ -132,6 +132,8 @@ const keyDraft = (error: RateLimitReached | BudgetSpent): Draft => {
 const slugs = (known: ReadonlyArray<string>): string =>
   known.length === 0 ? "no provider is configured for this key" : `known here: ${known.slice(0, 20).join(", ")}`
 
+const modelForbidden = (code: string, message: string): Draft => ({ status: 403, type: "permission_error", code, message, param: "model" })
+
 /** Facts of any error a request can end in. Total: a new error does not compile without a row here. */
 export const errorFacts = (error: GatewayError): ErrorFacts => {
   switch (error._tag) {
@@ -154,13 +156,12 @@ export const errorFacts = (error: GatewayError): ErrorFacts => {
         message: "The gateway key is not valid."
       })
     case "ModelNotAllowed":
-      return finished({
-        status: 403,
-        type: "permission_error",
-        code: "model_not_allowed",
-        message: error.message,
-        param: "model"
-      })
+      return finished(modelForbidden("model_not_allowed", error.message))
+    case "ModelNotPriced":
+      return finished(modelForbidden(
+        "model_not_priced",
+        `The key has a budget, and "${error.modelId}" on ${error.slug} has no price: an operator states one under prices; 0 is a price.`
+      ))
     case "CredentialsMissing":
       return finished({
         status: 401,
@@ -210,6 +211,7 @@ type RequestSide = Exclude<GatewayError, {
     | "KeyMissing"
     | "KeyInvalid"
     | "ModelNotAllowed"
+    | "ModelNotPriced"
     | "CredentialsMissing"
     | "CredentialsInvalid"
     | "Busy"

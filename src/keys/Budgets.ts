@@ -17,8 +17,8 @@ import { Lease } from "./Lease.ts"
 
 export interface Budgets {
   /**
-   * Sets this much aside, and in the same moment gives `hold` what ends that: it takes what was spent in the end. Fails
-   * when the budget does not cover it, and when nothing of it is at hand while the store is gone.
+   * Sets this much aside, at least a millionth of a dollar, and in the same moment gives `hold` what ends that: it takes
+   * what was spent in the end. Fails when the budget does not cover it, and when nothing of it is at hand while the store is gone.
    */
   readonly reserve: (
     keyId: string,
@@ -101,6 +101,9 @@ class Leases {
   }
 }
 
+/** A request that costs nothing also reserves this while it runs, so that no request passes when the budget is used up. */
+const leastMicros = 1
+
 export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> = Effect.gen(function*() {
   const spending = yield* Spending
   const { leaseMillis, spendingMillis } = yield* Limits
@@ -134,11 +137,12 @@ export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> 
       }))
     })
 
-  const reserve: Budgets["reserve"] = (keyId, budget, micros, hold) => {
+  const reserve: Budgets["reserve"] = (keyId, budget, estimate, hold) => {
+    const micros = Math.max(leastMicros, estimate)
     const attempt: Effect.Effect<void, BudgetSpent | StoreUnavailable> = Effect.clockWith((clock) => {
       const now = clock.currentTimeMillisUnsafe()
       const lease = leases.of(keyId, budget.micros, periodOf(budget.per, now))
-      if (micros === 0 || lease.fits(micros, now)) {
+      if (lease.fits(micros, now)) {
         lease.reserve(micros, now)
         if (lease.isLow) stirred.openUnsafe()
         hold((spent) => {

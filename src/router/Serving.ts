@@ -2,6 +2,7 @@
 // It must not know how a call is made, nor whether it answers at once or as a stream.
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import type * as Result from "effect/Result"
 import { AllTargetsFailed, type GatewayError } from "../domain/GatewayError.ts"
 import type { ResponseCache } from "../memory/ResponseCache.ts"
 import type { Operations } from "../provider/Provider.ts"
@@ -38,8 +39,8 @@ export interface ServingServices extends AttemptServices, PlanningServices {
 }
 
 interface Serving {
-  /** The targets of a request, in the order in which they are tried. */
-  readonly planOf: <Op extends keyof Operations>(asking: Asking<Op>) => Effect.Effect<Plan, GatewayError>
+  /** All targets that a request could be sent to. */
+  readonly possible: <Op extends keyof Operations>(asking: Asking<Op>) => Result.Result<ReadonlyArray<Planned>, GatewayError>
   readonly serve: <Op extends keyof Operations, A, R>(
     asking: Asking<Op>,
     sending: Sending<Op, A, R>
@@ -53,7 +54,7 @@ export const serving = (services: ServingServices): Serving => {
   const prepare = preparing(services, media === undefined ? undefined : fetching(media, limits))
   const show = preparing(services, media === undefined ? undefined : notFetching)
   const budgetOf = retryBudgets()
-  const plan = planning(services)
+  const { plan, possible } = planning(services)
 
   const attempted = <Op extends keyof Operations, A, R>(
     asking: Asking<Op>,
@@ -104,7 +105,7 @@ export const serving = (services: ServingServices): Serving => {
     })
 
   return {
-    planOf: (asking) => Effect.suspend(() => plan(asking)),
+    possible,
     serve: <Op extends keyof Operations, A, R>(asking: Asking<Op>, sending: Sending<Op, A, R>) =>
       Effect.suspend(() => Effect.flatMapEager(plan(asking), (targets) => {
         const { key, startedMillis } = asking.context

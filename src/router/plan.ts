@@ -190,6 +190,34 @@ const drawn = ({ members }: ConfigGroup, all: ReadonlyArray<Planned>, { draw, is
   return candidates.at(-1)?.node
 }
 
+const branchOf = ({ conditions, members, otherwise }: ConfigGroup, facts: RequestFacts): ConfigNode | undefined =>
+  members[conditions.find(({ holds }) => holds(facts))?.then ?? otherwise]?.node
+
+/** The targets that any plan of this request could contain: load balancing draws again for each plan, and circuits open meanwhile. */
+export const possibleTargets = ({ root }: GatewayConfig, all: ReadonlyArray<Planned>, facts: () => RequestFacts): ReadonlyArray<Planned> => {
+  const possible: Array<Planned> = []
+  const visit = (node: ConfigNode | undefined): void => {
+    if (node === undefined) return
+    if (node.kind === "target") {
+      const planned = all[node.index]
+      if (planned !== undefined) possible.push(planned)
+      return
+    }
+    switch (node.mode) {
+      case "single":
+        return visit(node.members[0]?.node)
+      case "conditional":
+        return visit(branchOf(node, facts()))
+      case "loadbalance":
+        return node.members.filter(({ weight }) => weight > 0).forEach((member) => visit(member.node))
+      case "fallback":
+        return node.members.forEach((member) => visit(member.node))
+    }
+  }
+  visit(root)
+  return possible
+}
+
 /** The targets of a config that may be called, in the order in which they are tried. */
 export const orderTargets = ({ root }: GatewayConfig, all: ReadonlyArray<Planned>, order: Order): Read<Plan> => {
   const plan: Array<Planned> = []
@@ -205,10 +233,8 @@ export const orderTargets = ({ root }: GatewayConfig, all: ReadonlyArray<Planned
         return lay(node.members[0]?.node, ways)
       case "loadbalance":
         return lay(drawn(node, all, order), ways)
-      case "conditional": {
-        const facts = order.facts()
-        return lay(node.members[node.conditions.find(({ holds }) => holds(facts))?.then ?? node.otherwise]?.node, ways)
-      }
+      case "conditional":
+        return lay(branchOf(node, order.facts()), ways)
       case "fallback":
         for (const [index, { node: member }] of node.members.entries()) {
           const way = { codes: node.codes, to: 0 }

@@ -88,6 +88,16 @@ export interface Translator<Req, Body, Reply, Event, Out, Chunk, State> extends 
   readonly stream: (context: TranslateContext, request: Req) => Fold<State, Json, Chunk | StreamFailed>
 }
 
+/** How far a stream has come, for the charge of one that is cut. */
+export interface Progress {
+  /** The upstream's last counts have come. */
+  readonly isCounted: boolean
+  /** Output characters of a stream that passes as bytes. `Reply.ts` counts those of chunks. */
+  readonly characters: number
+}
+
+export const noProgress: Progress = { isCounted: false, characters: 0 }
+
 /** A pure left fold that answers outputs; `onHalt` gives what is owed when the input ends. */
 export interface Fold<State, In, Out> {
   readonly initial: () => State
@@ -95,6 +105,8 @@ export interface Fold<State, In, Out> {
   readonly onHalt: (state: State) => ReadonlyArray<Out>
   /** What the upstream has counted so far; asked once, when the stream is over or was left. */
   readonly usage?: (state: State) => Usage | undefined
+  /** Read together with `usage`. A fold whose last counts come with the end of the stream leaves it out. */
+  readonly progress?: (state: State) => Progress
 }
 
 /** A fold with its state closed over. */
@@ -104,6 +116,7 @@ export interface Machine<In, Out> {
   readonly halt: () => ReadonlyArray<Out>
   /** What the upstream has counted so far. */
   readonly usage: () => Usage | undefined
+  readonly progress: () => Progress
 }
 
 /** The machine that goes on, and what came out. */
@@ -137,6 +150,10 @@ class Folding<State, In, Out> implements Machine<In, Out> {
   usage(): Usage | undefined {
     return this.fold.usage?.(this.state)
   }
+
+  progress(): Progress {
+    return this.fold.progress?.(this.state) ?? noProgress
+  }
 }
 
 export const machine = <State, In, Out>(fold: Fold<State, In, Out>): Machine<In, Out> => new Folding(fold, fold.initial())
@@ -163,6 +180,10 @@ class Composed<A, B, C> implements Machine<A, C> {
 
   usage(): Usage | undefined {
     return this.second.usage()
+  }
+
+  progress(): Progress {
+    return this.second.progress()
   }
 }
 

@@ -94,9 +94,16 @@ export interface MessageStreamState {
   /** `ended` has seen `message_stop`, or the upstream's own error, behind which nothing is owed. */
   readonly phase: "open" | "ended" | "failed"
   readonly usage: JsonObject | undefined
+  /** The event with the stop reason has come, which has the last counts. */
+  readonly isCounted: boolean
+  /** Bytes of output so far, without the JSON around them. */
+  readonly written: number
 }
 
-const start: MessageStreamState = { frames: noFrames, begun: false, phase: "open", usage: undefined }
+const start: MessageStreamState = { frames: noFrames, begun: false, phase: "open", usage: undefined, isCounted: false, written: 0 }
+
+/** The bytes of a content event around its text, without the `event:` line. */
+const envelopeBytes = 'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":""}}\n\n'.length
 
 /**
  * Whole frames as they came, all of a read as one piece. An error as the first event fails the call, so that it can still
@@ -108,19 +115,21 @@ export const messageStream = (limits: { readonly eventBytes: number }): Fold<Mes
     if (state.phase === "failed") return [state, []]
     const [frames, whole] = wholeFrames(state.frames, bytes)
     const out: Array<Uint8Array> = []
-    let { begun, phase, usage } = state
+    let { begun, isCounted, phase, usage, written } = state
     for (const frame of whole) {
-      const { type, error, counts } = phase === "ended" ? passing : eventOf(frame)
+      const { type, error, counts, isLast } = phase === "ended" ? passing : eventOf(frame)
       // Behind the first event the client is told by the upstream's own frame; an error without a name is no frame of this dialect.
-      if (error !== undefined && (!begun || frame.event === "")) return [{ frames, begun, phase: "failed", usage }, [...together(out), streamFailed(error())]]
+      if (error !== undefined && (!begun || frame.event === "")) return [{ ...state, frames, begun, phase: "failed", usage, written }, [...together(out), streamFailed(error())]]
+      if (type === "content_block_delta") written += Math.max(0, frame.bytes.length - envelopeBytes - nameBytes(frame))
+      if (isLast === true) isCounted = true
       if (counts !== undefined) usage = mergeUsage(usage, counts)
       if (type === "message_stop" || type === "error") phase = "ended"
       if (type !== "") begun = true
       out.push(frame.bytes)
     }
     return frames.size > limits.eventBytes
-      ? [{ frames: noFrames, begun, phase: "failed", usage }, [...together(out), streamFailed(tooLarge)]]
-      : [{ frames, begun, phase, usage }, together(out)]
+      ? [{ frames: noFrames, begun, phase: "failed", usage, isCounted, written }, [...together(out), streamFailed(tooLarge)]]
+      : [{ frames, begun, phase, usage, isCounted, written }, together(out)]
   },
   onHalt: ({ frames, begun, phase }) => {
     if (phase !== "open") return []
@@ -128,8 +137,11 @@ export const messageStream = (limits: { readonly eventBytes: number }): Fold<Mes
     const error = begun ? undefined : errorIn(jsonOf(decoder.decode(restOf(frames))))
     return [streamFailed(error === undefined ? cutAnswer : failureInside(error))]
   },
-  usage: ({ usage }) => (usage === undefined ? undefined : usageOf(usage))
+  usage: ({ usage }) => (usage === undefined ? undefined : usageOf(usage)),
+  progress: ({ isCounted, written }) => ({ isCounted, characters: written })
 })
+
+const nameBytes = ({ event }: WholeFrame): number => (event === "" ? 0 : "event: \n".length + event.length)
 
 const decoder = new TextDecoder()
 
@@ -149,19 +161,27 @@ interface ReadEvent {
   /** Why, of an event that is an error; read only when it is asked. */
   readonly error?: () => Reason
   readonly counts?: JsonObject | undefined
+  /** It has the stop reason. */
+  readonly isLast?: boolean
 }
 
 const passing: ReadEvent = { type: "" }
 
 /** What has to be known of an event; most are known by their name alone. */
 const eventOf = ({ bytes, event }: WholeFrame): ReadEvent => {
-  if (event === "message_start" || event === "message_delta") return { type: event, counts: countsIn(jsonOf(readFrame(bytes)?.data ?? "")) }
+  if (event === "message_start" || event === "message_delta") {
+    const value = jsonOf(readFrame(bytes)?.data ?? "")
+    return { type: event, counts: countsIn(value), isLast: endsAnswer(value) }
+  }
   if (event !== "" && event !== "error") return { type: event }
   const value = jsonOf(readFrame(bytes)?.data ?? "")
   const error = errorIn(value)
   const type = event === "" && isJsonObject(value) && typeof value["type"] === "string" ? value["type"] : event
-  return error === undefined ? { type, counts: countsIn(value) } : { type, error: () => failureInside(error) }
+  return error === undefined ? { type, counts: countsIn(value), isLast: endsAnswer(value) } : { type, error: () => failureInside(error) }
 }
+
+const endsAnswer = (event: Json): boolean =>
+  isJsonObject(event) && isJsonObject(event["delta"]) && typeof event["delta"]["stop_reason"] === "string"
 
 /** The first event of an answer tells its counts within the message, a later one beside what it changes. */
 const countsIn = (event: Json): JsonObject | undefined =>

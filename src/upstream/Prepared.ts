@@ -14,6 +14,7 @@ import {
   isStreamFailed,
   type Machine,
   machine,
+  noProgress,
   type StreamFailed,
   streamFailed,
   type TranslateContext,
@@ -128,7 +129,8 @@ export const ownedBy = <In, Chunk>(origin: "caller" | "stored", inner: Machine<I
       return [ownedBy(origin, then), outputs(some)]
     },
     halt: () => outputs(inner.halt()),
-    usage: () => inner.usage()
+    usage: () => inner.usage(),
+    progress: () => inner.progress()
   }
 }
 
@@ -140,10 +142,11 @@ const throughFailure = <Chunk>(inner: Machine<Json, Chunk | StreamFailed>): Mach
     const at = inputs.findIndex(isFailure)
     const [next, out] = inner.steps(events(at < 0 ? inputs : inputs.slice(0, at)))
     const failure = inputs[at]
-    return isFailure(failure) ? [{ ...ended, usage: () => next.usage() }, [...out, failure]] : [throughFailure(next), out]
+    return isFailure(failure) ? [{ ...ended, usage: () => next.usage(), progress: () => next.progress() }, [...out, failure]] : [throughFailure(next), out]
   },
   halt: () => inner.halt(),
-  usage: () => inner.usage()
+  usage: () => inner.usage(),
+  progress: () => inner.progress()
 })
 
 /** The check of the reason keeps an event of the upstream that looks like a failure of ours apart. */
@@ -156,7 +159,8 @@ const events = (inputs: ReadonlyArray<Json | StreamFailed>): ReadonlyArray<Json>
 export const ended: Machine<unknown, never> = {
   steps: () => [ended, []],
   halt: () => [],
-  usage: () => undefined
+  usage: () => undefined,
+  progress: () => noProgress
 }
 
 const checks = new WeakMap<object, (input: unknown) => boolean>()

@@ -10,7 +10,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { Limits } from "../domain/Limits.ts"
 import { ProviderError, type Reason } from "../domain/ProviderError.ts"
-import { isStreamFailed } from "../translate/Translator.ts"
+import { isStreamFailed, type Progress } from "../translate/Translator.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
 import type { Prepared } from "./Prepared.ts"
 import { retryAfterMillis } from "./retryAfter.ts"
@@ -30,8 +30,9 @@ export interface AttemptTimes {
 /** A stream that has begun. */
 export interface Opened<Chunk> {
   readonly chunks: Stream.Stream<Chunk, ProviderError>
-  /** What the upstream has counted so far. */
+  /** What the upstream has counted so far, and whether those are its last counts. */
   readonly usage: () => Usage | undefined
+  readonly progress: () => Progress
 }
 
 export class Upstream extends Context.Service<Upstream, {
@@ -160,7 +161,7 @@ const openChunks = <Chunk>(
   prepared: Prepared<unknown, Chunk>,
   response: TransportResponse
 ): Effect.Effect<Opened<Chunk>, ProviderError> => {
-  const { pull, putBack, usage } = chunkPull(prepared, response)
+  const { progress, pull, putBack, usage } = chunkPull(prepared, response)
   return Effect.matchEffect(pull, {
     onFailure: (error): Effect.Effect<never, ProviderError> =>
       Cause.isDone(error)
@@ -168,7 +169,7 @@ const openChunks = <Chunk>(
         : failAdvised(error, response.headers),
     onSuccess: (chunks) => {
       putBack(chunks)
-      return Effect.succeed({ chunks: Stream.fromPull(Effect.succeed(pull)), usage })
+      return Effect.succeed({ chunks: Stream.fromPull(Effect.succeed(pull)), usage, progress })
     }
   })
 }
@@ -178,6 +179,7 @@ interface ChunkPull<Chunk> {
   /** Has the next pull give these once more. */
   readonly putBack: (chunks: Chunks<Chunk>) => void
   readonly usage: () => Usage | undefined
+  readonly progress: () => Progress
 }
 
 /** The single stage: all bytes of a read go through the machine, all its chunks come out as one array. */
@@ -186,6 +188,7 @@ const chunkPull = <Chunk>(prepared: Prepared<unknown, Chunk>, response: Transpor
   let current = prepared.chunks(response.headers)
   let begun = false
   let end: Pull.Pull<never, ProviderError> | undefined
+  let isWhole = false
 
   const emit = (chunks: ReadonlyArray<Chunk>): Pull.Pull<Chunks<Chunk>, ProviderError> => {
     if (!isSome(chunks)) return end ?? pull
@@ -212,6 +215,7 @@ const chunkPull = <Chunk>(prepared: Prepared<unknown, Chunk>, response: Transpor
       if (!Cause.isDone(error)) return (end = Effect.fail(broken(prepared, error, begun)))
       const chunks: Array<Chunk> = []
       take(current.halt(), chunks)
+      isWhole = end === undefined
       end ??= Cause.done()
       return emit(chunks)
     }
@@ -227,7 +231,9 @@ const chunkPull = <Chunk>(prepared: Prepared<unknown, Chunk>, response: Transpor
     putBack: (chunks) => {
       held = chunks
     },
-    usage: () => current.usage()
+    usage: () => current.usage(),
+    // At the end of a stream all counts have come that its upstream sends.
+    progress: () => isWhole ? { ...current.progress(), isCounted: true } : current.progress()
   }
 }
 

@@ -20,6 +20,7 @@ const rows: ReadonlyArray<Row> = [
   [new E.KeyMissing(), 401, AUTH, "missing_gateway_key", null, AUTH],
   [new E.KeyInvalid(), 401, AUTH, "invalid_gateway_key", null, AUTH],
   [new E.ModelNotAllowed({ message }), 403, "permission_error", "model_not_allowed", "model", "permission_error"],
+  [new E.ModelNotPriced({ slug: "a", modelId: "b" }), 403, "permission_error", "model_not_priced", "model", "permission_error"],
   [new E.ProviderMissing({ known: ["a", "b"] }), 400, IRE, "provider_missing", "model", IRE],
   [new E.SlugUnknown({ slug: "x", param: "x-gateway-provider", known: [] }), 404, NF, "provider_not_found", "x-gateway-provider", NF],
   [new E.RecordUnknown({ kind: "model", id: "x" }), 404, NF, "model_not_found", "model", NF],

@@ -6,6 +6,7 @@ import type { KeySetting } from "../../src/domain/Settings.ts"
 import type { TransportScript } from "../../src/upstream/Transport.ts"
 import { replying } from "../support/scripted.ts"
 import { accountedGateway, adminKey } from "../support/accounted.ts"
+import { promptsOf } from "../support/prompts.ts"
 import { gatewayKey } from "../support/TestGateway.ts"
 
 /** An answer of Gemini that counts 100 tokens in, 20 out: 30 + 50 micro-dollars by the prices of these tests. */
@@ -86,12 +87,38 @@ describe("limits a minute", () => {
     expect(gateway.seen.length).toBe(1)
   })
 
-  it("leave dry runs and routes that call nobody alone", async () => {
+  const claude = { ...hello, model: "@vertex-ai/claude-sonnet-4-6" }
+  it.each([
+    ["/v1/chat/completions", hello],
+    ["/v1/chat/completions/count_tokens", hello],
+    ["/v1/messages", claude],
+    ["/v1/messages/count_tokens", claude],
+    ["/v1/embeddings", { model: "@google/gemini-embedding-001", input: "Hi" }],
+    ["/v1/images/generations", { model: "@google/gemini-2.5-flash-image", prompt: "A cat" }],
+    ["/v1/prompts/hello/completions", {}],
+    ["/v1/prompts/hello/render", {}]
+  ])("a dry run or a rendered prompt counts as a request, not as tokens or cost: %s", async (path, body) => {
+    const limits = { rateLimit: { requestsPerMinute: 2, tokensPerMinute: 1 }, budget: { micros: 0, per: "day" } } as const
+    const gateway = accountedGateway(() => counted, {
+      settings: {
+        keys: [{ name: "ci", key: Redacted.make(gatewayKey), ...limits }],
+        prompts: promptsOf([{ id: "hello", model: hello.model, messages: [{ role: "user", content: "Hi" }] }])
+      }
+    })
+    const statuses = []
+    for (let at = 0; at < 3; at++) {
+      const dry = await gateway.post(path, body, { "x-gateway-dry-run": "true" })
+      statuses.push([dry.status, dry.headers.get("x-ratelimit-remaining-requests") ?? dry.headers.get("anthropic-ratelimit-requests-remaining")])
+      await dry.text()
+    }
+    expect([statuses, gateway.seen]).toEqual([[[200, "1"], [200, "0"], [429, "0"]], []])
+  })
+
+  it("leave the list of models alone", async () => {
     const gateway = gatewayFor({ rateLimit: { requestsPerMinute: 1, tokensPerMinute: undefined } })
     for (let at = 0; at < 3; at++) {
-      const dry = await gateway.post("/v1/chat/completions", hello, { "x-gateway-dry-run": "true" })
       const models = await gateway.send("/v1/models", { headers: { "x-gateway-api-key": gatewayKey } })
-      expect([dry.status, limitsOf(dry), models.status]).toEqual([200, {}, 200])
+      expect([models.status, limitsOf(models)]).toEqual([200, {}])
     }
   })
 

@@ -72,6 +72,23 @@ describe("usage so far", () => {
     for (const named of [true, false]) expect(counted(machine(messageStream(defaultLimits)), bytes(named))).toEqual(claudeCounts)
   })
 
+  it("Claude's last counts come with the reason of the end, and what passes as bytes is measured until then", () => {
+    const stages = <In>(start: Machine<In, unknown>, inputs: ReadonlyArray<In>) => {
+      let current = start
+      return inputs.map((input) => {
+        current = current.steps([input])[0]
+        return current.progress()
+      })
+    }
+    const at = (isCounted: boolean, characters: number) => ({ isCounted, characters })
+    expect(stages(machine(streamFromClaude(claudeContext(), request)), claude).map(({ isCounted }) => isCounted)).toEqual([false, false, false, false, true, true])
+    const compact = claude.map((event) => `data: ${JSON.stringify(event)}\n\n`)
+    const started = [at(false, 0), at(false, 0), at(false, 2), at(false, 2), at(true, 2), at(true, 2)]
+    expect(stages(machine(messageStream(defaultLimits)), compact.map((text) => Buffer.from(text)))).toEqual(started)
+    const named = claude.map((event, index) => Buffer.from(`event: ${event.type}\n${compact[index]}`))
+    expect(stages(machine(messageStream(defaultLimits)), named)).toEqual(started)
+  })
+
   it("is known through the framing, and stays known when the framing breaks", () => {
     const context = chatContext()
     const target = { slug: "google", kind: "google", modelId: "m", operation: "chat", optionIndex: 0, issuer: "gemini/google" } as const

@@ -48,7 +48,9 @@ export const streamFromClaude = (context: TranslateContext, request: ChatRequest
     initial: () => initial,
     step: (state, event) => (state.stage === "over" ? [state, []] : readEvent(state, event, facts)),
     onHalt: (state) => (state.stage === "over" ? [] : [streamFailed(state.stage === "silent" ? empty : cutAnswer)]),
-    usage: ({ usage }) => (usage === undefined ? undefined : usageOf(usage))
+    usage: ({ usage }) => (usage === undefined ? undefined : usageOf(usage)),
+    // The event with the stop reason has the last counts.
+    progress: ({ end }) => ({ isCounted: end.reason !== undefined, characters: 0 })
   }
 }
 
