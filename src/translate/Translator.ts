@@ -90,13 +90,13 @@ export interface Translator<Req, Body, Reply, Event, Out, Chunk, State> extends 
 
 /** How far a stream has come, for the charge of one that is cut. */
 export interface Progress {
-  /** The upstream's last counts have come. */
-  readonly isCounted: boolean
+  /** Whether the upstream's last counts have come; undefined: they come with the end of the stream. */
+  readonly isCounted: boolean | undefined
   /** Output characters of a stream that passes as bytes. `Reply.ts` counts those of chunks. */
   readonly characters: number
 }
 
-export const noProgress: Progress = { isCounted: false, characters: 0 }
+export const noProgress: Progress = { isCounted: undefined, characters: 0 }
 
 /** A pure left fold that answers outputs; `onHalt` gives what is owed when the input ends. */
 export interface Fold<State, In, Out> {
@@ -105,7 +105,7 @@ export interface Fold<State, In, Out> {
   readonly onHalt: (state: State) => ReadonlyArray<Out>
   /** What the upstream has counted so far; asked once, when the stream is over or was left. */
   readonly usage?: (state: State) => Usage | undefined
-  /** Read together with `usage`. A fold whose last counts come with the end of the stream leaves it out. */
+  /** Read together with `usage`. */
   readonly progress?: (state: State) => Progress
 }
 

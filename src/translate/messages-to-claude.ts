@@ -94,13 +94,13 @@ export interface MessageStreamState {
   /** `ended` has seen `message_stop`, or the upstream's own error, behind which nothing is owed. */
   readonly phase: "open" | "ended" | "failed"
   readonly usage: JsonObject | undefined
-  /** The event with the stop reason has come, which has the last counts. */
-  readonly isCounted: boolean
+  /** True after the event with the stop reason, which has the last counts; false after an error in their place. */
+  readonly isCounted: boolean | undefined
   /** Bytes of output so far, without the JSON around them. */
   readonly written: number
 }
 
-const start: MessageStreamState = { frames: noFrames, begun: false, phase: "open", usage: undefined, isCounted: false, written: 0 }
+const start: MessageStreamState = { frames: noFrames, begun: false, phase: "open", usage: undefined, isCounted: undefined, written: 0 }
 
 /** The bytes of a content event around its text, without the `event:` line. */
 const envelopeBytes = 'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":""}}\n\n'.length
@@ -122,6 +122,7 @@ export const messageStream = (limits: { readonly eventBytes: number }): Fold<Mes
       if (error !== undefined && (!begun || frame.event === "")) return [{ ...state, frames, begun, phase: "failed", usage, written }, [...together(out), streamFailed(error())]]
       if (type === "content_block_delta") written += Math.max(0, frame.bytes.length - envelopeBytes - nameBytes(frame))
       if (isLast === true) isCounted = true
+      if (type === "error") isCounted ??= false
       if (counts !== undefined) usage = mergeUsage(usage, counts)
       if (type === "message_stop" || type === "error") phase = "ended"
       if (type !== "") begun = true

@@ -232,8 +232,10 @@ const chunkPull = <Chunk>(prepared: Prepared<unknown, Chunk>, response: Transpor
       held = chunks
     },
     usage: () => current.usage(),
-    // At the end of a stream all counts have come that its upstream sends.
-    progress: () => isWhole ? { ...current.progress(), isCounted: true } : current.progress()
+    progress: () => {
+      const { characters, isCounted = isWhole } = current.progress()
+      return { characters, isCounted }
+    }
   }
 }
 

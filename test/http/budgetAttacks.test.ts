@@ -281,6 +281,13 @@ describe("streams that are cut", () => {
     expect(await spentOf(gateway)).toBe((3 * 1000 + 15 * tokens) / 1e6)
   })
 
+  it("by an error of the upstream in the place of its counts cost what was reserved", async () => {
+    const error = event({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } })
+    const gateway = gatewayFor(cents(1), () => ({ status: 200, chunks: [...began, delta("Hello"), error] }))
+    for (const path of [chat, "/v1/messages"]) await (await gateway.post(path, { ...claude, max_tokens: 1000 })).text()
+    expect(await spentOf(gateway)).toBe(2 * (3 * 5 + 15 * 1000) / 1e6)
+  })
+
   it("whose last counts have come cost those", async () => {
     const gateway = gatewayFor(cents(1), () => Effect.succeed({ status: 200, chunks: [...began, delta("Hello"), ...ended.slice(0, 2)], fault: "reset" } as const))
     await (await gateway.post("/v1/messages", { ...claude, max_tokens: 1000 })).text()
@@ -302,6 +309,17 @@ describe("streams that are cut", () => {
     await (await refusing.post(chat, { ...hello, max_tokens: 1000 })).text()
     expect(await spentOf(refusing)).toBe(0)
   })
+})
+
+it("several pictures of which one fails cost what was reserved", async () => {
+  let calls = 0
+  const gateway = gatewayFor(cents(1), () =>
+    ++calls === 1
+      ? gemini({ promptTokenCount: 2, candidatesTokenCount: 1290, totalTokenCount: 1292 }, [{ inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } }])
+      : { status: 400, chunks: [JSON.stringify({ error: { code: 400, message: "no", status: "INVALID_ARGUMENT" } })] })
+  const answer = await gateway.post("/v1/images/generations", { model: "@google/gemini-2.5-flash-image", prompt: "A cat", n: 2 })
+  await answer.text()
+  expect([answer.status, await spentOf(gateway)]).toEqual([400, 0.077401])
 })
 
 describe("many at a time", () => {

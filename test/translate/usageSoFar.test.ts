@@ -80,10 +80,10 @@ describe("usage so far", () => {
         return current.progress()
       })
     }
-    const at = (isCounted: boolean, characters: number) => ({ isCounted, characters })
-    expect(stages(machine(streamFromClaude(claudeContext(), request)), claude).map(({ isCounted }) => isCounted)).toEqual([false, false, false, false, true, true])
+    const at = (isCounted: boolean | undefined, characters: number) => ({ isCounted, characters })
+    expect(stages(machine(streamFromClaude(claudeContext(), request)), claude).map(({ isCounted }) => isCounted)).toEqual([undefined, undefined, undefined, undefined, true, true])
     const compact = claude.map((event) => `data: ${JSON.stringify(event)}\n\n`)
-    const started = [at(false, 0), at(false, 0), at(false, 2), at(false, 2), at(true, 2), at(true, 2)]
+    const started = [at(undefined, 0), at(undefined, 0), at(undefined, 2), at(undefined, 2), at(true, 2), at(true, 2)]
     expect(stages(machine(messageStream(defaultLimits)), compact.map((text) => Buffer.from(text)))).toEqual(started)
     const named = claude.map((event, index) => Buffer.from(`event: ${event.type}\n${compact[index]}`))
     expect(stages(machine(messageStream(defaultLimits)), named)).toEqual(started)

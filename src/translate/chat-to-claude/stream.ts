@@ -11,7 +11,7 @@ import { cutAnswer, unreadableEvent } from "../shared/badStream.ts"
 import { usageOf } from "../shared/claudeUsage.ts"
 import { mergeUsage } from "../shared/counts.ts"
 import { chunkOf, usageChunkOf } from "../shared/envelope.ts"
-import { type Fold, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
+import { type Fold, noProgress, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
 import { type BlocksFacts, blocksFacts, type BlocksState, endBlock, endBlocks, growBlock, noBlocks, startBlock } from "./blocks.ts"
 import { failureInside } from "./failure.ts"
 import { endOf, type EndState, noEnd, readEnd } from "./finish.ts"
@@ -50,7 +50,7 @@ export const streamFromClaude = (context: TranslateContext, request: ChatRequest
     onHalt: (state) => (state.stage === "over" ? [] : [streamFailed(state.stage === "silent" ? empty : cutAnswer)]),
     usage: ({ usage }) => (usage === undefined ? undefined : usageOf(usage)),
     // The event with the stop reason has the last counts.
-    progress: ({ end }) => ({ isCounted: end.reason !== undefined, characters: 0 })
+    progress: ({ end }) => (end.reason === undefined ? noProgress : { isCounted: true, characters: 0 })
   }
 }
 
