@@ -78,13 +78,15 @@ const nothingUsed: Used = { tokens: 0, costMicros: 0 }
 /**
  * What a request has used of the limits of its key: nothing without an upstream call, as from the cache, and nothing where
  * every upstream refused. Undefined where an upstream may have worked and its counts never came: the reserve stands.
- * Otherwise a client that always leaves early, or sets a short deadline, would pay nothing. A cut stream costs at least the reserve.
+ * Otherwise a client that always leaves early, or sets a short deadline, would pay nothing. A cut stream costs at least the
+ * reserve, and so does an answer after a failed call that the upstream may bill.
  */
 export const usedBy = ({ gone, record }: Ended, { costMicros, usage }: Settled): Used | undefined => {
   const { attempts, served } = record
   if (attempts.length === 0) return nothingUsed
-  if (served === undefined && !gone) return attempts.some(({ error }) => error !== undefined && mayHaveWorked(error)) ? undefined : nothingUsed
-  return usage === undefined ? undefined : { tokens: usage.input + usage.output, costMicros: costMicros ?? 0, isPart: isCut(record) }
+  const isBilled = attempts.some(({ error }) => error !== undefined && mayHaveWorked(error))
+  if (served === undefined && !gone) return isBilled ? undefined : nothingUsed
+  return usage === undefined ? undefined : { tokens: usage.input + usage.output, costMicros: costMicros ?? 0, isPart: isBilled || isCut(record) }
 }
 
 /** The same as a row. */

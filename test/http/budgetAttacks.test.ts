@@ -311,6 +311,19 @@ describe("streams that are cut", () => {
   })
 })
 
+it("an expensive call that times out before a cheap one answers costs what was reserved", async () => {
+  const gateway = gatewayFor(cents(1), ({ url }) =>
+    url.includes("gemini-2.5-pro") ? Effect.fail(new TransportFault({ kind: "total_timeout" })) : gemini({ promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }))
+  const config = {
+    strategy: { mode: "fallback" },
+    targets: [{ provider: "@google", request_timeout: 20, override_params: { model: "gemini-2.5-pro" } }, { provider: "@google" }]
+  }
+  const answer = await gateway.post(chat, { ...hello, max_tokens: 1000 }, { "x-gateway-config": JSON.stringify(config) })
+  await answer.text()
+  // 5 tokens at 1.25 dollars a million, and 1,000 at 10.
+  expect([answer.status, gateway.seen.length, await spentOf(gateway)]).toEqual([200, 2, 0.010006])
+})
+
 it("several pictures of which one fails cost what was reserved", async () => {
   let calls = 0
   const gateway = gatewayFor(cents(1), () =>
