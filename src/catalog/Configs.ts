@@ -41,22 +41,33 @@ export class Configs extends Context.Service<Configs, {
     )
 }
 
-/** Reads texts, and remembers them until their number is too large; then the oldest is forgotten. */
+interface ReadText {
+  readonly config: Result.Result<GatewayConfig, Fault>
+  readonly bytes: number
+}
+
+/** Reads texts, and remembers them until they are too many or too large; then the oldest are forgotten. */
 const textReader = (limits: LimitValues): Configs["Service"]["read"] => {
-  const texts = new Map<string, Result.Result<GatewayConfig, Fault>>()
+  const texts = new Map<string, ReadText>()
+  let held = 0
   const parsed = (text: string): Result.Result<GatewayConfig, Fault> => {
     const value = parseInnerJsonText(text, limits)
     return Result.isFailure(value) ? Result.fail(faultAt([], "is not JSON")) : readConfig(value.success, limits)
   }
   return (text) => {
     const met = texts.get(text)
-    if (met !== undefined) return met
+    if (met !== undefined) return met.config
     const config = parsed(text)
-    for (const oldest of texts.keys()) {
-      if (texts.size < limits.configEntries) break
+    // Every target holds what stands above it.
+    const bytes = text.length * Math.max(1, Result.isSuccess(config) ? config.success.targets.length : 1)
+    if (bytes > limits.configBytes) return config
+    for (const [oldest, read] of texts) {
+      if (texts.size < limits.configEntries && held + bytes <= limits.configBytes) break
       texts.delete(oldest)
+      held -= read.bytes
     }
-    texts.set(text, config)
+    texts.set(text, { config, bytes })
+    held += bytes
     return config
   }
 }

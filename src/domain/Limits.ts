@@ -48,6 +48,11 @@ export interface LimitValues {
   readonly configDepth: number
   readonly configTargets: number
   readonly configEntries: number
+  /** Of inline configs kept ready: the length of each, times its targets. */
+  readonly configBytes: number
+  /** Of the conditions of a config: patterns, and steps that a request may take through them. */
+  readonly configPatterns: number
+  readonly conditionSteps: number
   readonly retries: number
   readonly retryBaseMillis: number
   readonly retryCapMillis: number
@@ -137,6 +142,11 @@ export const defaultLimits: LimitValues = {
   configDepth: 8,
   configTargets: 64,
   configEntries: 256,
+  // Ready to use, a config takes up to 50 times its text.
+  configBytes: 1 * MiB,
+  configPatterns: 64,
+  // At most 10 ms: a step of a pattern takes 10 to 20 ns.
+  conditionSteps: 500_000,
   retries: 2,
   retryBaseMillis: 500,
   retryCapMillis: 8_000,

@@ -5,6 +5,7 @@ import * as Result from "effect/Result"
 import type { GatewayConfig } from "../domain/GatewayConfig.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
+import type { LimitValues } from "../domain/Limits.ts"
 import type { CatalogView } from "../domain/ProviderAccount.ts"
 import type { Circuits } from "../memory/Circuits.ts"
 import type { Operations } from "../provider/Provider.ts"
@@ -17,13 +18,14 @@ export interface PlanningServices {
   /** For requests that bring none. */
   readonly catalog: CatalogView
   readonly circuits: Circuits["Service"]
+  readonly limits: LimitValues
   /** From 0 to 1, the latter excluded. */
   readonly draw: () => number
 }
 
 const none: ReadonlySet<string> = new Set()
 
-export const planning = ({ catalog: present, circuits, draw }: PlanningServices) => {
+export const planning = ({ catalog: present, circuits, draw, limits: { conditionSteps } }: PlanningServices) => {
   const openOnes = (config: GatewayConfig, all: ReadonlyArray<Planned>, key: GatewayKey): Effect.Effect<ReadonlySet<string>> =>
     config.sharesGuarded
       ? circuits.open(all.map((planned) => circuitOf(planned, key)).filter((circuit) => circuit !== undefined))
@@ -39,7 +41,7 @@ export const planning = ({ catalog: present, circuits, draw }: PlanningServices)
     const facts = () => ({ metadata, params: bodies[operation].params(request), path: bodies[operation].path })
     return Effect.flatMap(openOnes(config, all.success, key), (open) => {
       const isOpen = (planned: Planned) => open.has(circuitOf(planned, key)?.name ?? "")
-      return Effect.fromResult(orderTargets(config, all.success, { facts, draw, isOpen }))
+      return Effect.fromResult(orderTargets(config, all.success, { facts, conditionSteps, draw, isOpen }))
     })
   }
 }

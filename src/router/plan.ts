@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import type { RequestFacts } from "../domain/conditions.ts"
 import type { ConfigGroup, ConfigNode, ConfigTarget, GatewayConfig } from "../domain/GatewayConfig.ts"
 import type { CredentialsMissing, GatewayError } from "../domain/GatewayError.ts"
-import { ModelNotAllowed, ProviderMissing, SlugUnknown } from "../domain/GatewayError.ts"
+import { BodyInvalid, ModelNotAllowed, ProviderMissing, SlugUnknown } from "../domain/GatewayError.ts"
 import { allows, type GatewayKey } from "../domain/GatewayKey.ts"
 import { type ModelRef, parseModelRef } from "../domain/ModelRef.ts"
 import type { CarriedCredentials, CatalogView, ProviderAccount, ProviderKind } from "../domain/ProviderAccount.ts"
@@ -104,8 +104,10 @@ export const planOne = ({ carried, header, key, model }: Asked, catalog: Catalog
 
 /** What decides the order of targets. */
 export interface Order {
-  /** Asked for by conditions only. */
+  /** Asked for by conditions only, and once. */
   readonly facts: () => RequestFacts
+  /** Steps that all conditions together may take. */
+  readonly conditionSteps: number
   /** From 0 to 1, the latter excluded. */
   readonly draw: () => number
   /** Whether a target would refuse to be called; load goes to others as long as there are some. */
@@ -190,9 +192,19 @@ const drawn = ({ members }: ConfigGroup, all: ReadonlyArray<Planned>, { draw, is
   return candidates.at(-1)?.node
 }
 
+/** What was decided with a spent budget is void, so the request goes nowhere. */
+const tooManySteps = (most: number): BodyInvalid =>
+  new BodyInvalid({
+    code: "invalid_config",
+    param: "x-gateway-config",
+    message: `The conditions of the config need more than ${most} steps for this request (limits.conditionSteps); use fewer or simpler patterns.`
+  })
+
 /** The targets of a config that may be called, in the order in which they are tried. */
 export const orderTargets = ({ root }: GatewayConfig, all: ReadonlyArray<Planned>, order: Order): Read<Plan> => {
   const plan: Array<Planned> = []
+  const budget = { left: order.conditionSteps }
+  let facts: RequestFacts | undefined
   const lay = (node: ConfigNode | undefined, ways: ReadonlyArray<Way>): void => {
     if (node === undefined) return
     if (node.kind === "target") {
@@ -206,8 +218,9 @@ export const orderTargets = ({ root }: GatewayConfig, all: ReadonlyArray<Planned
       case "loadbalance":
         return lay(drawn(node, all, order), ways)
       case "conditional": {
-        const facts = order.facts()
-        return lay(node.members[node.conditions.find(({ holds }) => holds(facts))?.then ?? node.otherwise]?.node, ways)
+        const known = facts ??= order.facts()
+        const then = node.conditions.find(({ holds }) => budget.left < 0 || holds(known, budget))?.then
+        return lay(node.members[then ?? node.otherwise]?.node, ways)
       }
       case "fallback":
         for (const [index, { node: member }] of node.members.entries()) {
@@ -218,6 +231,7 @@ export const orderTargets = ({ root }: GatewayConfig, all: ReadonlyArray<Planned
     }
   }
   lay(root, noWays)
+  if (budget.left < 0) return Result.fail(tooManySteps(order.conditionSteps))
   const [first, ...others] = plan
   return first === undefined ? Result.fail(new ProviderMissing({ known: [] })) : Result.succeed([first, ...others])
 }

@@ -70,6 +70,38 @@ describe("where a config comes from", () => {
       error: { message: said, type: "invalid_request_error", param: "x-gateway-config", code: "invalid_config" }
     }, []])
   })
+  describe("conditions that would hold up the service (TH33)", () => {
+    const patterns = (count: number): Json => ({
+      strategy: {
+        mode: "conditional",
+        conditions: [{ query: { $or: Array.from({ length: count }, () => ({ "params.user": { $regex: "a{0,200}b" } })) }, then: "a" }],
+        default: "a"
+      },
+      targets: [{ name: "a", provider: "google" }]
+    })
+    const asked = { ...hello, user: "a".repeat(4_096) }
+    const refused = (message: string) => [400, { error: { message, type: "invalid_request_error", param: "x-gateway-config", code: "invalid_config" } }]
+    it.each<readonly [name: string, headers: Record<string, string>]>([
+      ["of the request", inline(patterns(20))],
+      ["kept under an id", { "x-gateway-config": "slow" }]
+    ])("a config %s is refused when its budget of steps is spent", async (_name, headers) => {
+      const { post, seen } = over(echo, { configs: { slow: config(patterns(20)) } })
+      const answer = await post(path, asked, headers)
+      expect([[answer.status, await answer.json()], seen]).toEqual([
+        refused("The conditions of the config need more than 500000 steps for this request (limits.conditionSteps); use fewer or simpler patterns."),
+        []
+      ])
+      expect((await post(path, { ...hello, user: "aaab" }, headers)).status).toBe(200)
+    })
+    it("a config of a hundred patterns is not read to its end", async () => {
+      const { post, seen } = gateway()
+      const answer = await post(path, asked, inline(patterns(100)))
+      expect([[answer.status, await answer.json()], seen]).toEqual([
+        refused("x-gateway-config: strategy.conditions[0].query.$or[64].params.user.$regex is one pattern too many: a config has at most 64."),
+        []
+      ])
+    })
+  })
   it("B112 an unknown id", async () => {
     const answer = await gateway().post(path, hello, { "x-gateway-config": "gone" })
     expect([answer.status, await answer.json()]).toEqual([404, {
