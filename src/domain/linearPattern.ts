@@ -326,6 +326,8 @@ const run = ({ code, sets }: Program, text: string, budget: StepBudget): boolean
       const first = code[step * 3 + 1] ?? match
       if (kind === take) waiting[count++] = step
       else if (kind === check) {
+        // It looks at two characters.
+        budget.left--
         if (places[first]?.(text, at) === true) see(step + 1, at)
       } else {
         see(first, at)

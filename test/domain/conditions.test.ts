@@ -79,7 +79,7 @@ describe("a query", () => {
     [{ "params.response_format.type": { $ne: "text", $eq: "json_schema" } }, 4],
     [{ "metadata.plan": { $in: Array.from({ length: 5_000 }, (_, index) => index) } }, 2],
     [{ $or: [{ "metadata.plan": "free" }, { $and: [{ "metadata.plan": "paid" }, { "params.model": "fastest" }] }] }, 3],
-    [{ "params.model": { $regex: "^f" } }, 6]
+    [{ "params.model": { $regex: "^f" } }, 7]
   ])("%j takes its steps from the budget: %s", (query, steps) => {
     const budget = { left: 100 }
     Result.getOrThrow(parseQuery(query, [], allowance()))(facts, budget)
