@@ -19,6 +19,8 @@ export interface LimitValues {
   readonly tools: number
   readonly stopSequences: number
   readonly schemaDepth: number
+  /** What resolved references may add to the schemas of a request, or four times the request where that is more. */
+  readonly schemaCopyBytes: number
   readonly promptDepth: number
   readonly promptPartials: number
   readonly eventBytes: number
@@ -113,6 +115,7 @@ export const defaultLimits: LimitValues = {
   tools: 128,
   stopSequences: 16,
   schemaDepth: 64,
+  schemaCopyBytes: 1 * MiB,
   promptDepth: 8,
   promptPartials: 1_000,
   eventBytes: 24 * MiB,

@@ -184,6 +184,7 @@ const limits = Schema.Struct({
   tools: count,
   stopSequences: count,
   schemaDepth: count,
+  schemaCopyBytes: size,
   promptDepth: count,
   promptPartials: count,
   eventBytes: size,

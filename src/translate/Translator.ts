@@ -41,6 +41,8 @@ export interface TranslateContext {
   }
   readonly strict: boolean
   readonly betas: ReadonlyArray<string>
+  /** What schemas may copy when their references are resolved, if four times the request is less. */
+  readonly schemaCopyBytes: number
   /** `call-<uuid>` of the n-th call of this answer. */
   readonly callId: (n: number) => string
   /** What the signature memory knows of a call of the history. */
