@@ -2,6 +2,9 @@
 // It must not know keywords, or where a schema stands.
 import type { Json } from "../../domain/json.ts"
 
+/** A name that a merge writes again takes about as long as copying so many characters. */
+const nameSize = 32
+
 /** Of the size of the whole request. */
 const mostTimes = 4
 
@@ -46,7 +49,7 @@ export class SchemaCopies {
 
   /** Counts the names that a merge writes again. */
   names(count: number): boolean {
-    return this.spend((left) => left - 8 * count)
+    return this.spend((left) => left - nameSize * count)
   }
 
   private spend(rest: (left: number) => number): boolean {
