@@ -119,12 +119,14 @@ const backslash = 0x5c
 
 /** The index of the quote that ends the string opened at `start`, or the length when there is none. */
 export const closingQuote = (bytes: Uint8Array, start: number): number => {
-  let end = bytes.indexOf(quote, start + 1)
-  while (end >= 0) {
-    let slashes = 0
-    while (bytes[end - 1 - slashes] === backslash) slashes++
-    if (slashes % 2 === 0) return end
-    end = bytes.indexOf(quote, end + 1)
+  const first = bytes.indexOf(quote, start + 1)
+  if (first < 0) return bytes.length
+  if (bytes[first - 1] !== backslash) return first
+  // One more search for each escaped quote takes ten times as long as a look at each byte.
+  for (let at = start + 1; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === quote) return at
+    if (byte === backslash) at++
   }
   return bytes.length
 }
