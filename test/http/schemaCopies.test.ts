@@ -100,6 +100,14 @@ describe("schemas that multiply a request (TH14)", () => {
     expect(JSON.stringify(seen[0]?.body).length).toBeLessThan(JSON.stringify(body).length)
   })
 
+  it("recursive schemas are unrolled less where there is little room", async () => {
+    const { post, seen } = over(() => answered)
+    const tools = Array.from({ length: 100 }, (_, index) => functionOf(`f${index}`, { type: "object", properties: named(8, { $ref: "#" }) }))
+    expect((await post(path, { ...google, tools })).status).toBe(200)
+    const size = JSON.stringify(seen[0]?.body).length
+    expect([size > JSON.stringify({ ...google, tools }).length, size < 2 * defaultLimits.schemaCopyBytes]).toEqual([true, true])
+  })
+
   it("the operator sets the room, and every target of a fallback has all of it", async () => {
     const { limits } = settingsFor("http://unused.invalid", { accounts: [googleAccount, vertexAccount] })
     const narrow = over(() => answered, { settings: { limits: { ...limits, schemaCopyBytes: 1_000 } } })

@@ -26,7 +26,7 @@ export interface Place {
 
 /** How often a recursive schema is unrolled where references cannot be sent. */
 const unrolled = 5
-/** Above the first, recursion is cut at once; above the second the schema is refused. */
+/** Above the first, or where copies are scarce, recursion is cut at once; above the second the schema is refused. */
 const manyNodes = 2_000
 const tooManyNodes = 20_000
 
@@ -111,7 +111,7 @@ const decoded = (token: string): string => {
 /** True when one more resolution of `ref` would unroll a recursive schema too far. */
 export const unrolledEnough = (walk: Walk, refs: ReadonlyArray<string>, ref: string): boolean => {
   if (!refs.includes(ref)) return false
-  return walk.nodes > manyNodes || refs.length - new Set(refs).size >= unrolled - 1
+  return walk.nodes > manyNodes || walk.copies.isScarce || refs.length - new Set(refs).size >= unrolled - 1
 }
 
 /**

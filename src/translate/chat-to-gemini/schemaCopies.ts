@@ -42,6 +42,11 @@ export class SchemaCopies {
     this.request = request
   }
 
+  /** Half of the least is taken: what need not be copied is better left out. */
+  get isScarce(): boolean {
+    return this.left < this.least / 2
+  }
+
   /** Counts one copy of a value; false when it is too much. */
   copy(value: Json | undefined): boolean {
     return this.spend((left) => without(value, left))
