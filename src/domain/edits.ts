@@ -72,19 +72,21 @@ class Drops {
   }
 }
 
-/** One walk for all paths, whatever their number; undefined when the value itself is taken out. */
+/** One walk for all paths, whatever their number: the same value when none of them leads anywhere, undefined when it is taken out. */
 const without = (value: Json | undefined, drops: ReadonlyArray<Drops>): Json | undefined => {
   if (drops.length === 0) return value
   if (drops.some(({ isEnd }) => isEnd)) return undefined
   const innerOf = (step: string | number) => drops.length === 1 ? drops[0]?.at(step) ?? [] : drops.flatMap((one) => one.at(step))
+  let isChanged = false
   if (Array.isArray(value)) {
-    return value.flatMap((item: Json, index) => {
+    const items = value.flatMap((item: Json, index) => {
       const left = without(item, innerOf(index))
+      isChanged ||= left !== item
       return left === undefined ? [] : [left]
     })
+    return isChanged ? items : value
   }
   if (!isJsonObject(value)) return value
-  let isChanged = false
   const members = Object.entries(value).flatMap(([key, member]): ReadonlyArray<readonly [string, Json | undefined]> => {
     const left = without(member, innerOf(key))
     isChanged ||= left !== member

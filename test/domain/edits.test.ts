@@ -44,6 +44,11 @@ describe("edits", () => {
     const body = { a: [0, 1, 2, 3] }
     expect([apply(body, { drops: ["a[0]", "a[1]"] }), apply(body, { drops: ["a[1]", "a[0]", "a[1]"] })]).toEqual([{ a: [2, 3] }, { a: [2, 3] }])
   })
+  it("gives back the same value where no drop leads anywhere", () => {
+    const body = { tools: [{ a: 1 }], metadata: { a: [1] } }
+    const left = apply(body, { drops: ["tools[9]", "tools.a", "tools[*].b", "metadata.a[1]", "metadata[0]"] })
+    expect([left["tools"] === body.tools, left["metadata"] === body.metadata]).toEqual([true, true])
+  })
   it("reads a body once, whatever the number of drops (TH33)", () => {
     const readsFor = (paths: number): number => {
       let reads = 0
