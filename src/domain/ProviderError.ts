@@ -40,9 +40,10 @@ export const PermissionDenied = Schema.TaggedStruct("PermissionDenied", {
 export const ModelNotFound = Schema.TaggedStruct("ModelNotFound", common)
 /** Too many requests; the delay is the upstream's own, never invented. */
 export const RateLimited = Schema.TaggedStruct("RateLimited", retryable)
-/** A quota that a short wait does not cure. */
+/** A quota that a short wait does not cure. `isBilling`: the upstream account has not been paid, a 402 instead of a 429. */
 export const QuotaExhausted = Schema.TaggedStruct("QuotaExhausted", {
   ...retryable,
+  isBilling: Schema.optionalKey(Schema.Literal(true)),
   quotaId: Schema.optionalKey(Schema.String)
 })
 /** The upstream is up but has no capacity: 503 or 529. */

@@ -364,7 +364,10 @@ const reasonDraft = (reason: Reason): Draft => {
     case "RateLimited":
       return { ...limited(message, retryAfter(reason.retryAfterMillis)), type: "rate_limit_error", code: "rate_limit_exceeded" }
     case "QuotaExhausted":
-      return limited(message, { ...retryAfter(reason.retryAfterMillis), ...noRetry })
+      return {
+        ...limited(message, { ...retryAfter(reason.retryAfterMillis), ...noRetry }),
+        type: reason.isBilling === true ? "insufficient_quota" : "rate_limit_error"
+      }
     case "Overloaded":
       return api(503, reason.code, message, retryAfter(reason.retryAfterMillis))
     case "CircuitOpen":

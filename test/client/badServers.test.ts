@@ -45,6 +45,7 @@ describe("an error answer", () => {
     [413, "invalid_request_error", "request_too_large", null, "RequestInvalid"],
     [429, "rate_limit_error", "rate_limit_exceeded", null, "RateLimited"],
     [429, "insufficient_quota", "insufficient_quota", null, "QuotaExhausted"],
+    [429, "rate_limit_error", "insufficient_quota", null, "QuotaExhausted"],
     [502, "api_error", "upstream_bad_response", null, "ServiceFailed"],
     [503, "api_error", "overloaded", null, "ServiceFailed"],
     [504, "api_error", "upstream_timeout", null, "ServiceFailed"]

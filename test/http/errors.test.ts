@@ -56,7 +56,9 @@ const rows: ReadonlyArray<Row> = [
   [by({ _tag: "ModelNotFound", message }), 404, NF, "model_not_found", "model", NF],
   [by({ _tag: "RateLimited", message }), 429, "rate_limit_error", "rate_limit_exceeded", null, "rate_limit_error"],
   [by({ _tag: "RateLimited", message, retryAfterMillis: 7001 }), 429, "rate_limit_error", "rate_limit_exceeded", null, "rate_limit_error", { "retry-after": "8", "retry-after-ms": "7001" }],
-  [by({ _tag: "QuotaExhausted", message }), 429, "insufficient_quota", "insufficient_quota", null, "billing_error", noRetry],
+  [by({ _tag: "QuotaExhausted", message }), 429, "rate_limit_error", "insufficient_quota", null, "rate_limit_error", noRetry],
+  [by({ _tag: "QuotaExhausted", message, retryAfterMillis: 7001 }), 429, "rate_limit_error", "insufficient_quota", null, "rate_limit_error", { "retry-after": "8", "retry-after-ms": "7001", ...noRetry }],
+  [by({ _tag: "QuotaExhausted", message, isBilling: true }), 429, "insufficient_quota", "insufficient_quota", null, "billing_error", noRetry],
   [by({ _tag: "Overloaded", message, code: "upstream_unavailable" }), 503, API, "upstream_unavailable", null, API],
   [by({ _tag: "Overloaded", message, code: "upstream_overloaded" }), 503, API, "upstream_overloaded", null, "overloaded_error"],
   [by({ _tag: "Internal", message, status: 500 }), 502, API, "upstream_error", null, API],
@@ -78,7 +80,7 @@ const named = rows.map((row) => {
 
 it("T2304 a quota that is named stands in the details, not strict only", () => {
   const facts = errorFacts(by({ _tag: "QuotaExhausted", message, quotaId: "GenerateRequestsPerDayPerProject" }))
-  const published = { message: facts.message, type: "insufficient_quota", param: null, code: "insufficient_quota" }
+  const published = { message: facts.message, type: "rate_limit_error", param: null, code: "insufficient_quota" }
   expect(JSON.parse(errorBody(facts, "openai", true, "r1"))).toEqual({ error: published })
   expect(JSON.parse(errorBody(facts, "openai", false, "r1"))).toEqual({
     error: { ...published, provider: "gemini", upstream_status: 400, details: { quota_id: "GenerateRequestsPerDayPerProject" } }

@@ -114,7 +114,10 @@ const reasons: Record<Reason["_tag"], Samples<Reason>> = {
   ],
   ModelNotFound: [["The provider has no such model", { ...text, _tag: "ModelNotFound" }]],
   RateLimited: [["The provider's rate limit", { ...text, _tag: "RateLimited", retryAfterMillis: 1 }]],
-  QuotaExhausted: [["A quota that a short wait does not cure", { ...text, _tag: "QuotaExhausted" }]],
+  QuotaExhausted: [
+    ["A quota that a short wait does not cure", { ...text, _tag: "QuotaExhausted" }],
+    ["The provider's account is not paid", { ...text, _tag: "QuotaExhausted", isBilling: true }]
+  ],
   Overloaded: [
     ["The provider is unavailable", { ...text, _tag: "Overloaded", code: "upstream_unavailable" }],
     ["The provider has no capacity", { ...text, _tag: "Overloaded", code: "upstream_overloaded" }]

@@ -110,7 +110,7 @@ export const reasonOfStatus = (
     case 401:
       return { _tag: "CredentialsRejected", origin, ...common }
     case 402:
-      return { _tag: "QuotaExhausted", ...common }
+      return { _tag: "QuotaExhausted", isBilling: true, ...common }
     case 403:
       return error.text.includes(predictPermission)
         ? { _tag: "PermissionDenied", permission: predictPermission, ...common, message: `${error.message} ${predictHint}` }
