@@ -24,7 +24,8 @@ export const DryRun = Schema.Struct({
   url: Schema.String,
   headers: Schema.Record(Schema.String, Schema.String),
   body: Schema.Unknown,
-  ignored_params: Schema.Array(Schema.String)
+  ignored_params: Schema.Array(Schema.String),
+  adjusted_params: Schema.Array(Schema.String)
 }).annotate({ identifier: "DryRun", description: "The answer to x-gateway-dry-run: true." })
 export type DryRun = typeof DryRun.Type
 

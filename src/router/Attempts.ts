@@ -97,10 +97,19 @@ const prepareAttempt = <Op extends keyof Operations>(
   }
   const prepared = prepare(request, context)
   if (Result.isFailure(prepared)) return Result.fail(prepared.failure)
-  const refused = prepared.success.ignored[0]
-  return refused !== undefined && context.request.unsupported === "reject"
-    ? Result.fail(new UnsupportedParameter({ param: refused, message: `"${refused}" has no equivalent at this model, and the request asked for refusal of such parameters.` }))
-    : Result.succeed({ request, account, provider, prepared: prepared.success })
+  const refused = context.request.unsupported === "reject" ? unsupportedBy(prepared.success) : undefined
+  return refused === undefined ? Result.succeed({ request, account, provider, prepared: prepared.success }) : Result.fail(refused)
+}
+
+/** The refusal of a request that wants its parameters sent as they are, or not at all. */
+const unsupportedBy = ({ adjusted, ignored }: Prepared<unknown, unknown>): UnsupportedParameter | undefined => {
+  const [param] = ignored
+  if (param !== undefined) return new UnsupportedParameter({ param, message: `"${param}" has no equivalent at this model, and the request asked for refusal of such parameters.` })
+  const change = adjusted?.[0]
+  return change === undefined ? undefined : new UnsupportedParameter({
+    param: change.param,
+    message: `"${change.param}" is one of ${change.takes.join(", ")} at this model, and the request asked for refusal of other values.`
+  })
 }
 
 /** Authorises and calls; a token of ours that the upstream refuses is renewed once. Whoever observes the request is told. */

@@ -20,6 +20,7 @@ import { ResponseCache } from "../memory/ResponseCache.ts"
 import { SignatureMemory } from "../memory/SignatureMemory.ts"
 import { Providers } from "../provider/Providers.ts"
 import type { Operations } from "../provider/Provider.ts"
+import { type Adjustment, adjustmentText } from "../translate/Translator.ts"
 import { MediaFetch } from "../upstream/MediaFetch.ts"
 import type { Prepared, Target } from "../upstream/Prepared.ts"
 import { faultReason } from "../upstream/TransportFault.ts"
@@ -40,6 +41,7 @@ export interface Served {
   readonly retryCount: number
   readonly cache: CacheStatus
   readonly ignored: ReadonlyArray<string>
+  readonly adjusted?: ReadonlyArray<Adjustment> | undefined
 }
 
 /** A target before it is called. */
@@ -66,6 +68,8 @@ export interface Explained {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Json
   readonly ignored_params: ReadonlyArray<string>
+  /** Each as `name=asked>sent`. */
+  readonly adjusted_params: ReadonlyArray<string>
 }
 
 type Out<Op extends keyof Operations> = Operations[Op]["out"]
@@ -200,7 +204,8 @@ const servedBy = (prepared: Prepared<unknown, unknown>, retryCount: number, cach
   optionIndex: prepared.target.optionIndex,
   retryCount,
   cache,
-  ignored: prepared.ignored
+  ignored: prepared.ignored,
+  adjusted: prepared.adjusted
 })
 
 const explained = (account: ProviderAccount, prepared: Prepared<unknown, unknown>): Explained => ({
@@ -211,7 +216,8 @@ const explained = (account: ProviderAccount, prepared: Prepared<unknown, unknown
   url: prepared.url,
   headers: { ...prepared.headers, ...redactedAuth(account) },
   body: prepared.body,
-  ignored_params: prepared.ignored
+  ignored_params: prepared.ignored,
+  adjusted_params: (prepared.adjusted ?? []).map(adjustmentText)
 })
 
 const redactedAuth = (account: ProviderAccount): Readonly<Record<string, string>> => {

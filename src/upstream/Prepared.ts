@@ -10,6 +10,7 @@ import { ProviderError, Reason } from "../domain/ProviderError.ts"
 import { jsonEvents } from "../translate/jsonEvents.ts"
 import { statusInside } from "../translate/shared/upstreamError.ts"
 import {
+  type Adjustment,
   compose,
   isStreamFailed,
   type Machine,
@@ -44,6 +45,8 @@ export interface Prepared<Out, Chunk> {
   /** What to send in the place of the printed body, where its text must stay as the client wrote it. */
   readonly bytes?: Uint8Array
   readonly ignored: ReadonlyArray<string>
+  /** Parameters with another value than asked; undefined for none. */
+  readonly adjusted?: ReadonlyArray<Adjustment> | undefined
   /** The rest of a request that its upstream takes in pieces. */
   readonly split?: Split<Out>
   /** Reads a complete answer of any status. */
@@ -98,13 +101,14 @@ const prepared = <Req, Body, Reply, Out, Chunk>(
   input: PrepareInput<Unary<Req, Body, Reply, Out>, Req>,
   chunks: Prepared<Out, Chunk>["chunks"]
 ): Result.Result<Prepared<Out, Chunk>, RequestFault> =>
-  Result.map(input.translator.request(input.request, input.context), ({ body, headers, ignored }) => ({
+  Result.map(input.translator.request(input.request, input.context), ({ adjusted, body, headers, ignored }) => ({
     target: input.target,
     method: "POST",
     url: input.url,
     headers: { "content-type": "application/json", ...input.headers, ...headers },
     body: asJson(body),
     ignored,
+    adjusted,
     reply: (status, replyHeaders, bytes) => readReply(input, status, replyHeaders, bytes),
     chunks
   }))

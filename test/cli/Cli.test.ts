@@ -118,7 +118,8 @@ describe.concurrent("model-gateway", { timeout: 120_000 }, () => {
       url: "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:generateContent",
       headers: { "content-type": "application/json" },
       body: { contents: [{ role: "user", parts: [{ text: "Hello" }] }], generationConfig: { temperature: 0.5 } },
-      ignored_params: ["store"]
+      ignored_params: ["store"],
+      adjusted_params: []
     })
   })
   it("explain --provider, with the credential left out of what it prints", async () => {

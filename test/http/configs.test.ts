@@ -418,7 +418,8 @@ describe("dry run", () => {
       url: "https://aiplatform.eu.rep.googleapis.com/v1/projects/test-project/locations/eu/publishers/google/models/gemini-2.5-flash:generateContent",
       headers: { "content-type": "application/json", authorization: "Bearer <redacted>" },
       body: { contents: [{ role: "user", parts: [{ text: "hi" }] }], generationConfig: { temperature: 0 } },
-      ignored_params: []
+      ignored_params: [],
+      adjusted_params: []
     }, []])
   })
 })
