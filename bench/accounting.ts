@@ -20,7 +20,7 @@ const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
 const arrival: Arrival = {
   requestId: "01a1feb1-fd44-7fb5-884a-aa19e8c22cad",
   traceId: "01a1feb1fd447fb5884aaa19e8c22cad",
-  prefix: "x-gateway",
+  usesAlias: false,
   strict: true,
   startedMillis: Date.now(),
   freshId: "01a1feb1-fd44-7fb5-884a-aa19e8c22cad",

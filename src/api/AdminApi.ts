@@ -17,7 +17,7 @@ import { arrivalFields, retryFields } from "./headerFields.ts"
 const opt = Schema.optionalKey
 const about = (summary: string, description?: string) => OpenApi.annotations(description === undefined ? { summary } : { summary, description })
 
-const problem = (status: number) => HttpApiSchema.status(status)(HttpApiSchema.WithHeaders(AdminProblem, status === 503 ? retryFields : arrivalFields)
+const problem = (status: number) => HttpApiSchema.status(status)(HttpApiSchema.WithHeaders(AdminProblem, status === 503 ? { ...arrivalFields, ...retryFields } : arrivalFields)
   .pipe(HttpApiSchema.asJson({ contentType: "application/problem+json" })))
 
 const ofAsking = [400, 401, 500, 503].map(problem)

@@ -155,7 +155,9 @@ export class AllTargetsFailed extends Schema.TaggedError<AllTargetsFailed>()("Al
   /** The place of the last one in the config. */
   optionIndex: Schema.Number,
   /** How often the last one was called again. */
-  retryCount: Schema.Number
+  retryCount: Schema.Number,
+  /** Whether the last one was asked for want of a kept answer, or for a new one. */
+  cache: Schema.Literals(["DISABLED", "MISS", "REFRESH"])
 }) {}
 
 /** What a pure translator may refuse a request with. */

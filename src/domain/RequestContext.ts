@@ -44,8 +44,6 @@ export interface RequestContext {
   readonly cache: CacheWish | undefined
   /** Seed of the deterministic ids of this request. */
   readonly idSeed: string
-  /** The prefix the client used, repeated on the answer. */
-  readonly headerPrefix: "x-gateway" | "x-portkey"
   /** Who is told of upstream calls; undefined when nobody accounts for the request. */
   readonly observed: Observed | undefined
 }

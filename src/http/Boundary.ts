@@ -120,7 +120,8 @@ export const serverEdge = (serves: (path: string) => boolean): Layer.Layer<never
       const routed = Effect.catch(app, () => answerUnrouted)
       return Effect.withFiber((fiber) => {
         const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-        const fault = headerFault(rawHeaders(request), limits.headerCount)
+        const { source } = request
+        const fault = source instanceof IncomingMessage ? headerFault(source, limits.headerCount) : undefined
         return fault === undefined
           ? routed
           : Effect.clockWith((clock) => Effect.succeed(refusal(fault, "MalformedHttp", arrived(request, clock, undefined))))

@@ -8,13 +8,12 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import {
   gatewayHeader,
-  type HeaderPrefix,
   type HeaderRecord,
   isStrict,
   known,
-  prefixOf,
   presentedKey,
   strictHeader,
+  usesAliasPrefix,
   withoutBearer
 } from "../api/Headers.ts"
 import type { Configs } from "../catalog/Configs.ts"
@@ -51,11 +50,16 @@ export const FreshId: Context.Reference<(millis: number) => string> = Context.Re
   defaultValue: () => (millis: number) => `${uuidTime(millis)}-7${randomUUID().slice(15)}`
 })
 
-/** What is known of a request before its key is looked at; every answer, errors too, is marked with it. */
-export interface Arrival {
+/** What marks every answer, errors too. */
+export interface RequestIds {
   readonly requestId: string
   readonly traceId: string
-  readonly prefix: HeaderPrefix
+  /** The answer has our headers under their `x-portkey-*` names as well. */
+  readonly usesAlias: boolean
+}
+
+/** What is known of a request before its key is looked at. */
+export interface Arrival extends RequestIds {
   /** Read leniently: an invalid switch is refused later. */
   readonly strict: boolean
   readonly startedMillis: number
@@ -78,6 +82,25 @@ const traceIdGrammar = /^[\x20-\x7e]{1,128}$/
 /** Some SDKs add the version to a base URL that has it already. */
 const undoubled = (path: string): string => (path.startsWith("/v1/v1/") ? path.slice("/v1".length) : path)
 
+const requestIdOf = (headers: HeaderRecord, freshId: string): string => {
+  const presented = headers["x-request-id"]
+  return presented !== undefined && requestIdGrammar.test(presented) ? presented : freshId
+}
+
+const traceIdOf = (headers: HeaderRecord, freshId: string): string => {
+  const trace = gatewayHeader(headers, known.traceId)
+  if (trace !== undefined && traceIdGrammar.test(trace)) return trace
+  const parent = headers["traceparent"]
+  return (parent === undefined ? undefined : parseTraceparent(parent)?.traceId) ?? freshId.replaceAll("-", "")
+}
+
+/** The same for a request that is refused before it arrives; without headers where they could not be read. */
+export const requestIds = (headers: HeaderRecord, freshId: string): RequestIds => ({
+  requestId: requestIdOf(headers, freshId),
+  traceId: traceIdOf(headers, freshId),
+  usesAlias: usesAliasPrefix(headers)
+})
+
 export const arrive = (
   request: HttpServerRequest.HttpServerRequest,
   startedMillis: number,
@@ -88,16 +111,11 @@ export const arrive = (
   record: RequestRecord | undefined
 ): Arrival => {
   const headers = headersOf(request)
-  const presented = headers["x-request-id"]
-  const trace = gatewayHeader(headers, known.traceId)
-  const parent = headers["traceparent"]
   const query = request.url.indexOf("?")
   return {
-    requestId: presented !== undefined && requestIdGrammar.test(presented) ? presented : freshId,
-    traceId: trace !== undefined && traceIdGrammar.test(trace)
-      ? trace
-      : (parent === undefined ? undefined : parseTraceparent(parent)?.traceId) ?? freshId.replaceAll("-", ""),
-    prefix: prefixOf(headers),
+    requestId: requestIdOf(headers, freshId),
+    traceId: traceIdOf(headers, freshId),
+    usesAlias: usesAliasPrefix(headers),
     strict: isStrict(headers),
     startedMillis,
     freshId,
@@ -161,7 +179,6 @@ export const requestContext = ({ arrival, catalog, configs, key }: {
     betas: flags.success,
     cache: wish.success,
     idSeed: arrival.freshId,
-    headerPrefix: arrival.prefix,
     observed: arrival.record
   })
 }

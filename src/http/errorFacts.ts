@@ -40,8 +40,8 @@ export interface ErrorFacts {
   readonly faults?: ReadonlyArray<{ readonly path: string; readonly message: string }>
   /** Who failed and with what status, for bodies that are not strict. */
   readonly upstream: { readonly provider: string; readonly status: number | undefined; readonly quotaId?: string } | undefined
-  /** Which target was called last, and how often again; undefined when none was. */
-  readonly tried: { readonly optionIndex: number; readonly retryCount: number } | undefined
+  /** Which target was called last, how often again, and what the cache had to do with it; undefined when none was called. */
+  readonly tried: { readonly optionIndex: number; readonly retryCount: number; readonly cache: AllTargetsFailed["cache"] } | undefined
 }
 
 interface Draft {
@@ -321,15 +321,15 @@ const providerFacts = (error: ProviderError): ErrorFacts =>
 const quotaOf = (reason: Reason): { readonly quotaId?: string } =>
   reason._tag === "QuotaExhausted" && reason.quotaId !== undefined ? { quotaId: reason.quotaId } : {}
 
-const onlyOnce = { optionIndex: 0, retryCount: 0 }
+const onlyOnce: ErrorFacts["tried"] = { optionIndex: 0, retryCount: 0, cache: "DISABLED" }
 
 /** The last attempt's own facts; that others failed before it is said where it is so. */
-const lastFacts = ({ last, optionIndex, retryCount, targets }: AllTargetsFailed): ErrorFacts => {
+const lastFacts = ({ cache, last, optionIndex, retryCount, targets }: AllTargetsFailed): ErrorFacts => {
   const facts = errorFacts(last)
   return {
     ...facts,
     message: targets === 1 ? facts.message : `All ${targets} targets that were tried failed. The last one: ${facts.message}`,
-    tried: { optionIndex, retryCount }
+    tried: { optionIndex, retryCount, cache }
   }
 }
 

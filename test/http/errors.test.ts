@@ -91,7 +91,7 @@ describe("B102-B110, table 14", () => {
   it.each(named)("$name", ({ row: [error, status, type, code, param, anthropic, headers] }) => {
     const facts = errorFacts(error)
     const upstream = error._tag === "ProviderError" ? { provider: "gemini", status: 400 } : undefined
-    const tried = error._tag === "ProviderError" ? { optionIndex: 0, retryCount: 0 } : undefined
+    const tried = error._tag === "ProviderError" ? { optionIndex: 0, retryCount: 0, cache: "DISABLED" } : undefined
     expect(facts).toStrictEqual({ status, type, code, param, message: facts.message, headers: headers ?? {}, upstream, tried })
     expect(facts.message).toMatch(/^[\x20-\x7e]{10,500}$/)
     expect(errorBody(facts, "openai", true, "r1")).toBe(JSON.stringify({ error: { message: facts.message, type, param, code } }))
@@ -117,14 +117,14 @@ describe("all targets failed", () => {
   const last = by({ _tag: "RateLimited", message, retryAfterMillis: 7001 })
   const facts = errorFacts(last)
   it("the last one's facts, and that it was not the only one", () =>
-    expect(errorFacts(new E.AllTargetsFailed({ last, targets: 3, optionIndex: 4, retryCount: 1 }))).toStrictEqual({
+    expect(errorFacts(new E.AllTargetsFailed({ last, targets: 3, optionIndex: 4, retryCount: 1, cache: "MISS" }))).toStrictEqual({
       ...facts,
       message: "All 3 targets that were tried failed. The last one: What is wrong.",
-      tried: { optionIndex: 4, retryCount: 1 }
+      tried: { optionIndex: 4, retryCount: 1, cache: "MISS" }
     }))
   it("a single target that was called again speaks for itself", () =>
-    expect(errorFacts(new E.AllTargetsFailed({ last, targets: 1, optionIndex: 0, retryCount: 2 })))
-      .toStrictEqual({ ...facts, tried: { optionIndex: 0, retryCount: 2 } }))
+    expect(errorFacts(new E.AllTargetsFailed({ last, targets: 1, optionIndex: 0, retryCount: 2, cache: "DISABLED" })))
+      .toStrictEqual({ ...facts, tried: { optionIndex: 0, retryCount: 2, cache: "DISABLED" } }))
 })
 
 it("the path alone decides the envelope", () => {

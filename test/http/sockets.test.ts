@@ -104,6 +104,11 @@ describe("malformed HTTP", () => {
     ["B27 space before colon", "GET /health/live HTTP/1.1\r\nhost : x\r\n\r\n"],
     ["B27 garbage", "\x16\x03\x01\x02\x00\x01\x00"],
     ["B27 h2 preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+    ["B27 no host", "GET /health/live HTTP/1.1\r\na: b\r\n\r\n"],
+    ["B27 no header", "GET /health/live HTTP/1.1\r\n\r\n"],
+    ["B27 no host before a body", post(`${keyed}\r\ncontent-length: ${json.length}`, json).replace("host: x\r\n", "")],
+    ["B27 no host on an unknown route", "GET /nowhere HTTP/1.1\r\na: b\r\n\r\n"],
+    ["B27 no host and an expectation", "GET /health/live HTTP/1.1\r\nexpect: 200-ok\r\n\r\n"],
     ["B28 two hosts", "GET /health/live HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n"]
   ])("%s", async (_name, bytes) => {
     const answer = parts(await raw(server.port, bytes))
@@ -114,8 +119,21 @@ describe("malformed HTTP", () => {
       "content-length": String(malformed.length),
       connection: "close"
     })
-    expect(answer.headers["x-request-id"]).toMatch(/^[\da-f-]{36}$/)
+    const id = answer.headers["x-request-id"]
+    expect(id).toMatch(/^[\da-f-]{36}$/)
+    expect([answer.headers["request-id"], answer.headers["x-gateway-trace-id"]]).toEqual([id, id?.replaceAll("-", "")])
     expect(server.script.calls).toEqual([])
+  })
+
+  it("HTTP/1.0 needs no host (B27)", async () => {
+    const answer = parts(await raw(server.port, "GET /health/live HTTP/1.0\r\n\r\n"))
+    expect([answer.line, answer.body]).toEqual(["HTTP/1.1 200 OK", "{\"status\":\"ok\"}"])
+  })
+
+  it("an expectation that is refused has the ids of its request, under both prefixes (B29)", async () => {
+    const ids = "x-request-id: r1\r\nx-portkey-trace-id: t1"
+    const answer = parts(await raw(server.port, post(`${keyed}\r\n${ids}\r\nexpect: 200-ok\r\ncontent-length: 0`)))
+    expect(["x-request-id", "request-id", "x-gateway-trace-id", "x-portkey-trace-id"].map((name) => answer.headers[name])).toEqual(["r1", "r1", "t1", "t1"])
   })
 
   it.each([
