@@ -35,7 +35,7 @@ export const bodyDecoder = <A>(schema: Schema.Codec<A, unknown>, check: Check<A>
   const decode = Schema.decodeUnknownResult(schema)
   return (body: JsonObject, limits: LimitValues): Result.Result<A, BodyInvalid> => {
     const decoded = decode(body)
-    return Result.isFailure(decoded) ? Result.fail(bodyFault(decoded.failure)) : check(decoded.success, limits)
+    return Result.isFailure(decoded) ? Result.fail(bodyFault(decoded.failure, body)) : check(decoded.success, limits)
   }
 }
 

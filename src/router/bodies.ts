@@ -41,8 +41,9 @@ const decoded = <Request extends { readonly model: string }>(
     labels: true,
     params: asJson,
     revise: (request, edit, limits) => {
-      const read = decode(edit(asJson(request)))
-      return Result.isFailure(read) ? Result.fail(bodyFault(read.failure)) : check(read.success, limits)
+      const edited = edit(asJson(request))
+      const read = decode(edited)
+      return Result.isFailure(read) ? Result.fail(bodyFault(read.failure, edited)) : check(read.success, limits)
     }
   }
 }

@@ -29,8 +29,10 @@ export const checkChat = (request: ChatRequest, { messages: most }: LimitValues)
   if (messages.length > most) {
     return invalid("array_too_long", "messages", `messages has more than ${most} entries.`)
   }
-  if (!(seed === undefined || seed === null || typeof seed === "number" || isLongInteger(seed))) {
-    return invalid("invalid_type", "seed", "seed has the wrong type: expected number.")
+  if (!(seed === undefined || seed === null || Number.isFinite(seed) || isLongInteger(seed))) {
+    return typeof seed === "number"
+      ? invalid("invalid_value", "seed", "seed must be a finite number.")
+      : invalid("invalid_type", "seed", "seed has the wrong type: expected number.")
   }
   return Result.map(checkModel(model), () => request)
 }

@@ -66,9 +66,9 @@ export const readMessages = (body: JsonObject, bytes: Uint8Array): Result.Result
   Result.flatMap(readCounted(body, bytes), (request) => {
     const most = body["max_tokens"]
     if (most === undefined || most === null) return invalid("missing_required_parameter", "max_tokens", "is missing.")
-    return typeof most === "number" && Number.isInteger(most) && most > 0
+    return typeof most === "number" && Number.isSafeInteger(most) && most > 0
       ? Result.succeed(request)
-      : invalid("invalid_value", "max_tokens", "is a positive whole number.")
+      : invalid("invalid_value", "max_tokens", "is a positive whole number below 2^53.")
   })
 
 /** Vertex AI reads the version from the body and flags from the header. Source: anthropics/anthropic-sdk-typescript packages/vertex-sdk. */

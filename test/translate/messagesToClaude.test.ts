@@ -30,9 +30,9 @@ describe("reading", () => {
     ["{\"model\":\"m\",\"messages\":\"Hi\",\"max_tokens\":5}", ["invalid_type", "messages", "messages has the wrong type: expected array."]],
     ["{\"model\":\"m\",\"messages\":[],\"max_tokens\":5}", ["empty_array", "messages", "messages is empty; send at least one message."]],
     [`{"model":"m",${hello}}`, ["missing_required_parameter", "max_tokens", "max_tokens is missing."]],
-    [`{"model":"m",${hello},"max_tokens":"5"}`, ["invalid_value", "max_tokens", "max_tokens is a positive whole number."]],
-    [`{"model":"m",${hello},"max_tokens":0}`, ["invalid_value", "max_tokens", "max_tokens is a positive whole number."]],
-    [`{"model":"m",${hello},"max_tokens":1.5}`, ["invalid_value", "max_tokens", "max_tokens is a positive whole number."]],
+    [`{"model":"m",${hello},"max_tokens":"5"}`, ["invalid_value", "max_tokens", "max_tokens is a positive whole number below 2^53."]],
+    [`{"model":"m",${hello},"max_tokens":0}`, ["invalid_value", "max_tokens", "max_tokens is a positive whole number below 2^53."]],
+    [`{"model":"m",${hello},"max_tokens":1.5}`, ["invalid_value", "max_tokens", "max_tokens is a positive whole number below 2^53."]],
     [`{"model":"m",${hello},"max_tokens":5,"anthropic_beta":"a b"}`, ["invalid_header", "anthropic-beta", "anthropic-beta is a comma-separated list of at most 20 flags of letters, digits and \"-\"."]],
     [`{"model":"m",${hello},"max_tokens":5,"anthropic_beta":[1]}`, ["invalid_header", "anthropic-beta", "anthropic-beta is a comma-separated list of at most 20 flags of letters, digits and \"-\"."]]
   ])("T1904, B99 refuses %s", (text, expected) => {
