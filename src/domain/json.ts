@@ -22,7 +22,7 @@ export const isLongInteger = (value: unknown): boolean => JSON.isRawJSON(value)
 
 /** True for a number that no field of numbers takes: an integer kept by its digits, or infinity, which is what `1e400` is. */
 export const isOutOfRange = (value: unknown): boolean =>
-  isLongInteger(value) || value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY
+  isLongInteger(value) || (typeof value === "number" && !Number.isFinite(value))
 
 /** What is wrong with such a number. */
 export const outOfRange = "is out of range: integers are below 2^53, other numbers finite"

@@ -3,7 +3,8 @@
 import { type Fault, faultAt, type FaultPath, shown } from "./faults.ts"
 import type { GatewayKey, KeyScope } from "./GatewayKey.ts"
 import { momentMillis } from "./moments.ts"
-import { hint } from "./nearest.ts"
+import { hint, isNamed } from "./nearest.ts"
+import { refusedKeysOf } from "./refusedKeys.ts"
 import type { WrittenKey } from "./Settings.ts"
 
 /** What a key is for that does not say. */
@@ -36,14 +37,15 @@ export const readKey = (
       metadata
     },
     faults: [
+      ...refusedKeysOf(metadata ?? {}).map((name) => faultAt([...at, "metadata", name], "is no name for metadata")),
       ...(expires === undefined || expiresMillis !== undefined
         ? []
         : [faultAt([...at, "expires_at"], `${shown(expires)} is not a moment such as 2027-01-31T12:00:00Z`)]),
       ...(providers ?? []).flatMap((slug, place) =>
-        slug.endsWith("*") || known.slugs.includes(slug)
+        slug.endsWith("*") || isNamed(slug, known.slugs)
           ? []
           : [faultAt([...at, "providers", place], `${shown(slug)} is no provider of this configuration${hint(slug, known.slugs)}`)]),
-      ...(config === undefined || known.configs.includes(config)
+      ...(config === undefined || isNamed(config, known.configs)
         ? []
         : [faultAt([...at, "config"], `${shown(config)} is no config of this configuration${hint(config, known.configs)}`)])
     ]

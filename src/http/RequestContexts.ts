@@ -23,6 +23,7 @@ import type { GatewayKey } from "../domain/GatewayKey.ts"
 import { isJsonObject, parseJsonText } from "../domain/json.ts"
 import { keyMark } from "../domain/keyMark.ts"
 import { isSlug } from "../domain/ModelRef.ts"
+import { isRefusedKey } from "../domain/refusedKeys.ts"
 import type { CarriedCredentials, CatalogView } from "../domain/ProviderAccount.ts"
 import type { CacheWish, RequestContext } from "../domain/RequestContext.ts"
 import { headersOf } from "./NodeAnswer.ts"
@@ -266,7 +267,6 @@ const unsupported = (headers: HeaderRecord): Result.Result<"ignore" | "reject", 
 const longestMetadata = 8 * 1024
 type Metadata = Readonly<Record<string, string>>
 const noMetadata: Result.Result<Metadata, BodyInvalid> = Result.succeed({})
-const refusedKeys = new Set(["__proto__", "constructor", "prototype"])
 
 /** What the key says, and the config over it. */
 const defaultMetadata = (ofKey: Metadata | undefined, ofConfig: Metadata | undefined): Metadata | undefined =>
@@ -283,7 +283,7 @@ const metadata = (headers: HeaderRecord, defaults: Metadata | undefined): Result
   const entries: Array<readonly [string, string]> = []
   for (const [key, value] of Object.entries(parsed)) {
     if (typeof value !== "string") return wrong
-    if (refusedKeys.has(key)) {
+    if (isRefusedKey(key)) {
       return Result.fail(new BodyInvalid({ code: "invalid_key", param: name, message: `${name} may not use the key "${key}".` }))
     }
     entries.push([key, value])
