@@ -57,6 +57,96 @@ const bare = { ...googleAccount, credentials: undefined }
 const vertex = (fields: object): Json => ({ providers: [{ slug: "v", provider: "vertex-ai", ...fields }] })
 const google = (fields: object): Json => ({ providers: [{ slug: "g", provider: "google", ...fields }] })
 
+const regionFault = "providers[0].region  \"us-centrl1\" is not a region; did you mean us-central1?"
+const keyFault = "keys[0].key  must be 8 to 256 printable characters without spaces"
+const badKey = { name: "a", key: "x" }
+
+describe("faults of meaning beside faults of shape", () => {
+  it.each<readonly [string, Json, ReadonlyArray<string>]>([
+    ["a provider without a slug", { providers: [{ provider: "vertex-ai", region: "us-centrl1" }], keys: [badKey] }, ["providers[0].slug  is missing", regionFault, keyFault]],
+    ["a provider without a kind", { providers: [{ slug: "V", region: "us-centrl1" }], keys: [badKey] }, [
+      "providers[0].provider  is missing",
+      "providers[0].slug  \"V\" is not a slug: lower-case letters, digits and \"-\", at most 63",
+      regionFault,
+      keyFault
+    ]],
+    ["a provider that is none, before a sound one", { providers: [5, { slug: "v", provider: "vertex-ai", region: "us-centrl1" }] }, [
+      "providers[0]  expected a mapping of keys",
+      regionFault.replace("[0]", "[1]")
+    ]],
+    ["no list of providers", { providers: {}, keys: [{ ...badKey, providers: ["v"] }] }, ["providers  expected a list", keyFault]],
+    ["a key without a name", { providers: [{ slug: "v", provider: "vertex-ai", region: "us-centrl1" }], keys: [{ key: "x", expires_at: "soon" }] }, [
+      "keys[0].name  is missing",
+      regionFault,
+      keyFault,
+      "keys[0].expires_at  \"soon\" is not a moment such as 2027-01-31T12:00:00Z"
+    ]],
+    ["a key without its text, whose list of slugs has a number in it", { keys: [{ name: "a", providers: [1, "gogle"], config: "fats" }], configs: { fast: {} } }, [
+      "keys[0].providers[0]  expected text",
+      "keys[0].key  is missing",
+      "keys[0].config  \"fats\" is no config of this configuration; did you mean fast?"
+    ]],
+    ["a budget without its dollars", { keys: [{ ...badKey, budget: { per: "day" } }] }, ["keys[0].budget.usd  is missing", keyFault]],
+    ["credentials of an unknown type", vertex({ region: "us-centrl1", credentials: { type: "acess_token", token: "sekret" } }), [
+      "providers[0].credentials.type  \"acess_token\" is not known here; did you mean access_token?",
+      regionFault
+    ]],
+    ["an unset variable", { providers: [{ slug: "${NOPE}", provider: "vertex-ai", region: "us-centrl1" }], keys: [badKey] }, [
+      "providers[0].slug  the environment variable NOPE is not set; set it, or write ${NOPE:-default}",
+      regionFault,
+      keyFault
+    ]],
+    ["a config of a wrong shape", { configs: { fast: { strategy: { mode: "fallback" }, targets: [{ weight: "x" }, 5, { provider: "gogle" }] } }, keys: [badKey] }, [
+      "configs.fast.targets[0].weight  expected a number",
+      "configs.fast.targets[1]  expected a mapping of keys",
+      keyFault,
+      "configs.fast.targets[2]  \"gogle\" is no provider of this configuration; did you mean google?"
+    ]],
+    ["a name of metadata that is refused (B20)", { keys: [{ ...badKey, name: 1, metadata: Object.fromEntries([["__proto__", "x"], ["constructor", "x"]]) }] }, [
+      "keys[0].name  expected text",
+      keyFault,
+      "keys[0].metadata.__proto__  is no name for metadata",
+      "keys[0].metadata.constructor  is no name for metadata"
+    ]]
+  ])("%s", (_name, file, expected) => expect(faults(file)).toEqual(expected))
+
+  it.each<readonly [string, Json, ReadonlyArray<string>]>([
+    ["a key that names a provider of a wrong kind", {
+      providers: [{ slug: "v", provider: "vertex" }],
+      keys: [{ name: "a", key: "mgk_sekret", providers: ["v"] }],
+      configs: { fast: { provider: "v" } },
+      prompts: [{ id: "p", model: "@v/m", messages: [{ role: "user", content: "Hi" }] }]
+    }, ["providers[0].provider  \"vertex\" is not known here; did you mean vertex-ai?"]],
+    ["what names a provider whose slug is missing", {
+      providers: [{ provider: "google" }],
+      keys: [{ name: "a", key: "mgk_sekret", providers: ["v"] }],
+      configs: { fast: { provider: "v" } },
+      prompts: [{ id: "p", model: "@v/m", messages: [{ role: "user", content: "Hi" }] }]
+    }, ["providers[0].slug  is missing"]],
+    ["a slug that is half a variable", { providers: [{ slug: "v-${NOPE}", provider: "google" }], keys: [{ name: "a", key: "mgk_sekret", providers: ["v-1"] }] }, [
+      "providers[0].slug  the environment variable NOPE is not set; set it, or write ${NOPE:-default}"
+    ]],
+    ["a key that names a config of a wrong shape", { configs: { fast: 5 }, keys: [{ name: "a", key: "mgk_sekret", config: "fast" }] }, ["configs.fast  expected a mapping of keys"]],
+    ["a key that names a config of none", { configs: [], keys: [{ name: "a", key: "mgk_sekret", config: "fast" }] }, ["configs  expected a mapping of keys"]],
+    ["keys of which two have no name and no text", { keys: [{}, {}] }, ["keys[0].name  is missing", "keys[0].key  is missing", "keys[1].name  is missing", "keys[1].key  is missing"]],
+    ["a prompt that holds a partial without an id", { prompts: [{ text: "Hi" }, { id: "p", model: "m", messages: [{ role: "user", content: "{{>tone}}" }] }] }, ["prompts[0].id  is missing"]],
+    ["a prompt that holds one with a text of another kind", { prompts: [{ id: "tone", text: 5 }, { id: "p", model: "m", messages: [{ role: "user", content: "{{>tone}}" }] }] }, ["prompts[0].text  expected text"]],
+    ["a strategy without its mode", { configs: { fast: { strategy: { mode: "fallbak" }, targets: [{}, {}] } } }, ["configs.fast.strategy.mode  \"fallbak\" is not known here; did you mean fallback?"]]
+  ])("%s is not at fault itself", (_name, file, expected) => expect(faults(file)).toEqual(expected))
+
+  it("a configuration of any shape is read to the end", () => {
+    const json = fc.jsonValue({ maxDepth: 4 })
+    const sections = ["server", "store", "redis", "providers", "keys", "prompts", "configs", "prices", "log", "telemetry", "media", "limits"]
+    const section = fc.oneof(json, fc.array(json), fc.dictionary(fc.constantFrom("slug", "provider", "name", "key", "id", "strategy", "targets", "a"), json))
+    fc.assert(fc.property(fc.dictionary(fc.constantFrom(...sections), fc.oneof(section, fc.array(section))), (file) => {
+      // The short key is a fault of meaning in a section that is sound.
+      const all = faults({ ...file, keys: [badKey] })
+      expect(all.includes(keyFault)).toBe(true)
+      expect(new Set(all.map((line) => line.split("  ")[0])).size).toBe(all.length)
+    }), { numRuns: 300 })
+  })
+})
+
 describe("faults", () => {
   const table: ReadonlyArray<readonly [name: string, file: Json, expected: ReadonlyArray<string>]> = [
     ["no mapping", ["a"], ["  the configuration must be a mapping of keys"]],
@@ -108,7 +198,9 @@ describe("faults", () => {
       "providers[0].credentials  Credentials of type \"authorized_user\" are not taken; the key file of a service account (type \"service_account\") is."
     ]],
     ["endpoint", vertex({ endpoints: { "a b": { dialect: "openai" }, c: { dialect: "opneai" }, d: { dialect: "openai", host: "x/y" } } }), [
-      "providers[0].endpoints.c.dialect  \"opneai\" is not known here; did you mean openai?"
+      "providers[0].endpoints.c.dialect  \"opneai\" is not known here; did you mean openai?",
+      "providers[0].endpoints.a b  is not an endpoint id: letters, digits and \"-\", at most 63",
+      "providers[0].endpoints.d.host  \"x/y\" is not a host name"
     ]],
     ["endpoint names and hosts (TH6)", vertex({ endpoints: { "a b": { dialect: "openai" }, d: { dialect: "openai", host: "x/y" } } }), [
       "providers[0].endpoints.a b  is not an endpoint id: letters, digits and \"-\", at most 63",
@@ -123,7 +215,8 @@ describe("faults", () => {
       "configs.fast.targts  unknown key; did you mean targets?",
       "configs.fast.strategy.mode  \"fallbak\" is not known here; did you mean fallback?",
       "configs.a b.retry.attempts  expected a whole number from 0 to 5",
-      "configs.none  expected a mapping of keys"
+      "configs.none  expected a mapping of keys",
+      "configs.a b  is not an id: letters, digits, \"_\", \".\" and \"-\", at most 64"
     ]],
     ["config that cannot work", { configs: { "a b": {}, fast: { strategy: { mode: "fallback" }, targets: [{ provider: "gogle" }, { override_params: { model: "@vrtex/x" } }] } } }, [
       "configs.a b  is not an id: letters, digits, \"_\", \".\" and \"-\", at most 64",
