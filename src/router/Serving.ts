@@ -119,7 +119,7 @@ export const serving = (services: ServingServices): Serving => {
   }
 }
 
-/** What the headers of the answer cannot be read off a single failure is added; a refusal before any call is left as it is. */
+/** Adds what the headers of an answer need and a single failure lacks; a refusal before any call stays as it is. */
 const endOf = (error: GatewayError, { calls, retries, target, targets }: AttemptState, plan: Plan, ask: CacheAsk | undefined): GatewayError => {
   const last = plan[target]?.target
   if (error._tag === "AllTargetsFailed") return error
