@@ -99,6 +99,18 @@ export class ProviderError extends Schema.TaggedError<ProviderError>()("Provider
   upstreamStatus: Schema.optionalKey(Schema.Number)
 }) {}
 
+/** The same error with every text it has through `shown`. */
+export const withTexts = ({ reason, slug, upstreamStatus }: ProviderError, shown: (text: string) => string): ProviderError => {
+  const { message, upstreamCode } = reason
+  const texts = {
+    message: shown(message),
+    ...(upstreamCode === undefined ? {} : { upstreamCode: shown(upstreamCode) }),
+    ...("param" in reason && reason.param !== undefined ? { param: shown(reason.param) } : {}),
+    ...("quotaId" in reason && reason.quotaId !== undefined ? { quotaId: shown(reason.quotaId) } : {})
+  }
+  return new ProviderError({ slug, reason: { ...reason, ...texts }, ...(upstreamStatus === undefined ? {} : { upstreamStatus }) })
+}
+
 /** Whether the same target may be tried again (`same`), only another one (`next`), or none (`never`). */
 export const retryOf = (reason: Reason): "same" | "next" | "never" => {
   switch (reason._tag) {

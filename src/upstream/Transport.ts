@@ -10,6 +10,7 @@ import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import { Agent, Client, type Dispatcher } from "undici"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
+import { type HiddenValue, redacted } from "../domain/redaction.ts"
 import { version } from "../domain/version.ts"
 import { type Call, CollectCall, StreamCall, toBytes, type Wire } from "./HttpCall.ts"
 import { type FaultKind, TransportFault } from "./TransportFault.ts"
@@ -180,6 +181,10 @@ const lookupOf = (addresses: ReadonlyArray<string>): LookupFunction => {
     if (first !== undefined) done(null, first.address, first.family)
   }
 }
+
+/** What must not be shown of the values a call was authorised with: the credentials without their scheme. */
+export const credentialsIn = (auth: AuthHeaders): ReadonlyArray<HiddenValue> =>
+  Object.values(auth).map((value) => ({ value: Redacted.value(value).replace(/^(Bearer|Basic)\s+/i, ""), put: redacted }))
 
 const userAgent = `model-gateway/${version}`
 

@@ -9,12 +9,13 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { Limits } from "../domain/Limits.ts"
-import { ProviderError, type Reason } from "../domain/ProviderError.ts"
+import { ProviderError, type Reason, withTexts } from "../domain/ProviderError.ts"
+import { type HiddenValue, Redaction } from "../domain/redaction.ts"
 import { isStreamFailed } from "../translate/Translator.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
 import type { Prepared } from "./Prepared.ts"
 import { retryAfterMillis } from "./retryAfter.ts"
-import { type AuthHeaders, Transport, type TransportRequest, type TransportResponse } from "./Transport.ts"
+import { type AuthHeaders, type CollectedResponse, credentialsIn, Transport, type TransportRequest, type TransportResponse } from "./Transport.ts"
 import { faultReason, type TransportFault } from "./TransportFault.ts"
 
 export type { AuthHeaders } from "./Transport.ts"
@@ -58,18 +59,20 @@ export class Upstream extends Context.Service<Upstream, {
         once: (prepared, auth, times) =>
           Effect.matchEffect(transport.collect(requestOf(prepared, auth, times), bounds), {
             onFailure: (fault) => Effect.fail(unanswered(prepared, fault)),
-            onSuccess: ({ status, headers, bytes }) => readAnswer(prepared, status, headers, bytes)
+            onSuccess: (response) => readAnswer(prepared, response, redactionOf(prepared, auth))
           }),
         open: (prepared, auth, times) =>
           Effect.matchEffect(transport.open(requestOf(prepared, auth, times)), {
             onFailure: (fault) => Effect.fail(unanswered(prepared, fault)),
-            onSuccess: (response) =>
-              Effect.onError(
+            onSuccess: (response) => {
+              const redaction = redactionOf(prepared, auth)
+              return Effect.onError(
                 response.status >= 200 && response.status < 300
-                  ? openChunks(prepared, response)
-                  : readFailure(prepared, response, errorBytes),
+                  ? openChunks(prepared, response, redaction)
+                  : readFailure(prepared, response, errorBytes, redaction),
                 () => response.close
               )
+            }
           })
       }
     })
@@ -92,20 +95,31 @@ const requestOf = (prepared: Prepared<unknown, unknown>, auth: AuthHeaders, time
 const unanswered = (prepared: Prepared<unknown, unknown>, fault: TransportFault): ProviderError =>
   new ProviderError({ slug: prepared.target.slug, reason: faultReason(fault.kind, "The upstream") })
 
-const readAnswer = <Out>(
-  prepared: Prepared<Out, unknown>,
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  bytes: Uint8Array
-): Effect.Effect<Out, ProviderError> => {
-  const result = prepared.reply(status, headers, bytes)
-  return Result.isSuccess(result) ? Effect.succeed(result.success) : failAdvised(result.failure, headers)
+/** What an error of this call must not quote: its credential, and where an operator's own host is (TH22). */
+const redactionOf = ({ url }: Prepared<unknown, unknown>, auth: AuthHeaders): Redaction =>
+  new Redaction(() => [...credentialsIn(auth), ...placesIn(url)])
+
+/** Host and port, and what stands before the version in the path. A name without a dot or a dash may be an ordinary word. */
+const placesIn = (url: string): ReadonlyArray<HiddenValue> => {
+  const { host, hostname, pathname } = new URL(url)
+  const base = /^(\/.*?)\/v\d\w*\//.exec(pathname)?.[1] ?? ""
+  return [host, /[.-]/.test(hostname) ? hostname : "", base].map((value) => ({ value, put: "[upstream]" }))
 }
 
-/** Fails with what the upstream's retry-after header advises, which wins over its body. */
-const failAdvised = (error: ProviderError, headers: Readonly<Record<string, string>>): Effect.Effect<never, ProviderError> =>
+const readAnswer = <Out>(
+  prepared: Prepared<Out, unknown>,
+  { bytes, headers, status }: CollectedResponse,
+  redaction: Redaction
+): Effect.Effect<Out, ProviderError> => {
+  const result = prepared.reply(status, headers, bytes, redaction)
+  return Result.isSuccess(result) ? Effect.succeed(result.success) : failAdvised(result.failure, headers, redaction)
+}
+
+/** Fails with what the upstream's retry-after header advises, which wins over its body. A provider may have quoted what it must not. */
+const failAdvised = (quoting: ProviderError, headers: Readonly<Record<string, string>>, redaction: Redaction): Effect.Effect<never, ProviderError> =>
   Effect.clockWith((clock) => {
     const millis = retryAfterMillis(headers, clock.currentTimeMillisUnsafe())
+    const error = withTexts(quoting, (text) => redaction.text(text))
     const { slug, reason, upstreamStatus } = error
     if (millis === undefined || !takesAdvice(reason)) return Effect.fail(error)
     return Effect.fail(
@@ -124,7 +138,8 @@ const takesAdvice = (reason: Reason): reason is Extract<Reason, { readonly retry
 const readFailure = (
   prepared: Prepared<unknown, unknown>,
   { status, headers, body, close }: TransportResponse,
-  errorBytes: number
+  errorBytes: number,
+  redaction: Redaction
 ): Effect.Effect<never, ProviderError> => {
   const reads: Array<Uint8Array> = []
   let size = 0
@@ -139,8 +154,8 @@ const readFailure = (
     }
   })
   return Effect.flatMap(Effect.suspend(() => collect), () => {
-    const result = prepared.reply(status, headers, Buffer.concat(reads))
-    return failAdvised(Result.isFailure(result) ? result.failure : unexpected(prepared, status), headers)
+    const result = prepared.reply(status, headers, Buffer.concat(reads), redaction)
+    return failAdvised(Result.isFailure(result) ? result.failure : unexpected(prepared, status), headers, redaction)
   })
 }
 
@@ -158,14 +173,15 @@ const isSome = <Chunk>(chunks: ReadonlyArray<Chunk>): chunks is Chunks<Chunk> =>
 /** Pulls until the first chunk exists, then is the stream that begins with it. */
 const openChunks = <Chunk>(
   prepared: Prepared<unknown, Chunk>,
-  response: TransportResponse
+  response: TransportResponse,
+  redaction: Redaction
 ): Effect.Effect<Opened<Chunk>, ProviderError> => {
-  const { pull, putBack, usage } = chunkPull(prepared, response)
+  const { pull, putBack, usage } = chunkPull(prepared, response, redaction)
   return Effect.matchEffect(pull, {
     onFailure: (error): Effect.Effect<never, ProviderError> =>
       Cause.isDone(error)
         ? Effect.fail(badStream(prepared, "empty", "The upstream's stream ended before it began."))
-        : failAdvised(error, response.headers),
+        : failAdvised(error, response.headers, redaction),
     onSuccess: (chunks) => {
       putBack(chunks)
       return Effect.succeed({ chunks: Stream.fromPull(Effect.succeed(pull)), usage })
@@ -181,9 +197,9 @@ interface ChunkPull<Chunk> {
 }
 
 /** The single stage: all bytes of a read go through the machine, all its chunks come out as one array. */
-const chunkPull = <Chunk>(prepared: Prepared<unknown, Chunk>, response: TransportResponse): ChunkPull<Chunk> => {
+const chunkPull = <Chunk>(prepared: Prepared<unknown, Chunk>, response: TransportResponse, redaction: Redaction): ChunkPull<Chunk> => {
   let held: Chunks<Chunk> | undefined
-  let current = prepared.chunks(response.headers)
+  let current = prepared.chunks(response.headers, redaction)
   let begun = false
   let end: Pull.Pull<never, ProviderError> | undefined
 
@@ -196,7 +212,8 @@ const chunkPull = <Chunk>(prepared: Prepared<unknown, Chunk>, response: Transpor
     for (const output of outputs) {
       if (end !== undefined) return
       if (isStreamFailed(output)) {
-        end = Effect.fail(new ProviderError({ slug: prepared.target.slug, reason: output.reason, upstreamStatus: response.status }))
+        const error = new ProviderError({ slug: prepared.target.slug, reason: output.reason, upstreamStatus: response.status })
+        end = Effect.fail(withTexts(error, (text) => redaction.text(text)))
       } else into.push(output)
     }
   }
