@@ -14,7 +14,7 @@ export const redacted = "[redacted]"
 const leastLetters = 6
 
 /** Letters that no encoding changes. */
-const unreserved = /[\w.~-]/
+const unreserved = /[\w.-]/
 
 const inAnyCase = (digits: string): string => digits.replace(/[a-f]/gi, (digit) => `[${digit.toLowerCase()}${digit.toUpperCase()}]`)
 
