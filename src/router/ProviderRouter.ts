@@ -9,6 +9,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { Catalog } from "../catalog/Catalog.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
+import type { GatewayKey } from "../domain/GatewayKey.ts"
 import type { Json } from "../domain/json.ts"
 import { Limits } from "../domain/Limits.ts"
 import { parseFamily } from "../domain/ModelRef.ts"
@@ -160,7 +161,7 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
         explain: (operation, request, context) =>
           Effect.map(
             prepared({ operation, request, context, stream: "stream" in request && request.stream === true }),
-            ({ account, prepared }) => explained(account, prepared)
+            ({ account, prepared }) => explained(account, prepared, context.key)
           )
       }
     })
@@ -203,16 +204,26 @@ const servedBy = (prepared: Prepared<unknown, unknown>, retryCount: number, cach
   ignored: prepared.ignored
 })
 
-const explained = (account: ProviderAccount, prepared: Prepared<unknown, unknown>): Explained => ({
+const explained = (account: ProviderAccount, prepared: Prepared<unknown, unknown>, key: GatewayKey): Explained => ({
   object: "dry_run",
   provider: account.slug,
   target_index: prepared.target.optionIndex,
   method: prepared.method,
-  url: prepared.url,
+  url: key.scopes.includes("admin") ? prepared.url : publicUrl(account, prepared.url),
   headers: { ...prepared.headers, ...redactedAuth(account) },
   body: prepared.body,
   ignored_params: prepared.ignored
 })
+
+/** A reserved name (RFC 6761) in the place of a host that an operator has set. */
+const neutralOrigin = "https://upstream.invalid"
+
+/** The URL without the hosts an operator has set: a key that only calls models is not shown them (TH22). */
+const publicUrl = ({ baseUrl, endpoints }: ProviderAccount, url: string): string => {
+  const hosts = Object.values(endpoints).flatMap(({ host }) => host === undefined ? [] : [`https://${host}`])
+  const set = [...(baseUrl === undefined ? [] : [baseUrl.replace(/\/+$/, "")]), ...hosts].find((base) => url.startsWith(`${base}/`))
+  return set === undefined ? url : neutralOrigin + url.slice(set.length)
+}
 
 const redactedAuth = (account: ProviderAccount): Readonly<Record<string, string>> => {
   if (account.credentials === undefined) return {}

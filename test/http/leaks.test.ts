@@ -14,6 +14,7 @@ const storedToken = "stored.tok/en+2="
 const exchanged = "exchanged/tok~en+3=="
 const callers = "callers/tok+en=4&5"
 
+const adminKey = "mgk_operator0000000000000000000000000000"
 const baseUrl = "http://llm-proxy.corp.example:8443/internal/llm"
 const tokenUrl = "http://sts.corp.example:9443/token"
 const key: Credentials = {
@@ -41,7 +42,17 @@ const { dispose, handler } = HttpApi.webHandler(
       providerAccount({ slug: "api-key", kind: "google", baseUrl, credentials: { _tag: "ApiKey", key: Redacted.make(stored) } }),
       providerAccount({ slug: "token", ...vertex, credentials: { _tag: "AccessToken", token: Redacted.make(storedToken) } }),
       providerAccount({ slug: "exchange", ...vertex, credentials: key }),
-      providerAccount({ slug: "bare", ...vertex })
+      providerAccount({ slug: "bare", ...vertex }),
+      providerAccount({
+        ...vertex,
+        slug: "public",
+        baseUrl: undefined,
+        endpoints: { "21": { dialect: "openai", host: "21.us-central1-99.prediction.vertexai.goog", model: undefined } }
+      })
+    ],
+    keys: [
+      { name: "tenant", key: Redacted.make(gatewayKey), providers: undefined, models: undefined },
+      { name: "operator", key: Redacted.make(adminKey), providers: undefined, models: undefined, scopes: ["inference", "admin"] }
     ]
   })).pipe(
     Layer.provide(Transport.layerTest(({ auth, body, url }) => {
@@ -86,8 +97,8 @@ const routes: ReadonlyArray<readonly [path: string, body: (slug: string) => obje
 const vertexRoutes: typeof routes = [
   ...routes,
   ["/v1/chat/completions", (slug) => ({ model: `@${slug}/anthropic.claude-sonnet-4-5`, messages })],
-  ["/v1/chat/completions", (slug) => ({ model: `@${slug}/endpoints/11`, messages })],
-  ["/v1/chat/completions", (slug) => ({ model: `@${slug}/endpoints/12`, messages })],
+  ["/v1/chat/completions", (slug) => ({ model: `@${slug}/endpoints.11`, messages })],
+  ["/v1/chat/completions", (slug) => ({ model: `@${slug}/endpoints.12`, messages })],
   ["/v1/messages", (slug) => ({ model: `@${slug}/anthropic.claude-sonnet-4-5`, max_tokens: 5, messages })],
   ["/v1/messages/count_tokens", (slug) => ({ model: `@${slug}/anthropic.claude-sonnet-4-5`, messages })]
 ]
@@ -176,7 +187,7 @@ describe("streams", () => {
   const started = event({ type: "message_start", message: { id: "m", type: "message", role: "assistant", content: [], model: "c", usage: { input_tokens: 1, output_tokens: 1 } } }, "message_start")
   const chats: ReadonlyArray<readonly [model: string, begun: string, name: string]> = [
     ["gemini-2.5-flash", gemini, ""],
-    ["endpoints/11", openAi, ""],
+    ["endpoints.11", openAi, ""],
     ["anthropic.claude-sonnet-4-5", started, "error"]
   ]
   const stream = { "content-type": "text/event-stream" }
@@ -230,6 +241,34 @@ describe("streams", () => {
     const written = event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: exchanged } }, "content_block_delta")
     const end = event({ type: "message_stop" }, "message_stop")
     expect(await passed(started, written, end)).toBe(started + written + end)
+  })
+})
+
+describe("a dry run", () => {
+  const place = "/v1/projects/test-project/locations/us-central1"
+  const urls = async (key: string) => {
+    const shown: Array<string> = []
+    for (const model of ["@api-key/gemini-2.5-flash", "@bare/endpoints.11", "@public/endpoints.21", "@public/gemini-2.5-flash"]) {
+      const answer = await post("/v1/chat/completions", { model, messages }, { "x-gateway-api-key": key, "x-gateway-dry-run": "true" })
+      shown.push(JSON.parse(answer.text).url)
+    }
+    return shown
+  }
+  it("shows a tenant the path below base_url and an endpoint's host, and Google's own hosts (TH22)", async () => {
+    expect(await urls(gatewayKey)).toEqual([
+      "https://upstream.invalid/v1beta/models/gemini-2.5-flash:generateContent",
+      `https://upstream.invalid${place}/endpoints/11/chat/completions`,
+      `https://upstream.invalid${place}/endpoints/21/chat/completions`,
+      `https://us-central1-aiplatform.googleapis.com${place}/publishers/google/models/gemini-2.5-flash:generateContent`
+    ])
+  })
+  it("shows a key with the scope admin where the call goes", async () => {
+    expect(await urls(adminKey)).toEqual([
+      `${baseUrl}/v1beta/models/gemini-2.5-flash:generateContent`,
+      `${baseUrl}${place}/endpoints/11/chat/completions`,
+      `https://21.us-central1-99.prediction.vertexai.goog${place}/endpoints/21/chat/completions`,
+      `https://us-central1-aiplatform.googleapis.com${place}/publishers/google/models/gemini-2.5-flash:generateContent`
+    ])
   })
 })
 
