@@ -53,7 +53,7 @@ const telemetry = Schema.Struct({
     Schema.Boolean.annotate({ description: "true: upstreams get the traceparent of a request; they get none unless set." })
   ),
   key_label: Schema.optionalKey(
-    Schema.Boolean.annotate({ description: "true: requests, tokens and costs are counted by gateway key as well." })
+    Schema.Boolean.annotate({ description: "true: requests, tokens, costs and what is left of budgets are shown by gateway key." })
   )
 })
 
