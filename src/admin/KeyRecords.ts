@@ -54,7 +54,7 @@ const limitsOf = ({ budget, expiresMillis, rateLimit }: KeySetting): Pick<Writte
 })
 
 const shownDeclared = (setting: KeySetting): Key => {
-  const { config, key, metadata, models, name, providers, scopes } = setting
+  const { config, key, metadata, metadataLocked, models, name, providers, scopes } = setting
   const prefix = keyPrefix(key)
   return {
     object: "key",
@@ -66,6 +66,7 @@ const shownDeclared = (setting: KeySetting): Key => {
     ...limitsOf(setting),
     ...(config === undefined ? {} : { config }),
     ...(metadata === undefined ? {} : { metadata }),
+    ...(metadataLocked === undefined ? {} : { metadata_locked: metadataLocked }),
     ...(prefix === undefined ? {} : { prefix }),
     source: "file",
     managed: "file"

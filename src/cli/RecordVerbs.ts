@@ -47,6 +47,11 @@ const keyFlags = {
     Flag.withDescription("name=value that its requests carry"),
     Flag.optional,
     Flag.map(Option.match({ onNone: (): Part => ({}), onSome: (value): Part => ({ metadata: value }) }))
+  ),
+  metadataLocked: Flag.Boolean("metadata-locked").pipe(
+    Flag.withDescription("Requests and configs cannot give that metadata other values"),
+    Flag.withDefault(false),
+    Flag.map((isGiven): Part => isGiven ? { metadata_locked: true } : {})
   )
 }
 

@@ -33,6 +33,8 @@ export interface GatewayKey {
   readonly expiresMillis?: number | undefined
   /** What requests of this key carry besides their own metadata. */
   readonly metadata?: Readonly<Record<string, string>> | undefined
+  /** True: neither a request nor a config gives these members of metadata another value. */
+  readonly metadataLocked?: boolean | undefined
 }
 
 /** The period of a budget that a moment of UTC is in: a day as `2027-01-31`, a month as `2027-01`. */

@@ -137,7 +137,10 @@ const keyFields = {
     usd: dollars(mostBudget).annotate({ description: "US dollars, to the millionth." }),
     per: Schema.Literals(["day", "month"]).annotate({ description: "Of UTC." })
   }).annotate({ description: "Most that it may spend." })),
-  metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.String).annotate({ description: "What requests of this key carry besides their own metadata." }))
+  metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.String).annotate({ description: "What requests of this key carry besides their own metadata." })),
+  metadata_locked: Schema.optionalKey(
+    Schema.Boolean.annotate({ description: "true: neither a request nor a config gives the key's metadata other values; other names may be added." })
+  )
 }
 
 const key = Schema.Struct({

@@ -19,7 +19,7 @@ export const readKey = (
   known: { readonly slugs: ReadonlyArray<string>; readonly configs: ReadonlyArray<string> },
   at: FaultPath = []
 ): { readonly key: GatewayKey; readonly faults: ReadonlyArray<Fault> } => {
-  const { budget, config, expires_at: expires, metadata, models, name, providers, rate_limit: limit, scopes = inference } = written
+  const { budget, config, expires_at: expires, metadata, metadata_locked: metadataLocked, models, name, providers, rate_limit: limit, scopes = inference } = written
   const expiresMillis = expires === undefined ? undefined : momentMillis(expires)
   return {
     key: {
@@ -33,9 +33,11 @@ export const readKey = (
       budget: budget === undefined ? undefined : { micros: microsOf(budget.usd), per: budget.per },
       // An end nobody can read is no reason to be served for good.
       expiresMillis: expires === undefined ? undefined : expiresMillis ?? 0,
-      metadata
+      metadata,
+      metadataLocked
     },
     faults: [
+      ...(metadataLocked === true && metadata === undefined ? [faultAt([...at, "metadata_locked"], "locks nothing: the key has no metadata")] : []),
       ...(expires === undefined || expiresMillis !== undefined
         ? []
         : [faultAt([...at, "expires_at"], `${shown(expires)} is not a moment such as 2027-01-31T12:00:00Z`)]),

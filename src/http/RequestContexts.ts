@@ -157,7 +157,7 @@ export const requestContext = ({ arrival, catalog, configs, key }: {
     strict: strict.success,
     dryRun: dryRun.success,
     unsupported: unsupportedParams.success,
-    metadata: labels.success,
+    metadata: key.metadataLocked === true ? { ...labels.success, ...key.metadata } : labels.success,
     betas: flags.success,
     cache: wish.success,
     idSeed: arrival.freshId,

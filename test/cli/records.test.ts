@@ -32,7 +32,7 @@ const store = { source: "store", created_at: expect.any(String), updated_at: exp
 
 describe("keys", () => {
   it("are made once, listed without their text, changed, given another text and revoked", async () => {
-    const made = await run(["keys", "create", "--name", "ci", "--provider", "google", "--model", "gemini-*", "--requests-per-minute", "600", "--budget-usd", "50", "--budget-per", "month", "--metadata", "team=a"])
+    const made = await run(["keys", "create", "--name", "ci", "--provider", "google", "--model", "gemini-*", "--requests-per-minute", "600", "--budget-usd", "50", "--budget-per", "month", "--metadata", "team=a", "--metadata-locked"])
     const [, id = ""] = /^made key (key_\w+), version 1; its text is told this once\n$/.exec(made.err) ?? []
     expect([made.code, /^mgk_[A-Za-z0-9]{43}\n$/.test(made.out), id === ""]).toEqual([0, true, false])
     const key = {
@@ -44,6 +44,7 @@ describe("keys", () => {
       rate_limit: { requests_per_minute: 600 },
       budget: { usd: 50, per: "month" },
       metadata: { team: "a" },
+      metadata_locked: true,
       prefix: made.out.slice(0, 8),
       version: 1,
       ...store
@@ -61,10 +62,10 @@ describe("keys", () => {
   })
 
   it("every fault of what was written is a line, exit 2", async () => {
-    expect(await run(["keys", "create", "--name", "ci", "--provider", "gogle", "--expires-at", "soon"])).toEqual({
+    expect(await run(["keys", "create", "--name", "ci", "--provider", "gogle", "--expires-at", "soon", "--metadata-locked"])).toEqual({
       code: 2,
       out: "",
-      err: "expires_at  \"soon\" is not a moment such as 2027-01-31T12:00:00Z\nproviders[0]  \"gogle\" is no provider of this configuration; did you mean google?\n"
+      err: "metadata_locked  locks nothing: the key has no metadata\nexpires_at  \"soon\" is not a moment such as 2027-01-31T12:00:00Z\nproviders[0]  \"gogle\" is no provider of this configuration; did you mean google?\n"
     })
   })
 })
