@@ -3,7 +3,7 @@
 import * as Result from "effect/Result"
 import { isJsonObject, parseJsonText } from "../domain/json.ts"
 import type { Reason } from "../domain/ProviderError.ts"
-import { publicText } from "../domain/publicText.ts"
+import { upstreamText } from "../domain/upstreamText.ts"
 import { noRedaction, type Redaction } from "../domain/redaction.ts"
 
 export interface AccessToken {
@@ -41,8 +41,8 @@ export const readTokenReply = (reply: TokenReply): Result.Result<AccessToken, Re
   if (status >= 300 && status < 400) {
     return Result.fail({ _tag: "BadReply", kind: "redirect", message: `${subject} answered with a redirect, which is never followed.` })
   }
-  const code = typeof json["error"] === "string" ? publicText(redaction.text(json["error"]), 64) : undefined
-  const told = typeof json["error_description"] === "string" ? publicText(redaction.text(json["error_description"]), 512) : undefined
+  const code = typeof json["error"] === "string" ? upstreamText(redaction.text(json["error"]), 64) : undefined
+  const told = typeof json["error_description"] === "string" ? upstreamText(redaction.text(json["error_description"]), 512) : undefined
   const words = [code, told].filter((part) => part !== undefined && part !== "").join(": ")
   if (status === 400 || status === 401 || status === 403) {
     return Result.fail({

@@ -4,6 +4,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Settings } from "../domain/Settings.ts"
+import { visibleLines } from "../domain/printable.ts"
 import { credentialName, describeAccount } from "./describeAccount.ts"
 import { describePrompt } from "./describePrompt.ts"
 import { type Failure, usage } from "./Failure.ts"
@@ -48,9 +49,9 @@ const shape = (file: string | undefined, { accounts, configs = {}, keys, prompts
 export const check = Effect.fn("Cli.check")(function*({ config, json }: CheckOptions): Effect.fn.Return<void, Failure> {
   const { outcome } = yield* readConfiguration({ config, flags: {} })
   if (Result.isFailure(outcome)) {
-    if (json) yield* Console.log(JSON.stringify({ ok: false, faults: outcome.failure.split("\n") }, null, 2))
+    if (json) yield* Console.log(visibleLines(JSON.stringify({ ok: false, faults: outcome.failure.split("\n") }, null, 2)))
     return yield* usage(json ? "" : outcome.failure)
   }
   const { file, settings } = outcome.success
-  yield* Console.log(json ? JSON.stringify(shape(file, settings), null, 2) : words(outcome.success).join("\n"))
+  yield* Console.log(visibleLines(json ? JSON.stringify(shape(file, settings), null, 2) : words(outcome.success).join("\n")))
 })

@@ -5,6 +5,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { isJsonObject, type JsonObject, parseJsonText } from "../domain/json.ts"
+import { visibleLines } from "../domain/printable.ts"
 import * as Result from "effect/Result"
 import { Gateway } from "../Gateway.ts"
 import { HttpApi } from "../http/HttpApi.ts"
@@ -56,5 +57,5 @@ export const explain = Effect.fn("Cli.explain")(function*(options: ExplainOption
   const json = Result.getOrUndefined(parseJsonText(answer.body))
   if (!isJsonObject(json)) return yield* failed("the request could not be explained")
   if (answer.status !== 200) return yield* failed(errorText(json))
-  yield* Console.log(JSON.stringify(json, null, 2))
+  yield* Console.log(visibleLines(JSON.stringify(json, null, 2)))
 })

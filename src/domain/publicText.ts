@@ -22,10 +22,7 @@ const secrets: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b[\w.+-]+@[\w-]+(\.[\w-]+)+/g, hidden],
   [/\b([\w-]+\.)+(googleapis\.com|google\.internal|goog)(:\d+)?(\/[^\s"'<>]*)?/gi, "[upstream]"],
   [/\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b/g, "[upstream]"],
-  [/\blocalhost(:\d+)?\b/gi, "[upstream]"],
-  [/\b[\w-]{1,63}(\.[\w-]{1,63}){0,8}\.(cluster|corp|home\.arpa|internal|intranet|lan|local|localdomain|svc)\b(:\d+)?/gi, "[upstream]"],
-  [/\b[\w-]{1,63}(\.[\w-]{1,63}){0,8}\.[a-z][\w-]{0,62}:\d{2,5}\b/gi, "[upstream]"],
-  [/(?<![\w.:/-])\/(app|data|etc|home|mnt|opt|proc|root|run|srv|tmp|usr|var|workspace)\/[^\s"'<>:]{1,1024}/g, "[path]"]
+  [/\blocalhost(:\d+)?\b/gi, "[upstream]"]
 ]
 
 /** Text of an upstream fit to be shown, at most so many bytes of it; longer text is cut before it is searched. */

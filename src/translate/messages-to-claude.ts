@@ -5,7 +5,7 @@ import { type TopLevelEdits, editTopLevel } from "../domain/editTopLevel.ts"
 import { BodyInvalid } from "../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../domain/json.ts"
 import type { Reason } from "../domain/ProviderError.ts"
-import { publicText } from "../domain/publicText.ts"
+import { upstreamText } from "../domain/upstreamText.ts"
 import type { Redaction } from "../domain/redaction.ts"
 import { vertexVersion } from "../wire/anthropic/Messages.ts"
 import { noFrames, readFrame, restOf, type WholeFrame, type WholeFrameState, wholeFrames } from "../wire/wholeFrames.ts"
@@ -150,7 +150,7 @@ export const messageStream = (
 const shownError = ({ bytes }: WholeFrame, redaction: Redaction): Uint8Array | undefined => {
   const data = readFrame(bytes)?.data ?? decoder.decode(bytes)
   const event = jsonOf(data)
-  const shown = isJsonObject(event) ? JSON.stringify(publicError(event, redaction)) : publicText(redaction.text(data))
+  const shown = isJsonObject(event) ? JSON.stringify(publicError(event, redaction)) : upstreamText(redaction.text(data))
   return shown === (isJsonObject(event) ? JSON.stringify(event) : data) ? undefined : encoder.encode(`event: error\ndata: ${shown}\n\n`)
 }
 
@@ -160,7 +160,7 @@ const publicError = (event: JsonObject, redaction: Redaction): Json => {
   const error = isJsonObject(shown) ? shown["error"] : undefined
   const message = isJsonObject(error) ? error["message"] : undefined
   return isJsonObject(shown) && isJsonObject(error) && typeof message === "string"
-    ? { ...shown, error: { ...error, message: publicText(message) } }
+    ? { ...shown, error: { ...error, message: upstreamText(message) } }
     : shown
 }
 

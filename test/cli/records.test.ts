@@ -61,6 +61,25 @@ describe("keys", () => {
     expect(await run(["keys", "rotate-secret"])).toMatchObject({ code: 0, err: "" })
   })
 
+  it("with control characters and marks of direction in their names are shown by escapes, in a list, one by one and as JSON", async () => {
+    const name = "a\u001b[2J\u001b]0;x\u0007\nkey_1\u009b31m\u202e\u2066z\u200b"
+    const escaped = "a\\u001b[2J\\u001b]0;x\\u0007\\u000akey_1\\u009b31m\\u202e\\u2066z\\u200b"
+    const made = await run(["keys", "create", "--name", name, "--metadata", `x=${name}`])
+    const [, id = ""] = /^made key (key_\w+)/.exec(made.err) ?? []
+    const row = (await run(["keys", "list"])).out.split("\n").find((line) => line.startsWith(id))
+    expect(row?.split(/ {2,}/)).toEqual([id, escaped, made.out.slice(0, 8), "-", "-", "-", "active", "store"])
+    const { out } = await run(["keys", "get", id])
+    expect(out.split("\n").find((line) => line.startsWith("name"))?.split(/ {2,}/)).toEqual(["name", escaped])
+    const shown = await run(["keys", "get", id, "--json"])
+    // oxlint-disable-next-line no-control-regex
+    expect([/[\p{Cf}\u2028\u2029\u0000-\u0009\u000b-\u001f\u007f-\u009f]/u.test(out + shown.out), JSON.parse(shown.out).name, JSON.parse(shown.out).metadata]).toEqual([
+      false,
+      name,
+      { x: name }
+    ])
+    await run(["keys", "revoke", id])
+  })
+
   it("every fault of what was written is a line, exit 2", async () => {
     expect(await run(["keys", "create", "--name", "ci", "--provider", "gogle", "--expires-at", "soon", "--metadata-locked"])).toEqual({
       code: 2,
