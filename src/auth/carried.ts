@@ -32,7 +32,8 @@ const carriedFor = (
 /** The account as this request uses it: what it carries wins over what the slug stores. */
 export const withCarried = (
   account: ProviderAccount,
-  carried: CarriedCredentials
+  carried: CarriedCredentials,
+  keyId: string
 ): Result.Result<ProviderAccount, BodyInvalid> => {
   const read = carriedFor(account, carried)
   if (Result.isFailure(read)) return Result.fail(read.failure)
@@ -43,7 +44,7 @@ export const withCarried = (
     projectId: carried.vertexProjectId ?? account.projectId,
     region: carried.vertexRegion ?? account.region
   }
-  return Result.succeed(credentials === undefined ? placed : { ...placed, credentials, origin: "caller" })
+  return Result.succeed(credentials === undefined ? placed : { ...placed, credentials, origin: "caller", carriedBy: keyId })
 }
 
 /** Refuses an account that has nothing to send, and says what would do. A provider that is not ours may need nothing. */

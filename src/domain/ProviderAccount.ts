@@ -50,6 +50,8 @@ export interface ProviderAccount {
   readonly credentials: Credentials | undefined
   /** Who the credential belongs to; decides how a refusal is told. */
   readonly origin: "caller" | "stored"
+  /** The gateway key whose request brought the credential. */
+  readonly carriedBy?: string
   readonly endpoints: Readonly<Record<string, EndpointFacts>>
   readonly models: ReadonlyArray<string> | undefined
   readonly apiVersion: string | undefined

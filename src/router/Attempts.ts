@@ -52,7 +52,7 @@ export const preparing = ({ limits, memory, providers }: AttemptServices, fetch:
   { account: stored, carried, modelId, target }: Planned
 ): Effect.Effect<Attempt<Op>, GatewayError> => {
   const { context, operation, request: asked, stream } = asking
-  const account = withCarried(stored, carried)
+  const account = withCarried(stored, carried, context.key.id)
   if (Result.isFailure(account)) return Effect.fail(account.failure)
   const { kind } = account.success
   const laid = target === undefined ? Result.succeed(asked) : overridden(operation, asked, target, kind, limits)

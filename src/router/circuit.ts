@@ -19,7 +19,7 @@ export const circuitOf = ({ account, carried, modelId, target }: Planned, key: G
   if (target?.circuit === undefined) return undefined
   const own = target.credentials === undefined ? "" : renderPath(target.at) || "own"
   const parts = [key.id, account.slug, carried.vertexRegion ?? account.region ?? "", modelId, own, target.circuit.id]
-  return { name: JSON.stringify(parts), slug: account.slug, modelId, rule: target.circuit }
+  return { name: JSON.stringify(parts), owner: key.id, slug: account.slug, modelId, rule: target.circuit }
 }
 
 const leastFailing = 500
