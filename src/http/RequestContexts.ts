@@ -215,7 +215,7 @@ const configOf = (
   const text = configText(headers, key)
   if (text === undefined) return noConfig
   if (text.startsWith("{")) {
-    return Result.mapError(configs.read(text), ({ message, path }) =>
+    return Result.mapError(configs.read(text, key.id), ({ message, path }) =>
       new BodyInvalid({ code: "invalid_config", param: known.config.name, message: sentence(`${known.config.name}: ${path === "" ? "the config" : path} ${message}`) }))
   }
   const config = configs.find(text)
