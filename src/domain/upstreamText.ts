@@ -6,7 +6,7 @@ import { publicText } from "./publicText.ts"
 const places: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b[\w-]{1,63}(\.[\w-]{1,63}){0,8}\.(cluster|corp|home\.arpa|internal|intranet|lan|local|localdomain|svc)\b(:\d+)?/gi, "[upstream]"],
   [/\b[\w-]{1,63}(\.[\w-]{1,63}){0,8}\.[a-z][\w-]{0,62}:\d{2,5}\b/gi, "[upstream]"],
-  [/(?<![\w.:/-])\/(app|data|etc|home|mnt|opt|proc|root|run|srv|tmp|usr|var|workspace)\/[^\s"'<>:]{1,1024}/g, "[path]"]
+  [/(?<![\w.:/-])\/(app|etc|home|mnt|opt|proc|root|run|srv|tmp|usr|var)\/[^\s"'<>:]{1,1024}/g, "[path]"]
 ]
 
 /** At most so many bytes of it; four times as many letters are searched. */

@@ -50,7 +50,8 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
     ["Other entries would stop working by the change", new RecordRefused({ ...text, code: "in_use" })],
     ["The key is revoked, and changes no more", new RecordRefused({ ...text, code: "key_revoked" })],
     ["It is the last key with the scope `admin`", new RecordRefused({ ...text, code: "last_admin_key" })],
-    ["What is stored of the entry cannot be read", new RecordRefused({ ...text, code: "record_unreadable" })]
+    ["What is stored of the entry cannot be read", new RecordRefused({ ...text, code: "record_unreadable" })],
+    ["Several keys sent the `x-request-id` that is looked up", new RecordRefused({ ...text, code: "request_id_ambiguous" })]
   ],
   RecordChanged: [["The entry has changed since the version in `If-Match`", new RecordChanged({ version: 1 })]],
   ContentTypeUnsupported: [
