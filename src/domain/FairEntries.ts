@@ -1,4 +1,4 @@
-// Entries of many owners within one bound: the owner who holds the most makes room, so that no owner drives out the others.
+// Entries of many owners within one bound: the owner that holds the most makes room, so that no owner drives out the others.
 // It must not know what an entry is, or any clock.
 
 interface Held<A> {
@@ -19,7 +19,7 @@ export class FairEntries<A> {
   private readonly entries = new Map<string, Held<A>>()
   private readonly owners = new Map<string, Holding>()
   private weight = 0
-  /** An owner who was found to hold the most; held on to while it holds more than its share. */
+  /** The owner that was last found to hold the most; it stays while it holds more than its share. */
   private heaviest = ""
 
   /** Without a bound on weight, entries have none. */
@@ -44,7 +44,7 @@ export class FairEntries<A> {
     return this.entries.size < this.most || this.share(this.owners.get(owner)) * others < 1
   }
 
-  /** Puts the entry in as the latest. What is too much leaves: the oldest entries of the owner who holds the most. */
+  /** Puts the entry in as the latest. What is too much leaves: the oldest entries of the owner that holds the most. */
   set(owner: string, name: string, value: A, weight = 0): void {
     this.delete(name)
     this.entries.set(name, { owner, value, weight })

@@ -42,5 +42,5 @@ export interface RequestRow {
   readonly errorCode: string | undefined
 }
 
-/** The one id that tells it from all others. */
+/** The id that no other request has. */
 export const ownIdOf = ({ id, requestId }: RequestRow): string => id ?? requestId

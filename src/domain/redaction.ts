@@ -1,5 +1,5 @@
 // Takes known values, such as the credential of a call, out of foreign text, in each spelling an error may repeat them in.
-// It must not know whose values they are, or who reads the text.
+// It must not know where the values come from, or where the text goes.
 import { isJsonObject, type Json } from "./json.ts"
 
 /** A value that must not be shown, and what is shown in its place. */

@@ -20,7 +20,7 @@ export class ResponseCache extends Context.Service<ResponseCache, {
   /** Texts beyond this length are not worth writing. */
   readonly longest: number
 }>()("gateway/memory/ResponseCache") {
-  /** In this process: of the owner who has the most, the entry that was used longest ago leaves first. */
+  /** In this process: of the owner that has the most, the entry that was used longest ago leaves first. */
   static readonly layerMemory: Layer.Layer<ResponseCache> = Layer.effect(ResponseCache, Effect.map(Limits, make))
 
   /** In this process and in Redis, whose word counts while it is there: an answer made anew by one is the answer of all. */

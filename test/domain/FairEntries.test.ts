@@ -1,4 +1,4 @@
-// Entries of several owners within one bound: who makes room, and for whom.
+// Entries of several owners within one bound: which owner makes room, and for which.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { FairEntries } from "../../src/domain/FairEntries.ts"
