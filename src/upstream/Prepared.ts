@@ -142,10 +142,10 @@ const throughFailure = <Chunk>(inner: Machine<Json, Chunk | StreamFailed>, redac
     const at = inputs.findIndex(isFailure)
     const some = events(at < 0 ? inputs : inputs.slice(0, at))
     const [next, out] = inner.steps(some)
-    const failure = inputs[at]
-    if (isFailure(failure)) return [{ ...ended, usage: () => next.usage() }, [...out, failure]]
     const last = out.at(-1)
-    return [throughFailure(next, redaction), isStreamFailed(last) ? [...out.slice(0, -1), failedAgain(inner, some, redaction, last)] : out]
+    const shown = isStreamFailed(last) ? [...out.slice(0, -1), failedAgain(inner, some, redaction, last)] : out
+    const failure = inputs[at]
+    return isFailure(failure) ? [{ ...ended, usage: () => next.usage() }, [...shown, failure]] : [throughFailure(next, redaction), shown]
   },
   halt: () => inner.halt(),
   usage: () => inner.usage()
