@@ -42,7 +42,7 @@ const shownStored = (record: StoredRecord): Result.Result<Key, string> =>
   })
 
 /** Numbers and moments of a declared key in the words they were written in. */
-const limitsOf = ({ budget, expiresMillis, rateLimit }: KeySetting): Pick<WrittenKey, "budget" | "expires_at" | "rate_limit"> => ({
+const limitsOf = ({ budget, concurrency, expiresMillis, rateLimit }: KeySetting): Pick<WrittenKey, "budget" | "concurrency" | "expires_at" | "rate_limit"> => ({
   ...(rateLimit === undefined ? {} : {
     rate_limit: {
       ...(rateLimit.requestsPerMinute === undefined ? {} : { requests_per_minute: rateLimit.requestsPerMinute }),
@@ -50,6 +50,7 @@ const limitsOf = ({ budget, expiresMillis, rateLimit }: KeySetting): Pick<Writte
     }
   }),
   ...(budget === undefined ? {} : { budget: { usd: dollarsOf(budget.micros), per: budget.per } }),
+  ...(concurrency === undefined ? {} : { concurrency }),
   ...(expiresMillis === undefined ? {} : { expires_at: momentOf(expiresMillis) })
 })
 

@@ -41,6 +41,7 @@ const keyFlags = {
   expires: text("expires-at", "Moment from which it is refused, as 2027-01-31T12:00:00Z"),
   requests: part(Flag.Int("requests-per-minute"), ["rate_limit", "requests_per_minute"], "Most requests in a minute"),
   tokens: part(Flag.Int("tokens-per-minute"), ["rate_limit", "tokens_per_minute"], "Most tokens in a minute"),
+  concurrency: part(Flag.Int("concurrency"), ["concurrency"], "Most requests that run at once, in each gateway process"),
   dollars: part(Flag.Finite("budget-usd"), ["budget", "usd"], "US dollars it may spend"),
   period: part(Flag.Literals("budget-per", ["day", "month"]), ["budget", "per"], "Period of the budget"),
   metadata: Flag.KeyValuePair("metadata").pipe(

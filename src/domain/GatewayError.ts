@@ -90,6 +90,11 @@ export class Busy extends Schema.TaggedError<Busy>()("Busy", {
   code: Schema.Literals(["overloaded", "server_shutting_down"]),
   retryAfterMillis: Schema.Number
 }) {}
+/** The running requests of the key hold as many slots, or as much memory, as they may; `limit` is set where the key has one of its own. */
+export class ConcurrencyReached extends Schema.TaggedError<ConcurrencyReached>()("ConcurrencyReached", {
+  resource: Schema.Literals(["requests", "bytes"]),
+  limit: Schema.UndefinedOr(Schema.Number)
+}) {}
 /** The key has asked for as much as a minute allows; what is left of each of its limits, and when to ask again. */
 export class RateLimitReached extends Schema.TaggedError<RateLimitReached>()("RateLimitReached", {
   kind: Schema.Literals(["requests", "tokens"]),
@@ -139,6 +144,7 @@ export type SingleError =
   | RouteUnknown
   | MethodNotAllowed
   | Busy
+  | ConcurrencyReached
   | RateLimitReached
   | BudgetSpent
   | StoreUnavailable

@@ -29,6 +29,8 @@ export interface GatewayKey {
   readonly scopes: ReadonlyArray<KeyScope>
   readonly rateLimit?: RateLimit | undefined
   readonly budget?: Budget | undefined
+  /** How many of its requests may run at once, in each gateway process; undefined: its fair share. */
+  readonly concurrency?: number | undefined
   /** From this moment on the key is refused as if unknown; undefined: never. */
   readonly expiresMillis?: number | undefined
   /** What requests of this key carry besides their own metadata. */

@@ -4,6 +4,7 @@ import type { GatewayConfig } from "./GatewayConfig.ts"
 import type { CarriedCredentials, CatalogView } from "./ProviderAccount.ts"
 import type { GatewayKey } from "./GatewayKey.ts"
 import type { Observed } from "./Observed.ts"
+import type { Room } from "./Room.ts"
 
 /** What a request says about answers that were given before. */
 export interface CacheWish {
@@ -48,4 +49,6 @@ export interface RequestContext {
   readonly headerPrefix: "x-gateway" | "x-portkey"
   /** Who is told of upstream calls; undefined when nobody accounts for the request. */
   readonly observed: Observed | undefined
+  /** The memory it may use; without one its calls are not counted. */
+  readonly room?: Room | undefined
 }

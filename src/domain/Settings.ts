@@ -137,6 +137,7 @@ const keyFields = {
     usd: dollars(mostBudget).annotate({ description: "US dollars, to the millionth." }),
     per: Schema.Literals(["day", "month"]).annotate({ description: "Of UTC." })
   }).annotate({ description: "Most that it may spend." })),
+  concurrency: Schema.optionalKey(whole(1, mostMillis).annotate({ description: "Most requests that run at once, in each gateway process." })),
   metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.String).annotate({ description: "What requests of this key carry besides their own metadata." }))
 }
 
@@ -195,6 +196,8 @@ const limits = Schema.Struct({
   idleMillis: duration,
   totalMillis: duration,
   inFlight: count,
+  adminInFlight: count,
+  keptPercent: Schema.optionalKey(whole(0, 90).annotate({ description: "Percent of slots and of bytes in flight, kept for keys below their fair share." })),
   signatureEntries: count,
   signatureBytes: size,
   signatureTotalBytes: size,

@@ -19,7 +19,7 @@ export const readKey = (
   known: { readonly slugs: ReadonlyArray<string>; readonly configs: ReadonlyArray<string> },
   at: FaultPath = []
 ): { readonly key: GatewayKey; readonly faults: ReadonlyArray<Fault> } => {
-  const { budget, config, expires_at: expires, metadata, models, name, providers, rate_limit: limit, scopes = inference } = written
+  const { budget, concurrency, config, expires_at: expires, metadata, models, name, providers, rate_limit: limit, scopes = inference } = written
   const expiresMillis = expires === undefined ? undefined : momentMillis(expires)
   return {
     key: {
@@ -31,6 +31,7 @@ export const readKey = (
       scopes,
       rateLimit: limit === undefined ? undefined : { requestsPerMinute: limit.requests_per_minute, tokensPerMinute: limit.tokens_per_minute },
       budget: budget === undefined ? undefined : { micros: microsOf(budget.usd), per: budget.per },
+      concurrency,
       // An end nobody can read is no reason to be served for good.
       expiresMillis: expires === undefined ? undefined : expiresMillis ?? 0,
       metadata

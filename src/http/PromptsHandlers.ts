@@ -32,7 +32,7 @@ const chatOf = Effect.gen(function*() {
     if (reference === "") return yield* new RouteUnknown({ method: "POST", path: arrival.path.slice(0, 256) })
     const prompt = prompts.find(reference)
     if (prompt === undefined) return yield* new RecordUnknown({ kind: "prompt", id: reference.slice(0, 256) })
-    const sent = yield* readBody(request, arrival.headers)
+    const sent = yield* readBody(request, arrival)
     const body: JsonObject = yield* Effect.fromResult(promptBody(prompt, sent, limits))
     const chat = config?.model === undefined || body["model"] !== undefined ? body : { ...body, model: config.model }
     return { body, chat: yield* Effect.fromResult(decode(chat, limits)) }

@@ -32,6 +32,7 @@ const tags: Record<GatewayError["_tag"], true> = {
   RouteUnknown: true,
   MethodNotAllowed: true,
   Busy: true,
+  ConcurrencyReached: true,
   RateLimitReached: true,
   BudgetSpent: true,
   StoreUnavailable: true,

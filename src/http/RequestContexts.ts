@@ -26,6 +26,7 @@ import { keyMark } from "../domain/keyMark.ts"
 import { isSlug } from "../domain/ModelRef.ts"
 import type { CarriedCredentials, CatalogView } from "../domain/ProviderAccount.ts"
 import type { CacheWish, RequestContext } from "../domain/RequestContext.ts"
+import type { RequestHold } from "../keys/FairShares.ts"
 import { headersOf } from "./NodeAnswer.ts"
 import type { RequestRecord } from "./RequestRecord.ts"
 import { parseTraceparent } from "./traceContext.ts"
@@ -70,6 +71,8 @@ export interface Arrival {
   readonly traffic: Traffic["Service"]
   /** What is noted of it; undefined when nobody accounts. */
   readonly record: RequestRecord | undefined
+  /** What it holds of the process; undefined until its key is known. */
+  hold: RequestHold | undefined
 }
 
 const requestIdGrammar = /^[\w-]{1,128}$/
@@ -106,7 +109,8 @@ export const arrive = (
     headers,
     node,
     traffic,
-    record
+    record,
+    hold: undefined
   }
 }
 
@@ -162,7 +166,8 @@ export const requestContext = ({ arrival, catalog, configs, key }: {
     cache: wish.success,
     idSeed: arrival.freshId,
     headerPrefix: arrival.prefix,
-    observed: arrival.record
+    observed: arrival.record,
+    room: arrival.hold
   })
 }
 

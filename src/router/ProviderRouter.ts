@@ -124,7 +124,7 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
           const { read, write } = recorded[operation]
           const sending: Sending<typeof operation, Out<typeof operation>, never> = {
             call: (attempt, times) =>
-              call(attempt, asking, (auth) => whole(attempt.prepared, times, (part) => upstream.once(part, auth, times))),
+              call(attempt, asking, (auth) => whole(attempt.prepared, times, (part) => upstream.once(part, auth, times, context.room))),
             recall: read,
             keep: (value, save) => Effect.as(save(write(value)), value)
           }
@@ -137,7 +137,7 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
         open: (operation, request, context) => {
           const asking = { operation, request, context, stream: true }
           const sending: Sending<typeof operation, Opened<Chunk<typeof operation>>, Scope.Scope> = {
-            call: (attempt, times) => call(attempt, asking, (auth) => upstream.open(attempt.prepared, auth, times)),
+            call: (attempt, times) => call(attempt, asking, (auth) => upstream.open(attempt.prepared, auth, times, context.room)),
             ...keptStreams(recorded[operation], cache.longest)
           }
           return Effect.map(serve(asking, sending), ({ attempt, cache, retryCount, value: { chunks, usage } }) => {

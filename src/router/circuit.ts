@@ -24,9 +24,12 @@ export const circuitOf = ({ account, carried, modelId, target }: Planned, key: G
 
 const leastFailing = 500
 
+/** The gateway itself gave up the call. */
+const isOurs = ({ reason }: ProviderError): boolean => reason._tag === "CircuitOpen" || reason._tag === "NoRoom"
+
 /** Only what was said by the target, or by nobody in its place, speaks for or against it. */
 export const verdictOf = ({ codes }: CircuitRule, failed: Option.Option<GatewayError>): Verdict => {
-  if (failed._tag === "None" || failed.value._tag !== "ProviderError" || failed.value.reason._tag === "CircuitOpen") return "Ignored"
+  if (failed._tag === "None" || failed.value._tag !== "ProviderError" || isOurs(failed.value)) return "Ignored"
   const failure = failureOf(failed.value)
   if (codes === undefined ? failure.codes.some((code) => code >= leastFailing) : failure.codes.some((code) => codes.has(code))) return "Failure"
   return failed.value.upstreamStatus === undefined ? "Ignored" : "Success"

@@ -39,6 +39,8 @@ const codesOf = (reason: Reason): ReadonlyArray<number> => {
     case "Timeout":
       // The closest peer answers its own timers with 408, and configs written for it say so.
       return [504, 408]
+    case "NoRoom":
+      return [reason.shortage === "key" ? 429 : 503]
     case "Transport":
     case "BadReply":
       return [502]

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import {
-  BodyInvalid, BodyTooLarge, BudgetSpent, Busy, ContentTypeUnsupported, CredentialsInvalid, CredentialsMissing, type GatewayError, KeyInvalid,
+  BodyInvalid, BodyTooLarge, BudgetSpent, Busy, ConcurrencyReached, ContentTypeUnsupported, CredentialsInvalid, CredentialsMissing, type GatewayError, KeyInvalid,
   KeyMissing, MethodNotAllowed, ModelNotAllowed, ProviderMissing, RateLimitReached, RecordChanged, RecordInvalid, RecordRefused, RecordUnknown, RouteUnknown,
   StoreUnavailable, ScopeMissing, type SingleError, SlugUnknown, Unexpected,
   UnsupportedOperation, UnsupportedParameter
@@ -76,6 +76,7 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
     ["Too many requests are in flight", new Busy({ code: "overloaded", retryAfterMillis: 1 })],
     ["The service is shutting down", new Busy({ code: "server_shutting_down", retryAfterMillis: 1 })]
   ],
+  ConcurrencyReached: [["The running requests of the key are as many, or hold as much memory, as they may", new ConcurrencyReached({ resource: "requests", limit: 1 })]],
   RateLimitReached: [
     [
       "The key has reached its limit of requests or tokens a minute",
@@ -126,6 +127,10 @@ const reasons: Record<Reason["_tag"], Samples<Reason>> = {
     ["The provider's certificate is not trusted", { ...text, _tag: "Transport", kind: "tls" }]
   ],
   CircuitOpen: [["The circuit of the target is open: it failed too often of late to be called", { ...text, _tag: "CircuitOpen", retryAfterMillis: 1 }]],
+  NoRoom: [
+    ["The running requests of the key hold more memory than its share", { ...text, _tag: "NoRoom", shortage: "key" }],
+    ["The gateway has no memory left for the call", { ...text, _tag: "NoRoom", shortage: "all" }]
+  ],
   BadReply: [
     ["The provider's answer cannot be read", { ...text, _tag: "BadReply", kind: "unreadable" }],
     ["The provider's answer is too large or a redirect", { ...text, _tag: "BadReply", kind: "too_large" }],
