@@ -37,7 +37,9 @@ export class RecordInvalid extends Schema.TaggedError<RecordInvalid>()("RecordIn
 }) {}
 /** The change is sound by itself, but does not fit what is there; `message` says why and what to do. */
 export class RecordRefused extends Schema.TaggedError<RecordRefused>()("RecordRefused", {
-  code: Schema.Literals(["already_exists", "declared_in_configuration", "in_use", "key_revoked", "last_admin_key", "record_unreadable"]),
+  code: Schema.Literals([
+    "already_exists", "credentials_would_move", "declared_in_configuration", "in_use", "key_revoked", "last_admin_key", "record_unreadable"
+  ]),
   message: Schema.String
 }) {}
 /** The record is no longer the one the change was made from. */

@@ -46,6 +46,7 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
   RecordInvalid: [["What an operator writes is wrong; `errors` of the problem says where", new RecordInvalid({ faults: [] })]],
   RecordRefused: [
     ["The id is taken", new RecordRefused({ ...text, code: "already_exists" })],
+    ["The credential of a config would be sent to another host by the change", new RecordRefused({ ...text, code: "credentials_would_move" })],
     ["The entry is declared in the configuration, and read-only here", new RecordRefused({ ...text, code: "declared_in_configuration" })],
     ["Other entries would stop working by the change", new RecordRefused({ ...text, code: "in_use" })],
     ["The key is revoked, and changes no more", new RecordRefused({ ...text, code: "key_revoked" })],
