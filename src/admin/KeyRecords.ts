@@ -8,6 +8,7 @@ import * as Result from "effect/Result"
 import { type Key, WrittenKeyBody } from "../api/AdminResources.ts"
 import { heldAccounts } from "../catalog/heldAccounts.ts"
 import { heldConfigs } from "../catalog/heldConfigs.ts"
+import { heldPrompts } from "../catalog/heldPrompts.ts"
 import { type Fault, faultAt } from "../domain/faults.ts"
 import { RecordRefused } from "../domain/GatewayError.ts"
 import type { KeyScope } from "../domain/GatewayKey.ts"
@@ -55,7 +56,7 @@ const limitsOf = ({ budget, concurrency, expiresMillis, rateLimit }: KeySetting)
 })
 
 const shownDeclared = (setting: KeySetting): Key => {
-  const { config, key, metadata, models, name, providers, scopes } = setting
+  const { config, configs, key, metadata, models, name, prompts, providers, scopes } = setting
   const prefix = keyPrefix(key)
   return {
     object: "key",
@@ -64,6 +65,8 @@ const shownDeclared = (setting: KeySetting): Key => {
     ...(scopes === undefined ? {} : { scopes }),
     ...(providers === undefined ? {} : { providers }),
     ...(models === undefined ? {} : { models }),
+    ...(configs === undefined ? {} : { configs }),
+    ...(prompts === undefined ? {} : { prompts }),
     ...limitsOf(setting),
     ...(config === undefined ? {} : { config }),
     ...(metadata === undefined ? {} : { metadata }),
@@ -79,7 +82,11 @@ const bodyReader = resourceReader(WrittenKeyBody)
 const judged = (limits: LimitValues, written: JsonObject, held: Held): Result.Result<WrittenKey, ReadonlyArray<Fault>> => {
   const { id: _, key, ...fields } = written
   return Result.flatMap(bodyReader(fields), (body) => {
-    const known = { slugs: heldAccounts(held).accounts.map(({ slug }) => slug), configs: Object.keys(heldConfigs(held, limits).configs) }
+    const known = {
+      slugs: heldAccounts(held).accounts.map(({ slug }) => slug),
+      configs: Object.keys(heldConfigs(held, limits).configs),
+      prompts: heldPrompts(held, limits).prompts.map(({ id }) => id)
+    }
     const faults = [
       ...(key === undefined || key === null ? [] : [faultAt(["key"], "is made by the gateway, and told in its answer")]),
       ...readKey("", body, known).faults

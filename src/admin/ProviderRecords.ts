@@ -47,6 +47,11 @@ const entryOf = (account: ProviderAccount) => ({
   ...(account.models === undefined ? {} : { models: account.models }),
   ...(account.apiVersion === undefined ? {} : { api_version: account.apiVersion }),
   ...(account.quotaProject === undefined ? {} : { quota_project: account.quotaProject }),
+  ...(account.projects === undefined ? {} : { projects: account.projects }),
+  ...(account.regions === undefined ? {} : { regions: account.regions }),
+  ...(account.gcs === undefined ? {} : {
+    gcs: { ...(account.gcs.read === undefined ? {} : { read: account.gcs.read }), ...(account.gcs.write === undefined ? {} : { write: account.gcs.write }) }
+  }),
   ...(account.baseUrl === undefined ? {} : { base_url: account.baseUrl }),
   ...(account.tokenUrl === undefined ? {} : { token_url: account.tokenUrl })
 })

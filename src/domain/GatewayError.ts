@@ -14,6 +14,11 @@ export class ScopeMissing extends Schema.TaggedError<ScopeMissing>()("ScopeMissi
 export class ModelNotAllowed extends Schema.TaggedError<ModelNotAllowed>()("ModelNotAllowed", {
   message: Schema.String
 }) {}
+/** The request names an object that the stored credential may not read or write for it; `message` names which. */
+export class ObjectNotAllowed extends Schema.TaggedError<ObjectNotAllowed>()("ObjectNotAllowed", {
+  code: Schema.Literals(["object_not_allowed", "storage_not_allowed"]),
+  message: Schema.String
+}) {}
 /** No slug by prefix, header or single provider; `known` are the slugs this key could have named. */
 export class ProviderMissing extends Schema.TaggedError<ProviderMissing>()("ProviderMissing", {
   known: Schema.Array(Schema.String)
@@ -130,6 +135,7 @@ export type SingleError =
   | KeyInvalid
   | ScopeMissing
   | ModelNotAllowed
+  | ObjectNotAllowed
   | ProviderMissing
   | SlugUnknown
   | RecordUnknown

@@ -24,6 +24,9 @@ export interface GatewayKey {
   readonly providers: ReadonlyArray<string> | undefined
   /** Model ids this key may use, `*` at the end stands for any rest; undefined: all. */
   readonly models: ReadonlyArray<string> | undefined
+  /** Ids of the configs and prompts this key may name, and whose targets its other lists do not bind; undefined: all, and bound by those lists. */
+  readonly configs?: ReadonlyArray<string> | undefined
+  readonly prompts?: ReadonlyArray<string> | undefined
   /** Id of the config of requests that name none. */
   readonly config?: string | undefined
   readonly scopes: ReadonlyArray<KeyScope>
@@ -52,3 +55,6 @@ export const nextPeriodMillis = (per: Budget["per"], millis: number): number => 
 export const allows = (patterns: ReadonlyArray<string> | undefined, value: string): boolean =>
   patterns === undefined ||
   patterns.some((pattern) => (pattern.endsWith("*") ? value.startsWith(pattern.slice(0, -1)) : pattern === value))
+
+/** True when the list names the value; a list that is not there names none. */
+export const lists = (patterns: ReadonlyArray<string> | undefined, value: string): boolean => patterns !== undefined && allows(patterns, value)

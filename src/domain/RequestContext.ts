@@ -32,6 +32,8 @@ export interface RequestContext {
   readonly catalog?: CatalogView
   /** Undefined for a config that came with the request. */
   readonly configId: string | undefined
+  /** The model of a prompt that is granted to the key; undefined where the request asks for another. */
+  readonly grantedModel?: string
   /** Value of `x-gateway-provider` without `@`. */
   readonly providerHeader: string | undefined
   readonly carried: CarriedCredentials

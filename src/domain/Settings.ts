@@ -111,6 +111,16 @@ export const ProviderEntry = Schema.Struct({
   models: Schema.optionalKey(texts.annotate({ description: "Model ids on offer; a * at the end stands for any rest." })),
   api_version: Schema.optionalKey(text.annotate({ description: "v1 or v1beta1, for one; what each operation needs unless set." })),
   quota_project: Schema.optionalKey(text.annotate({ description: "Project that is billed in place of the one that is called." })),
+  projects: Schema.optionalKey(texts.annotate({
+    description: "Projects besides its own that a request may name under the stored credential; a * at the end stands for any rest. None unless set."
+  })),
+  regions: Schema.optionalKey(texts.annotate({
+    description: "Regions besides its own that a request may name under the stored credential; a * at the end stands for any rest. None unless set."
+  })),
+  gcs: Schema.optionalKey(Schema.Struct({
+    read: Schema.optionalKey(texts.annotate({ description: "Prefixes gs://bucket/path of the objects; any object unless set." })),
+    write: Schema.optionalKey(texts.annotate({ description: "Prefixes under which pictures may be stored; none unless set." }))
+  }).annotate({ description: "What of Cloud Storage a request may name under the stored credential." })),
   base_url: Schema.optionalKey(text.annotate({ description: "Replaces scheme and host of the provider." })),
   token_url: Schema.optionalKey(text.annotate({ description: "Replaces the token endpoint." }))
 })
@@ -124,6 +134,12 @@ const keyFields = {
   name: text.annotate({ description: "Name of the key, in logs and lists." }),
   providers: Schema.optionalKey(texts.annotate({ description: "Slugs this key may use; all unless set." })),
   models: Schema.optionalKey(texts.annotate({ description: "Model ids this key may use; all unless set." })),
+  configs: Schema.optionalKey(texts.annotate({
+    description: "Configs this key may name; all unless set. A listed one may use its own targets, whatever providers and models allow."
+  })),
+  prompts: Schema.optionalKey(texts.annotate({
+    description: "Prompts this key may name; all unless set. A listed one may use its own model, whatever providers and models allow."
+  })),
   config: Schema.optionalKey(text.annotate({ description: "Config of requests that name none." })),
   scopes: Schema.optionalKey(
     Schema.Array(scope).annotate({ description: "What the key is for: inference unless set, admin for /admin/v1." })

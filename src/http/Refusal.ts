@@ -16,6 +16,7 @@ const tags: Record<GatewayError["_tag"], true> = {
   KeyInvalid: true,
   ScopeMissing: true,
   ModelNotAllowed: true,
+  ObjectNotAllowed: true,
   ProviderMissing: true,
   SlugUnknown: true,
   RecordUnknown: true,

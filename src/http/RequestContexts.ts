@@ -20,7 +20,7 @@ import {
 import type { Configs } from "../catalog/Configs.ts"
 import { BodyInvalid, CredentialsInvalid, type GatewayError, RecordUnknown } from "../domain/GatewayError.ts"
 import type { GatewayConfig } from "../domain/GatewayConfig.ts"
-import type { GatewayKey } from "../domain/GatewayKey.ts"
+import { allows, type GatewayKey } from "../domain/GatewayKey.ts"
 import { isJsonObject, parseJsonText } from "../domain/json.ts"
 import { keyMark } from "../domain/keyMark.ts"
 import { isSlug } from "../domain/ModelRef.ts"
@@ -223,7 +223,8 @@ const configOf = (
     return Result.mapError(configs.read(text), ({ message, path }) =>
       new BodyInvalid({ code: "invalid_config", param: known.config.name, message: sentence(`${known.config.name}: ${path === "" ? "the config" : path} ${message}`) }))
   }
-  const config = configs.find(text)
+  // A config that the key may not name is one that is not there; its default is its own in any case.
+  const config = text === key.config || allows(key.configs, text) ? configs.find(text) : undefined
   if (config !== undefined) return Result.succeed(config)
   const ofKey = ownConfig(headers) === undefined ? { ofKey: true as const } : {}
   return Result.fail(new RecordUnknown({ kind: "config", id: text.slice(0, 64), ...ofKey }))

@@ -69,13 +69,9 @@ export const errorFacts = (error: GatewayError): ErrorFacts => {
         message: "The gateway key is not valid."
       })
     case "ModelNotAllowed":
-      return finished({
-        status: 403,
-        type: "permission_error",
-        code: "model_not_allowed",
-        message: error.message,
-        param: "model"
-      })
+      return finished({ status: 403, type: "permission_error", code: "model_not_allowed", message: error.message, param: "model" })
+    case "ObjectNotAllowed":
+      return finished({ status: 403, type: "permission_error", code: error.code, message: error.message })
     case "CredentialsMissing":
       return finished({
         status: 401,
@@ -126,6 +122,7 @@ type RequestSide = Exclude<GatewayError, {
     | "KeyMissing"
     | "KeyInvalid"
     | "ModelNotAllowed"
+    | "ObjectNotAllowed"
     | "CredentialsMissing"
     | "CredentialsInvalid"
     | "Busy"

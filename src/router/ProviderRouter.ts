@@ -129,7 +129,7 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
             keep: (value, save) => Effect.as(save(write(value)), value)
           }
           return Effect.flatMap(serve(asking, sending), ({ attempt, cache, retryCount, value }) => {
-            const answer = { value, served: servedBy(attempt.prepared, retryCount, cache) }
+            const answer = { value, served: servedBy(attempt, retryCount, cache) }
             const calls = lessons[operation]?.reply?.(value) ?? []
             return calls.length === 0 ? Effect.succeed(answer) : Effect.as(learn(context, attempt.prepared.target, calls), answer)
           })
@@ -141,7 +141,7 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
             ...keptStreams(recorded[operation], cache.longest)
           }
           return Effect.map(serve(asking, sending), ({ attempt, cache, retryCount, value: { chunks, usage } }) => {
-            const served = servedBy(attempt.prepared, retryCount, cache)
+            const served = servedBy(attempt, retryCount, cache)
             const signatures = lessons[operation]?.chunks
             if (signatures === undefined) return { chunks, served, usage }
             const learned = Stream.mapArrayEffect(chunks, (some) => {
@@ -160,7 +160,7 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
         explain: (operation, request, context) =>
           Effect.map(
             prepared({ operation, request, context, stream: "stream" in request && request.stream === true }),
-            ({ account, prepared }) => explained(account, prepared)
+            explained
           )
       }
     })
@@ -193,17 +193,24 @@ const whole = <Out, Chunk>(
   return Effect.timeoutOrElse(all, { duration: totalMillis, orElse: () => Effect.fail(late()) })
 }
 
-const servedBy = (prepared: Prepared<unknown, unknown>, retryCount: number, cache: CacheStatus): Served => ({
+/** What an answer shows of an attempt. */
+interface Shown {
+  readonly account: ProviderAccount
+  readonly prepared: Prepared<unknown, unknown>
+  readonly ignored: ReadonlyArray<string>
+}
+
+const servedBy = ({ ignored, prepared }: Shown, retryCount: number, cache: CacheStatus): Served => ({
   slug: prepared.target.slug,
   kind: prepared.target.kind,
   modelId: prepared.target.modelId,
   optionIndex: prepared.target.optionIndex,
   retryCount,
   cache,
-  ignored: prepared.ignored
+  ignored
 })
 
-const explained = (account: ProviderAccount, prepared: Prepared<unknown, unknown>): Explained => ({
+const explained = ({ account, ignored, prepared }: Shown): Explained => ({
   object: "dry_run",
   provider: account.slug,
   target_index: prepared.target.optionIndex,
@@ -211,7 +218,7 @@ const explained = (account: ProviderAccount, prepared: Prepared<unknown, unknown
   url: prepared.url,
   headers: { ...prepared.headers, ...redactedAuth(account) },
   body: prepared.body,
-  ignored_params: prepared.ignored
+  ignored_params: ignored
 })
 
 const redactedAuth = (account: ProviderAccount): Readonly<Record<string, string>> => {

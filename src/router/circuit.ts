@@ -15,10 +15,10 @@ import type { Planned } from "./plan.ts"
  * One caller's, so that nobody opens it for others (TH20). Targets that share account, place, model and rule share it as well,
  * but for those with credentials of their own.
  */
-export const circuitOf = ({ account, carried, modelId, target }: Planned, key: GatewayKey): Circuit | undefined => {
+export const circuitOf = ({ account, modelId, target }: Planned, key: GatewayKey): Circuit | undefined => {
   if (target?.circuit === undefined) return undefined
   const own = target.credentials === undefined ? "" : renderPath(target.at) || "own"
-  const parts = [key.id, account.slug, carried.vertexRegion ?? account.region ?? "", modelId, own, target.circuit.id]
+  const parts = [key.id, account.slug, account.projectId ?? "", account.region ?? "", modelId, own, target.circuit.id]
   return { name: JSON.stringify(parts), slug: account.slug, modelId, rule: target.circuit }
 }
 

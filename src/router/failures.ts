@@ -64,6 +64,8 @@ export const failureOf = (error: GatewayError): Failure => {
       return ofProvider(error)
     case "CredentialsMissing":
       return refused(401, "next")
+    case "ObjectNotAllowed":
+      return refused(403, "next")
     case "BodyTooLarge":
       return refused(413, "never")
     default:

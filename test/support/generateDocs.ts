@@ -5,7 +5,7 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import {
   BodyInvalid, BodyTooLarge, BudgetSpent, Busy, ConcurrencyReached, ContentTypeUnsupported, CredentialsInvalid, CredentialsMissing, type GatewayError, KeyInvalid,
-  KeyMissing, MethodNotAllowed, ModelNotAllowed, ProviderMissing, RateLimitReached, RecordChanged, RecordInvalid, RecordRefused, RecordUnknown, RouteUnknown,
+  KeyMissing, MethodNotAllowed, ModelNotAllowed, ObjectNotAllowed, ProviderMissing, RateLimitReached, RecordChanged, RecordInvalid, RecordRefused, RecordUnknown, RouteUnknown,
   StoreUnavailable, ScopeMissing, type SingleError, SlugUnknown, Unexpected,
   UnsupportedOperation, UnsupportedParameter
 } from "../../src/domain/GatewayError.ts"
@@ -34,6 +34,10 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
   KeyInvalid: [["The gateway key is wrong", new KeyInvalid()]],
   ScopeMissing: [["The key is not for this route", new ScopeMissing({ scope: "admin" })]],
   ModelNotAllowed: [["The key may not use this provider or model", new ModelNotAllowed(text)]],
+  ObjectNotAllowed: [
+    ["The account lets no request read this object under its stored credential", new ObjectNotAllowed({ ...text, code: "object_not_allowed" })],
+    ["The account lets no request store pictures there under its stored credential", new ObjectNotAllowed({ ...text, code: "storage_not_allowed" })]
+  ],
   CredentialsMissing: [["Neither the request nor the slug has a provider credential", new CredentialsMissing(text)]],
   CredentialsInvalid: [["The Authorization header cannot be a provider credential", new CredentialsInvalid(text)]],
   ProviderMissing: [["No provider was named and there is more than one", new ProviderMissing({ known: [] })]],
