@@ -11,12 +11,18 @@ import type { Prepared } from "../upstream/Prepared.ts"
 /** Every project a resource name leads through; `//service/projects/P` is one as well. */
 const projectsOf = (name: string): ReadonlyArray<string> => [...name.matchAll(/(?:^|\/)projects\/([^/]*)/g)].map(([, project = ""]) => project)
 
+/** Vertex AI names its own resources by the number of their project, which no account states. */
+const isNumber = (project: string): boolean => /^\d+$/.test(project)
+
+const mayRead = ({ projects }: ProviderAccount, own: string | undefined, project: string): boolean =>
+  project === own || (projects === undefined ? isNumber(project) : lists(projects, project))
+
 /** The account's own project. */
 const ownProject = ({ credentials, projectId }: ProviderAccount): string | undefined =>
   projectId ?? (credentials?._tag === "ServiceAccount" ? credentials.key.projectId : undefined)
 
 const refusal = (account: ProviderAccount, { name, use }: NamedObject): ObjectNotAllowed | undefined => {
-  const { gcs, projects, slug } = account
+  const { gcs, slug } = account
   const object = storageObject(name) ?? ""
   switch (use) {
     case "read":
@@ -30,7 +36,7 @@ const refusal = (account: ProviderAccount, { name, use }: NamedObject): ObjectNo
         message: `storage_uri: ${shown(name)} lies outside of what requests may write with the stored credential of "${slug}" (gcs.write); send a credential of your own to write there.`
       })
     case "resource":
-      return projectsOf(name).every((project) => project === ownProject(account) || lists(projects, project)) ? undefined : new ObjectNotAllowed({
+      return projectsOf(name).every((project) => mayRead(account, ownProject(account), project)) ? undefined : new ObjectNotAllowed({
         code: "object_not_allowed",
         message: `${shown(name)} is of another project than that of "${slug}", whose stored credential reads its own; an operator lists others, also by their number, under projects.`
       })

@@ -227,6 +227,11 @@ describe("objects named under a stored credential (interface 4.4)", () => {
     expect(calls).toEqual([])
     expect((await ask({ ...hello, cached_content: `projects/victim-project/${rest}` }, { authorization: "Bearer caller" })).status).toBe(200)
   })
+  it("a project's number is trusted until the account lists projects", async () => {
+    const cached_content = "projects/87654321/locations/us-central1/cachedContents/c"
+    expect((await recording(account({})).ask({ ...hello, cached_content })).status).toBe(200)
+    expect((await recording(account({ projects: ["12345678"] })).ask({ ...hello, cached_content })).error?.code).toBe("object_not_allowed")
+  })
   it("a target that may not is left for one that may", async () => {
     const { ask, calls } = recording({ accounts: [{ ...vertexAccount, gcs: { read: [], write: undefined } }, { ...vertexAccount, slug: "reader" }] })
     const chain: Json = { strategy: { mode: "fallback" }, targets: [{ provider: "vertex-ai" }, { provider: "reader" }] }
