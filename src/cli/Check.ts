@@ -15,6 +15,13 @@ export interface CheckOptions {
   readonly json: boolean
 }
 
+/** What is sound, and perhaps not meant. */
+const warnings = ({ accounts }: Settings): ReadonlyArray<string> =>
+  accounts.flatMap(({ credentials, gcs, kind, slug }) =>
+    kind === "vertex-ai" && credentials !== undefined && gcs?.read === undefined
+      ? [`@${slug} has no gcs.read: requests may read every gs:// object that its credential can read; list the prefixes they need, or [] for none`]
+      : [])
+
 const words = ({ file, settings }: Loaded): ReadonlyArray<string> => {
   const configs = Object.keys(settings.configs ?? {})
   return [
@@ -25,26 +32,31 @@ const words = ({ file, settings }: Loaded): ReadonlyArray<string> => {
     ...(configs.length > 0 ? [`    configs: ${configs.join(", ")}`] : []),
     settings.keys.length === 0
       ? "    no gateway key: serve makes one for its run; set GATEWAY_API_KEY or keys in the file to keep one"
-      : `    gateway keys: ${settings.keys.map((key) => key.name).join(", ")}`
+      : `    gateway keys: ${settings.keys.map((key) => key.name).join(", ")}`,
+    ...warnings(settings).map((text) => `warn  ${text}`)
   ]
 }
 
 /** What a sound configuration holds; names only, no secret. */
-const shape = (file: string | undefined, { accounts, configs = {}, keys, prompts = [], server }: Settings) => ({
-  ok: true,
-  file: file ?? null,
-  server: { host: server.host, port: server.port },
-  providers: accounts.map(({ credentials, kind, projectId, region, slug }) => ({
-    slug,
-    provider: kind,
-    credential: credentials === undefined ? null : credentialName(credentials),
-    ...(projectId === undefined ? {} : { project_id: projectId }),
-    ...(region === undefined ? {} : { region })
-  })),
-  keys: keys.map(({ name }) => name),
-  configs: Object.keys(configs),
-  prompts: prompts.map(({ id }) => id)
-})
+const shape = (file: string | undefined, settings: Settings) => {
+  const { accounts, configs = {}, keys, prompts = [], server } = settings
+  return {
+    ok: true,
+    file: file ?? null,
+    server: { host: server.host, port: server.port },
+    providers: accounts.map(({ credentials, kind, projectId, region, slug }) => ({
+      slug,
+      provider: kind,
+      credential: credentials === undefined ? null : credentialName(credentials),
+      ...(projectId === undefined ? {} : { project_id: projectId }),
+      ...(region === undefined ? {} : { region })
+    })),
+    keys: keys.map(({ name }) => name),
+    configs: Object.keys(configs),
+    prompts: prompts.map(({ id }) => id),
+    warnings: warnings(settings)
+  }
+}
 
 export const check = Effect.fn("Cli.check")(function*({ config, json }: CheckOptions): Effect.fn.Return<void, Failure> {
   const { outcome } = yield* readConfiguration({ config, flags: {} })

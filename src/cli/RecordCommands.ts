@@ -132,7 +132,7 @@ const secretBody = Effect.fnUntraced(function*({ apiKeyEnv, apiKeyFile, credenti
 })
 
 /** Fields of which flags name one part at a time. */
-const inParts: ReadonlySet<string> = new Set(["rate_limit", "budget", "labels", "metadata"])
+const inParts: ReadonlySet<string> = new Set(["rate_limit", "budget", "labels", "metadata", "gcs"])
 
 /** Later parts over earlier ones. */
 const merged = (parts: ReadonlyArray<JsonObject>): JsonObject => {

@@ -71,6 +71,9 @@ export const BadReply = Schema.TaggedStruct("BadReply", {
 /** It failed so often of late that it was not called; the delay is ours. */
 export const CircuitOpen = Schema.TaggedStruct("CircuitOpen", retryable)
 
+/** The gateway has no memory left for the call: the key holds more than its share, or all keys together hold everything. */
+export const NoRoom = Schema.TaggedStruct("NoRoom", { ...common, shortage: Schema.Literals(["key", "all"]) })
+
 /** Every reason an upstream call can fail for. */
 export const Reason = Schema.Union([
   InvalidRequest,
@@ -88,7 +91,8 @@ export const Reason = Schema.Union([
   Timeout,
   Transport,
   BadReply,
-  CircuitOpen
+  CircuitOpen,
+  NoRoom
 ])
 export type Reason = typeof Reason.Type
 
@@ -136,6 +140,7 @@ export const retryOf = (reason: Reason): "same" | "next" | "never" => {
     case "ContextTooLong":
     case "PayloadTooLarge":
     case "PermissionDenied":
+    case "NoRoom":
       return "never"
   }
 }

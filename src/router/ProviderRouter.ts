@@ -125,12 +125,12 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
           const { read, write } = recorded[operation]
           const sending: Sending<typeof operation, Out<typeof operation>, never> = {
             call: (attempt, times) =>
-              call(attempt, asking, (auth) => whole(attempt.prepared, times, (part) => upstream.once(part, auth, times))),
+              call(attempt, asking, (auth) => whole(attempt.prepared, times, (part) => upstream.once(part, auth, times, context.room))),
             recall: read,
             keep: (value, save) => Effect.as(save(write(value)), value)
           }
           return Effect.flatMap(serve(asking, sending), ({ attempt, cache, retryCount, value }) => {
-            const answer = { value, served: servedBy(attempt.prepared, retryCount, cache) }
+            const answer = { value, served: servedBy(attempt, retryCount, cache) }
             const calls = lessons[operation]?.reply?.(value) ?? []
             return calls.length === 0 ? Effect.succeed(answer) : Effect.as(learn(context, attempt.prepared.target, calls), answer)
           })
@@ -138,11 +138,11 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
         open: (operation, request, context) => {
           const asking = { operation, request, context, stream: true }
           const sending: Sending<typeof operation, Opened<Chunk<typeof operation>>, Scope.Scope> = {
-            call: (attempt, times) => call(attempt, asking, (auth) => upstream.open(attempt.prepared, auth, times)),
+            call: (attempt, times) => call(attempt, asking, (auth) => upstream.open(attempt.prepared, auth, times, context.room)),
             ...keptStreams(recorded[operation], cache.longest)
           }
           return Effect.map(serve(asking, sending), ({ attempt, cache, retryCount, value: { chunks, usage } }) => {
-            const served = servedBy(attempt.prepared, retryCount, cache)
+            const served = servedBy(attempt, retryCount, cache)
             const signatures = lessons[operation]?.chunks
             if (signatures === undefined) return { chunks, served, usage }
             const learned = Stream.mapArrayEffect(chunks, (some) => {
@@ -161,7 +161,7 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
         explain: (operation, request, context) =>
           Effect.map(
             prepared({ operation, request, context, stream: "stream" in request && request.stream === true }),
-            ({ account, prepared }) => explained(account, prepared, context.key)
+            (shown) => explained(shown, context.key)
           )
       }
     })
@@ -194,17 +194,24 @@ const whole = <Out, Chunk>(
   return Effect.timeoutOrElse(all, { duration: totalMillis, orElse: () => Effect.fail(late()) })
 }
 
-const servedBy = (prepared: Prepared<unknown, unknown>, retryCount: number, cache: CacheStatus): Served => ({
+/** What an answer shows of an attempt. */
+interface Shown {
+  readonly account: ProviderAccount
+  readonly prepared: Prepared<unknown, unknown>
+  readonly ignored: ReadonlyArray<string>
+}
+
+const servedBy = ({ ignored, prepared }: Shown, retryCount: number, cache: CacheStatus): Served => ({
   slug: prepared.target.slug,
   kind: prepared.target.kind,
   modelId: prepared.target.modelId,
   optionIndex: prepared.target.optionIndex,
   retryCount,
   cache,
-  ignored: prepared.ignored
+  ignored
 })
 
-const explained = (account: ProviderAccount, prepared: Prepared<unknown, unknown>, key: GatewayKey): Explained => ({
+const explained = ({ account, ignored, prepared }: Shown, key: GatewayKey): Explained => ({
   object: "dry_run",
   provider: account.slug,
   target_index: prepared.target.optionIndex,
@@ -212,7 +219,7 @@ const explained = (account: ProviderAccount, prepared: Prepared<unknown, unknown
   url: key.scopes.includes("admin") ? prepared.url : publicUrl(account, prepared.url),
   headers: { ...prepared.headers, ...redactedAuth(account) },
   body: prepared.body,
-  ignored_params: prepared.ignored
+  ignored_params: ignored
 })
 
 /** A reserved name (RFC 6761) in the place of a host that an operator has set. */

@@ -74,7 +74,7 @@ export const metrics = {
   circuitState: gauge("gateway_circuit_state", "Circuits of a target that has failed: 0 closed, 1 half open, 2 open; the worst where there are several.", "target"),
   cache: counter("gateway_cache_requests_total", "Requests that asked for the cache, by what it had.", "result"),
   cost: counter("gateway_cost_usd_total", "US dollars spent upstream, by list prices.", "provider", "model", "key_id"),
-  rateLimited: counter("gateway_rate_limited_total", "Requests refused because of a limit: of a key, its requests, tokens or budget.", "scope", "kind"),
+  rateLimited: counter("gateway_rate_limited_total", "Requests refused because of a limit: of a key, its requests, tokens or budget, its running requests or their memory.", "scope", "kind"),
   budgetRemaining: gauge("gateway_budget_remaining_usd", "US dollars left of the budget of a key in its period, as this process knows it; with telemetry.key_label only.", "budget"),
   tokenRefreshes: counter("gateway_token_refresh_total", "Access tokens asked for.", "provider", "result"),
   configReloads: counter("gateway_config_reload_total", "Times the configuration was read anew, by whether it was taken over.", "result"),

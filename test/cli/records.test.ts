@@ -80,6 +80,16 @@ describe("keys", () => {
     await run(["keys", "revoke", id])
   })
 
+  it("may name some configs and prompts only", async () => {
+    await run(["configs", "create", "narrow", "--file", write("narrow.yaml", "provider: \"@google\"\n")])
+    const made = await run(["keys", "create", "--name", "tenant", "--allow-config", "narrow", "--allow-prompt", "team-*"])
+    const [, id = ""] = /^made key (key_\w+),/.exec(made.err) ?? []
+    expect(await json(["keys", "get", id])).toMatchObject({ configs: ["narrow"], prompts: ["team-*"] })
+    expect((await run(["keys", "update", id, "--allow-config", "narow", "--allow-prompt", "tone"])).err).toBe(
+      "configs[0]  \"narow\" is no config of this configuration; did you mean narrow?\nprompts[0]  \"tone\" is no prompt of this configuration\n"
+    )
+  })
+
   it("every fault of what was written is a line, exit 2", async () => {
     expect(await run(["keys", "create", "--name", "ci", "--provider", "gogle", "--expires-at", "soon", "--metadata-locked"])).toEqual({
       code: 2,
@@ -113,6 +123,15 @@ describe("providers", () => {
     expect(await run(["providers", "delete", "prod"])).toEqual({ code: 0, out: "", err: "deleted provider prod\n" })
     expect(await run(["providers", "get", "prod"])).toMatchObject({ code: 1, out: "" })
     expect(statSync(join(folder, "secret.key")).mode & 0o777).toBe(0o600)
+  })
+
+  it("say what requests may name under their credential", async () => {
+    const flags = ["--allow-project", "other-project", "--allow-region", "us", "--allow-region", "europe-*", "--gcs-read", "gs://in/a", "--gcs-read", "gs://in/b", "--gcs-write", "gs://out"]
+    expect((await run(["providers", "create", "lists", "--provider", "vertex-ai", ...flags])).code).toBe(0)
+    const lists = { projects: ["other-project"], regions: ["us", "europe-*"], gcs: { read: ["gs://in/a", "gs://in/b"], write: ["gs://out"] } }
+    expect(await json(["providers", "get", "lists"])).toMatchObject(lists)
+    await run(["providers", "update", "lists", "--gcs-write", "gs://elsewhere"])
+    expect(await json(["providers", "get", "lists"])).toMatchObject({ ...lists, gcs: { ...lists.gcs, write: ["gs://elsewhere"] } })
   })
 
   it("of the configuration are listed beside those of the store, and stay as they are", async () => {

@@ -439,7 +439,7 @@ describe("fallback to another dialect", () => {
 
 describe("dry run", () => {
   it("shows the first target as it would be called", async () => {
-    const gateway = over(() => gemini("fine"), { accounts: [googleAccount, vertexAccount], draw: () => 0.9 })
+    const gateway = over(() => gemini("fine"), { accounts: [googleAccount, { ...vertexAccount, regions: ["eu"] }], draw: () => 0.9 })
     const value = { strategy: { mode: "loadbalance" }, targets: [google, { ...vertex, vertex_region: "eu", override_params: { temperature: 0 } }] }
     const answer = await gateway.post(path, hello, { ...inline(value), "x-gateway-dry-run": "true" })
     expect([await answer.json(), gateway.seen]).toEqual([{

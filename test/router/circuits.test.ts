@@ -57,7 +57,7 @@ describe("what a circuit is named by (TH20)", () => {
   const named = (value: Json, index = 0, key = requestContext.key) => {
     const target = config(value).targets[index]
     if (target === undefined) throw new Error("no such target")
-    return circuitOf({ account: vertexAccount, modelId: "m", carried: requestContext.carried, target, ways: [] }, key)?.name
+    return circuitOf({ account: vertexAccount, modelId: "m", carried: requestContext.carried, origin: "caller", ignored: [], target, ways: [] }, key)?.name
   }
   const circuit = { cb_config: { failure_threshold: 1 } }
   it("nothing where the config has none", () => expect(named({})).toBe(undefined))

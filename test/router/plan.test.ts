@@ -44,15 +44,13 @@ describe("whose credential (interface section 4)", () => {
   const none = requestContext.carried
   const carried = (some: Partial<CarriedCredentials>): CarriedCredentials => ({ ...none, ...some })
   const lay = (account: ProviderAccount, some: Partial<CarriedCredentials>) => {
-    const result = withCarried(account, carried(some), "key-1")
+    const result = withCarried(account, carried(some), "caller", "key-1")
     return Result.isSuccess(result) ? result.success : result.failure
   }
   const secret = Redacted.make("ya29.caller")
   it("what the request carries wins and is the caller's", () => {
-    expect(lay(vertexAccount, { authorization: secret, vertexProjectId: "other-project", vertexRegion: "eu" })).toEqual({
+    expect(lay(vertexAccount, { authorization: secret })).toEqual({
       ...vertexAccount,
-      projectId: "other-project",
-      region: "eu",
       credentials: { _tag: "AccessToken", token: secret },
       origin: "caller",
       carriedBy: "key-1"
