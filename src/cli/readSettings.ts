@@ -13,7 +13,7 @@ import type { Price } from "../domain/Usage.ts"
 import { type FileText, readAccounts } from "./readAccounts.ts"
 import { isMended, type Mended, mended } from "./mended.ts"
 import { readConfigs } from "../domain/readConfigs.ts"
-import { readKey } from "../domain/readKey.ts"
+import { noNames, readKey } from "../domain/readKey.ts"
 import { readPrompts } from "../catalog/readPrompts.ts"
 import { readExport } from "./readExport.ts"
 import { type Places, readStore } from "./readStore.ts"
@@ -133,6 +133,7 @@ const keyFaults = (file: SettingsFile, accounts: ReadonlyArray<ProviderAccount>)
   const keys = file.keys ?? []
   const slugs = accounts.map((account) => account.slug)
   const configs = Object.keys(file.configs ?? {})
+  const prompts = (file.prompts ?? []).map(({ id }) => id)
   return keys.flatMap((one, index) => {
     const at: FaultPath = ["keys", index]
     const earlier = keys.slice(0, index)
@@ -140,7 +141,7 @@ const keyFaults = (file: SettingsFile, accounts: ReadonlyArray<ProviderAccount>)
       ...(earlier.some((other) => other.name === one.name) ? [faultAt([...at, "name"], `${shown(one.name)} is declared twice`)] : []),
       ...(keyGrammar.test(one.key) ? [] : [faultAt([...at, "key"], keyFault)]),
       ...(earlier.some((other) => other.key === one.key) ? [faultAt([...at, "key"], "is the key of another name as well")] : []),
-      ...readKey(one.name, one, { slugs, configs }, at).faults
+      ...readKey(one.name, one, { slugs, configs, prompts }, at).faults
     ]
   })
 }
@@ -271,7 +272,7 @@ export const readSettings = (input: SettingsInput): Result.Result<Settings, Read
 }
 
 const keySetting = (one: NonNullable<SettingsFile["keys"]>[number]): KeySetting => {
-  const { id: _, ...key } = readKey(one.name, one, { slugs: [], configs: [] }).key
+  const { id: _, ...key } = readKey(one.name, one, noNames).key
   return { ...key, key: Redacted.make(one.key) }
 }
 

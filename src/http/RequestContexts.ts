@@ -19,13 +19,14 @@ import {
 import type { Configs } from "../catalog/Configs.ts"
 import { BodyInvalid, CredentialsInvalid, type GatewayError, RecordUnknown } from "../domain/GatewayError.ts"
 import type { GatewayConfig } from "../domain/GatewayConfig.ts"
-import type { GatewayKey } from "../domain/GatewayKey.ts"
+import { allows, type GatewayKey } from "../domain/GatewayKey.ts"
 import { isJsonObject, parseJsonText } from "../domain/json.ts"
 import { keyMark } from "../domain/keyMark.ts"
 import { isSlug } from "../domain/ModelRef.ts"
 import { isRefusedKey } from "../domain/refusedKeys.ts"
 import type { CarriedCredentials, CatalogView } from "../domain/ProviderAccount.ts"
 import type { CacheWish, RequestContext } from "../domain/RequestContext.ts"
+import type { RequestHold } from "../keys/FairShares.ts"
 import { headersOf } from "./NodeAnswer.ts"
 import type { RequestRecord } from "./RequestRecord.ts"
 import { parseTraceparent } from "./traceContext.ts"
@@ -75,6 +76,8 @@ export interface Arrival extends RequestIds {
   readonly traffic: Traffic["Service"]
   /** What is noted of it; undefined when nobody accounts. */
   readonly record: RequestRecord | undefined
+  /** What it holds of the process; undefined until its key is known. */
+  hold: RequestHold | undefined
 }
 
 const requestIdGrammar = /^[\w-]{1,128}$/
@@ -125,7 +128,8 @@ export const arrive = (
     headers,
     node,
     traffic,
-    record
+    record,
+    hold: undefined
   }
 }
 
@@ -176,11 +180,12 @@ export const requestContext = ({ arrival, catalog, configs, key }: {
     strict: strict.success,
     dryRun: dryRun.success,
     unsupported: unsupportedParams.success,
-    metadata: labels.success,
+    metadata: key.metadataLocked === true ? { ...labels.success, ...key.metadata } : labels.success,
     betas: flags.success,
     cache: wish.success,
     idSeed: arrival.freshId,
-    observed: arrival.record
+    observed: arrival.record,
+    room: arrival.hold
   })
 }
 
@@ -233,10 +238,11 @@ const configOf = (
   const text = configText(headers, key)
   if (text === undefined) return noConfig
   if (text.startsWith("{")) {
-    return Result.mapError(configs.read(text), ({ message, path }) =>
+    return Result.mapError(configs.read(text, key.id), ({ message, path }) =>
       new BodyInvalid({ code: "invalid_config", param: known.config.name, message: sentence(`${known.config.name}: ${path === "" ? "the config" : path} ${message}`) }))
   }
-  const config = configs.find(text)
+  // A config that the key may not name is one that is not there; its default is its own in any case.
+  const config = text === key.config || allows(key.configs, text) ? configs.find(text) : undefined
   if (config !== undefined) return Result.succeed(config)
   const ofKey = ownConfig(headers) === undefined ? { ofKey: true as const } : {}
   return Result.fail(new RecordUnknown({ kind: "config", id: text.slice(0, 64), ...ofKey }))

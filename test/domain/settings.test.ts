@@ -173,6 +173,20 @@ describe("faults", () => {
     ["region without number", vertex({ region: "europe-west" }), ["providers[0].region  \"europe-west\" is not a region; did you mean europe-west1?"]],
     ["region that names a host (TH5)", vertex({ region: "us#" }), ["providers[0].region  \"us#\" is not a region; did you mean us?"]],
     ["region far from all (TH5)", vertex({ region: "evil.example/%2e" }), ["providers[0].region  \"evil.example/%2e\" is not a region, such as us-central1, global, us or eu"]],
+    ["lists of what a request may name", vertex({ projects: ["my-project", "*", "team-*", "X"], regions: ["europe-*", "us-centrl1"], gcs: { read: ["gs://bucket/a/", "bucket", "gs://bucket/../b"], write: ["gs://B"], wrote: [] } }), [
+      "providers[0].gcs.wrote  unknown key; did you mean write?",
+      "providers[0].projects[3]  \"X\" is not a Google Cloud project id or number",
+      "providers[0].regions[1]  \"us-centrl1\" is not a region; did you mean us-central1?",
+      "providers[0].gcs.read[1]  \"bucket\" is no prefix such as gs://bucket or gs://bucket/folder",
+      "providers[0].gcs.read[2]  \"gs://bucket/../b\" is no prefix such as gs://bucket or gs://bucket/folder",
+      "providers[0].gcs.write[0]  \"gs://B\" is no prefix such as gs://bucket or gs://bucket/folder"
+    ]],
+    ["prefixes that are none", vertex({ gcs: { read: ["gs://bucket", "gs://bucket/a/", "bucket", "gs://bucket/../b", "gs://bucket/%2E%2e/b"], write: ["gs://B"] } }), [
+      "providers[0].gcs.read[2]  \"bucket\" is no prefix such as gs://bucket or gs://bucket/folder",
+      "providers[0].gcs.read[3]  \"gs://bucket/../b\" is no prefix such as gs://bucket or gs://bucket/folder",
+      "providers[0].gcs.read[4]  \"gs://bucket/%2E%2e/b\" is no prefix such as gs://bucket or gs://bucket/folder",
+      "providers[0].gcs.write[0]  \"gs://B\" is no prefix such as gs://bucket or gs://bucket/folder"
+    ]],
     ["bad version", vertex({ api_version: "v1/../x" }), ["providers[0].api_version  \"v1/../x\" is not an API version such as v1 or v1beta"]],
     ["bad base URL", vertex({ base_url: "ftp://user:sekret@x" }), ["providers[0].base_url  expected an http or https URL without user, query or fragment"]],
     ["Vertex words on google", google({ region: "us-central1", project_id: "my-project" }), [
@@ -224,6 +238,14 @@ describe("faults", () => {
       "configs.fast.targets[1]  \"vrtex\" is no provider of this configuration; known: vertex-ai, google"
     ]],
     ["key of an unknown config", { configs: { fast: {} }, keys: [{ name: "a", key: "mgk_sekret", config: "fats" }] }, ["keys[0].config  \"fats\" is no config of this configuration; did you mean fast?"]],
+    ["key for no config or prompt", {
+      configs: { fast: {} },
+      prompts: [{ id: "tone", text: "Be brief." }],
+      keys: [{ name: "a", key: "mgk_sekret", configs: ["fast", "fats", "f*"], prompts: ["tome", "tone", "*"] }]
+    }, [
+      "keys[0].configs[1]  \"fats\" is no config of this configuration; did you mean fast?",
+      "keys[0].prompts[0]  \"tome\" is no prompt of this configuration; did you mean tone?"
+    ]],
     ["key for no provider", { keys: [{ name: "a", key: "mgk_sekret", providers: ["gogle", "google", "vert*"] }] }, ["keys[0].providers[0]  \"gogle\" is no provider of this configuration; did you mean google?"]],
     ["limit of nothing", { limits: { bodyBytes: 0 } }, ["limits.bodyBytes  expected a whole number from 1 to 2147483647"]],
     ["limit with a typo", { limits: { idleMilis: 1 } }, ["limits.idleMilis  unknown key; did you mean idleMillis?"]],
@@ -386,14 +408,16 @@ describe("settings", () => {
       region: "us-east99", quota_project: "my-billing", api_version: "v1beta1", models: ["gemini-2.5-flash"],
       credentials: { type: "service_account", file: "sa.json" },
       endpoints: { "my-llm": { dialect: "openai", host: "1.us-central1-2.prediction.vertexai.goog", model: "m" } },
-      base_url: "https://private.example/base", token_url: "https://private.example/token"
+      base_url: "https://private.example/base", token_url: "https://private.example/token",
+      projects: ["other-project"], regions: ["europe-*"], gcs: { read: ["gs://bucket/a"] }
     })
     const [first] = settings(file).accounts
     expect({ ...first, credentials: first?.credentials?._tag }).toEqual({
       slug: "v", kind: "vertex-ai", origin: "stored", projectId: "sa-project", region: "us-east99", credentials: "ServiceAccount",
       models: ["gemini-2.5-flash"], apiVersion: "v1beta1", quotaProject: "my-billing",
       endpoints: { "my-llm": { dialect: "openai", host: "1.us-central1-2.prediction.vertexai.goog", model: "m" } },
-      baseUrl: "https://private.example/base", tokenUrl: "https://private.example/token"
+      baseUrl: "https://private.example/base", tokenUrl: "https://private.example/token",
+      projects: ["other-project"], regions: ["europe-*"], gcs: { read: ["gs://bucket/a"], write: undefined }
     })
   })
 

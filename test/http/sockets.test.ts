@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { LimitValues } from "../../src/domain/Limits.ts"
 import { Server } from "../../src/http/Server.ts"
 import { eventually } from "../support/eventually.ts"
-import { fullChunks, hello, key, type Script, script, services } from "./face.ts"
+import { fullChunks, fullCompletion, hello, key, type Script, script, services } from "./face.ts"
 
 const serve = (scripted: Script, limits: Partial<LimitValues>): Layer.Layer<HttpServer.HttpServer> =>
   Server.layer({ host: "127.0.0.1", port: 0 }).pipe(
@@ -261,6 +261,30 @@ it.each(ways)("TH15 bodies in flight over the budget of the process, %s: 503, an
   for (const _again of [1, 2]) {
     expect((await send(`${json} `)).line).toBe("HTTP/1.1 503 Service Unavailable")
     expect((await send(json)).line).toBe("HTTP/1.1 200 OK")
+  }
+  await server.close()
+})
+
+it("TH15 bytes of a body that waits for 100 Continue are counted as any others, and stay counted while its call runs", async () => {
+  const server = await start({ bodiesInFlightBytes: 2 * json.length })
+  const go = Deferred.makeUnsafe<void>()
+  server.script.value = Effect.as(Deferred.await(go), fullCompletion)
+  const head = (connection: string) => post(`${keyed}\r\nexpect: 100-continue\r\nconnection: ${connection}\r\ncontent-length: ${json.length}`)
+  const continued = async () => {
+    const line = new Line(server.port, head("close"))
+    await line.until(({ text }) => text.startsWith("HTTP/1.1 100 Continue\r\n\r\n"))
+    line.socket.write(json)
+    return line
+  }
+  const running = [await continued(), await continued()]
+  await Effect.runPromise(eventually(Effect.sync(() => server.script.calls.length === 2)))
+  const refused = await continued()
+  await refused.until(({ closed }) => closed)
+  expect(parts(refused.text.slice("HTTP/1.1 100 Continue\r\n\r\n".length)).line).toBe("HTTP/1.1 429 Too Many Requests")
+  await Effect.runPromise(Deferred.succeed(go, undefined))
+  for (const line of running) {
+    await line.until(({ closed }) => closed)
+    expect(line.text.split("HTTP/1.1 ").slice(1).map((one) => one.slice(0, 3))).toEqual(["100", "200"])
   }
   await server.close()
 })
