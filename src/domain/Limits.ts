@@ -9,6 +9,7 @@ export interface LimitValues {
   readonly imagesBodyBytes: number
   readonly promptsBodyBytes: number
   readonly adminBodyBytes: number
+  /** Of all requests that run: bytes of their bodies, of what is sent upstream for them, and of the replies. */
   readonly bodiesInFlightBytes: number
   readonly jsonDepth: number
   readonly jsonValues: number
@@ -31,7 +32,11 @@ export interface LimitValues {
   readonly unaryFirstByteMillis: number
   readonly idleMillis: number
   readonly totalMillis: number
+  /** Requests of inference keys that run at once, and requests of admin keys, which have slots of their own. */
   readonly inFlight: number
+  readonly adminInFlight: number
+  /** Of slots and of bodies in flight: the percentage that is kept for keys below their fair share. */
+  readonly keptPercent: number
   readonly signatureEntries: number
   readonly signatureBytes: number
   readonly signatureTotalBytes: number
@@ -105,7 +110,7 @@ export const defaultLimits: LimitValues = {
   imagesBodyBytes: 1 * MiB,
   promptsBodyBytes: 8 * MiB,
   adminBodyBytes: 1 * MiB,
-  bodiesInFlightBytes: 128 * MiB,
+  bodiesInFlightBytes: 512 * MiB,
   jsonDepth: 128,
   jsonValues: 500_000,
   jsonKeys: 10_000,
@@ -127,6 +132,8 @@ export const defaultLimits: LimitValues = {
   idleMillis: 60_000,
   totalMillis: 600_000,
   inFlight: 10_000,
+  adminInFlight: 1_000,
+  keptPercent: 20,
   signatureEntries: 50_000,
   signatureBytes: 64 * 1024,
   signatureTotalBytes: 64 * MiB,

@@ -20,6 +20,13 @@ export const isJsonObject = (value: unknown): value is JsonObject =>
 /** True for an integer beyond 2^53, which is kept by its digits and is no `number`. */
 export const isLongInteger = (value: unknown): boolean => JSON.isRawJSON(value)
 
+/** True for a number that no field of numbers takes: an integer kept by its digits, or infinity, which is what `1e400` is. */
+export const isOutOfRange = (value: unknown): boolean =>
+  isLongInteger(value) || (typeof value === "number" && !Number.isFinite(value))
+
+/** What is wrong with such a number. */
+export const outOfRange = "is out of range: integers are below 2^53, other numbers finite"
+
 const isLong = (value: unknown): value is Json => JSON.isRawJSON(value)
 
 /** The JSON of a value of which a schema knows that it is JSON; fields without a value are left out. */

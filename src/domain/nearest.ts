@@ -35,6 +35,12 @@ export const nearest = (word: string, known: ReadonlyArray<string>): string | un
   return best?.name
 }
 
+/** In the place of a name that could not be read; any other may have been meant by it. */
+export const unreadName = "\u0000"
+
+/** True for a known name, and for any where one of them could not be read. */
+export const isNamed = (word: string, known: ReadonlyArray<string>): boolean => known.includes(word) || known.includes(unreadName)
+
 /** `; did you mean X?`, or what is known when nothing is near, or nothing when nothing is known. */
 export const hint = (word: string, known: ReadonlyArray<string>): string => {
   const near = nearest(word, known)

@@ -23,6 +23,7 @@ import { maskedConfig } from "./maskedConfig.ts"
 import { isSlug } from "./ModelRef.ts"
 import { type CarriedCredentials, isProject, isRegion } from "./ProviderAccount.ts"
 import { hint } from "./nearest.ts"
+import { refusedKeysOf } from "./refusedKeys.ts"
 
 export type ConfigLimits = Pick<LimitValues, "configDepth" | "configTargets" | "configPatterns">
 
@@ -30,9 +31,6 @@ export type ConfigLimits = Pick<LimitValues, "configDepth" | "configTargets" | "
 type Inherited = Pick<ConfigTarget, "edits" | "labels" | "retry" | "times" | "circuit" | "cache">
 
 const nothing: Inherited = { edits: undefined, labels: undefined, retry: undefined, times: undefined, circuit: undefined, cache: undefined }
-
-/** Names that reach into an object's own nature; they are no labels. */
-const refusedKeys = new Set(["__proto__", "constructor", "prototype"])
 
 /** The route's, or the upstream's dialect's own. */
 const ownedFields = new Set(["stream", "contents", "anthropic_version"])
@@ -110,7 +108,7 @@ class Compiler {
   }
 
   private pairs(pairs: Readonly<Record<string, string>>, at: FaultPath): Readonly<Record<string, string>> {
-    for (const key of Object.keys(pairs)) if (refusedKeys.has(key)) this.fault([...at, key], "is no name for a label")
+    for (const key of refusedKeysOf(pairs)) this.fault([...at, key], "is no name for a label")
     return pairs
   }
 
@@ -262,9 +260,7 @@ export const compileConfig = (
   const root = compiler.node(written, at, 0, nothing)
   const { faults, targets } = compiler
   const models = targets.map(({ defaultModel, model }) => model ?? (targets.length === 1 ? defaultModel : undefined))
-  for (const key of Object.keys(written.metadata ?? {})) {
-    if (refusedKeys.has(key)) faults.push(faultAt([...at, "metadata", key], "is no name for metadata"))
-  }
+  for (const key of refusedKeysOf(written.metadata ?? {})) faults.push(faultAt([...at, "metadata", key], "is no name for metadata"))
   return {
     config: {
       root,

@@ -29,7 +29,7 @@ const answers = keyedRoute("POST", "/v1/messages", Effect.gen(function*() {
   return Effect.fnUntraced(function*(call) {
     const { arrival, request } = call
     const context = yield* Effect.fromResult(requestContext(call))
-    const body = yield* readBody(request, arrival.headers, context.config?.model)
+    const body = yield* readBody(request, arrival, context.config?.model)
     if (context.dryRun) return yield* json(yield* router.explain("messages", body, context), arrival)
     if (isLimited(context.key)) yield* admit("messages", body, context, arrival)
     if (!body.stream) {
@@ -48,7 +48,7 @@ const counts = keyedRoute("POST", "/v1/messages/count_tokens", Effect.gen(functi
   return Effect.fnUntraced(function*(call) {
     const { arrival, request } = call
     const context = yield* Effect.fromResult(requestContext(call))
-    const body = yield* readBody(request, arrival.headers, context.config?.model)
+    const body = yield* readBody(request, arrival, context.config?.model)
     if (context.dryRun) return yield* json(yield* router.explain("messagesCountTokens", body, context), arrival)
     if (isLimited(context.key)) yield* admit("messagesCountTokens", body, context, arrival)
     const { served, value } = yield* router.run("messagesCountTokens", body, context)

@@ -41,7 +41,7 @@ export const unaryRoute = <Op extends keyof Operations>(
     return Effect.fnUntraced(function*(call) {
       const { arrival, request } = call
       const context = yield* Effect.fromResult(requestContext(call))
-      const body = yield* readBody(request, arrival.headers, context.config?.model)
+      const body = yield* readBody(request, arrival, context.config?.model)
       if (context.dryRun) return yield* json(yield* router.explain(route.operation, body, context), arrival)
       if (isLimited(context.key)) yield* admit(route.operation, body, context, arrival)
       const { served, value } = yield* router.run(route.operation, body, context)

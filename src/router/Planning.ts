@@ -32,9 +32,9 @@ export const planning = ({ catalog: present, circuits, draw, limits: { condition
       : Effect.succeed(none)
 
   return <Op extends keyof Operations>({ context, operation, request }: Asking<Op>): Effect.Effect<Plan, GatewayError> => {
-    const { carried, catalog = present, config, key, metadata, providerHeader: header } = context
+    const { carried, catalog = present, config, configId, grantedModel, key, metadata, providerHeader: header } = context
     context.observed?.routing(context)
-    const asked = { model: request.model, header, key, carried }
+    const asked = { model: request.model, header, key, carried, configId, grantedModel }
     if (config === undefined) return Effect.fromResult(planOne(asked, catalog))
     const all = resolveTargets(config, asked, catalog)
     if (Result.isFailure(all)) return Effect.fail(all.failure)

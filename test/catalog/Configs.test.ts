@@ -7,7 +7,7 @@ import { Configs } from "../../src/catalog/Configs.ts"
 import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
 
 const reader = (limits: Partial<typeof defaultLimits>) =>
-  Effect.runSync(Effect.map(Configs, ({ read }) => (text: string) => Result.getOrThrow(read(text))).pipe(
+  Effect.runSync(Effect.map(Configs, ({ read }) => (text: string) => Result.getOrThrow(read(text, "key-1"))).pipe(
     Effect.provide(Layer.provideMerge(Configs.layerMemory({}), Layer.succeed(Limits, { ...defaultLimits, ...limits })))
   ))
 

@@ -206,6 +206,38 @@ describe("what a config lays onto a request (T125)", () => {
   })
 })
 
+describe("metadata of a key", () => {
+  const plan = { metadata: { plan: "free" }, models: undefined, providers: undefined }
+  const keys = [
+    { ...plan, name: "test", key: Redacted.make("mgk_test0000000000000000000000000000"), metadataLocked: true },
+    { ...plan, name: "plain", key: Redacted.make("mgk_plain000000000000000000000000000") }
+  ]
+  const routed = (more: { readonly [name: string]: Json } = {}): Json => ({
+    ...more,
+    strategy: {
+      mode: "conditional",
+      conditions: [{ query: { "metadata.plan": "paid" }, then: "v" }, { query: { "metadata.team": "a" }, then: "p" }],
+      default: "g"
+    },
+    targets: [{ name: "g", ...google }, { name: "v", ...vertex }, { name: "p", ...google, override_params: { model: "gemini-2.5-pro" } }]
+  })
+  const echo: TransportScript = ({ url }) => gemini(url.includes("generativelanguage") ? (url.includes("pro") ? "pro" : "google") : "vertex")
+  const by = async (headers: Record<string, string>, more: { readonly [name: string]: Json } = {}) => {
+    const { post } = over(echo, { configs: { stored: config(routed({ metadata: { plan: "paid" } })) }, keys })
+    return (await told(await post(path, hello, { ...inline(routed(more)), ...headers }))).said
+  }
+  const paid = { "x-gateway-metadata": "{\"plan\":\"paid\"}" }
+
+  it("that is locked keeps its values against a header, a config in a header and a stored config", async () => {
+    expect([await by(paid), await by({}, { metadata: { plan: "paid" } }), await by({ "x-gateway-config": "stored" })]).toEqual(["google", "google", "google"])
+    const open = { "x-gateway-api-key": "mgk_plain000000000000000000000000000" }
+    expect([await by({ ...paid, ...open }), await by(open, { metadata: { plan: "paid" } })]).toEqual(["vertex", "vertex"])
+  })
+  it("that is locked leaves other names to the request", async () => {
+    expect(await by({ "x-gateway-metadata": "{\"plan\":\"paid\",\"team\":\"a\"}" })).toBe("pro")
+  })
+})
+
 describe("conditional", () => {
   it("by parameter and by path", async () => {
     const routed: Json = {
@@ -439,7 +471,7 @@ describe("fallback to another dialect", () => {
 
 describe("dry run", () => {
   it("shows the first target as it would be called", async () => {
-    const gateway = over(() => gemini("fine"), { accounts: [googleAccount, vertexAccount], draw: () => 0.9 })
+    const gateway = over(() => gemini("fine"), { accounts: [googleAccount, { ...vertexAccount, regions: ["eu"] }], draw: () => 0.9 })
     const value = { strategy: { mode: "loadbalance" }, targets: [google, { ...vertex, vertex_region: "eu", override_params: { temperature: 0 } }] }
     const answer = await gateway.post(path, hello, { ...inline(value), "x-gateway-dry-run": "true" })
     expect([await answer.json(), gateway.seen]).toEqual([{
@@ -450,7 +482,8 @@ describe("dry run", () => {
       url: "https://aiplatform.eu.rep.googleapis.com/v1/projects/test-project/locations/eu/publishers/google/models/gemini-2.5-flash:generateContent",
       headers: { "content-type": "application/json", authorization: "Bearer <redacted>" },
       body: { contents: [{ role: "user", parts: [{ text: "hi" }] }], generationConfig: { temperature: 0 } },
-      ignored_params: []
+      ignored_params: [],
+      adjusted_params: []
     }, []])
   })
 })

@@ -186,7 +186,8 @@ describe("whose credential (TH34)", () => {
   })
   it("a target's place stands over the request's, whose credential it leaves", () => {
     const [one] = planned({ provider: "vertex-ai", vertex_region: "eu" }, carried({ authorization: secret, vertexRegion: "us", vertexProjectId: "my-project" }))
-    expect(one?.carried).toEqual({ ...requestContext.carried, authorization: secret, vertexRegion: "eu", vertexProjectId: "my-project" })
+    expect([one?.carried.authorization, one?.account, one?.ignored])
+      .toEqual([secret, { ...vertexAccount, projectId: "my-project", region: "eu" }, ["x-gateway-vertex-region"]])
   })
   it("a target's service account takes the place of whatever the request carries", () => {
     const [one] = planned({ provider: "vertex-ai", vertex_service_account_json: { type: "service_account" } }, carried({ authorization: secret, vertexServiceAccountJson: secret }))
