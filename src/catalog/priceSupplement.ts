@@ -33,7 +33,6 @@ export const priceSupplement: Readonly<Record<string, Price>> = {
   "openai/gpt-oss-120b-maas": { input: 0.09, output: 0.36 },
   "openai/gpt-oss-20b-maas": { input: 0.07, output: 0.25 },
   "qwen/qwen3-235b-a22b-instruct-2507-maas": { input: 0.22, output: 0.88 },
-  "qwen/qwen3-coder-480b-a35b-instruct-maas": { input: 1, output: 4 },
   "qwen/qwen3-next-80b-a3b-instruct-maas": { input: 0.15, output: 1.2 },
   "qwen/qwen3-next-80b-a3b-thinking-maas": { input: 0.15, output: 1.2 },
   "moonshotai/kimi-k2-thinking-maas": { input: 0.6, output: 2.5 },

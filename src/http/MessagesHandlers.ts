@@ -30,7 +30,7 @@ const answers = keyedRoute("POST", "/v1/messages", Effect.gen(function*() {
   return Effect.fnUntraced(function*(call) {
     const { arrival, request } = call
     const context = yield* Effect.fromResult(requestContext(call))
-    const body = yield* readBody(request, arrival.headers, context.config?.model)
+    const body = yield* readBody(request, arrival, context.config?.model)
     if (context.dryRun) {
       yield* admitUncalled(context.key, arrival)
       return yield* json(yield* router.explain("messages", body, context), arrival)
@@ -53,7 +53,7 @@ const counts = keyedRoute("POST", "/v1/messages/count_tokens", Effect.gen(functi
   return Effect.fnUntraced(function*(call) {
     const { arrival, request } = call
     const context = yield* Effect.fromResult(requestContext(call))
-    const body = yield* readBody(request, arrival.headers, context.config?.model)
+    const body = yield* readBody(request, arrival, context.config?.model)
     if (context.dryRun) {
       yield* admitUncalled(context.key, arrival)
       return yield* json(yield* router.explain("messagesCountTokens", body, context), arrival)

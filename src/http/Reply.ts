@@ -8,12 +8,13 @@ import * as Exit from "effect/Exit"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { answerHeaders } from "../api/Headers.ts"
+import { answerHeaders, setAnswerHeader } from "../api/Headers.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
 import type { Usage } from "../domain/Usage.ts"
 import type { OpenedStream, Served } from "../router/ProviderRouter.ts"
 import type { PassedReply } from "../translate/messages-to-claude.ts"
 import { strictlyCompletion } from "../translate/shared/strictly.ts"
+import { adjustmentText } from "../translate/Translator.ts"
 import { doneFrame, frame } from "../wire/frames.ts"
 import type { ChatChunk, ChatCompletion } from "../wire/openai/ChatReply.ts"
 import { errorBody } from "./errorBody.ts"
@@ -54,20 +55,21 @@ const whole = (
 const closing = (headers: Record<string, string>, { traffic }: Arrival): Record<string, string> =>
   traffic.draining ? Object.assign(headers, { connection: "close" }) : headers
 
-const mostIgnored = 1024
+const longestParams = 1024
 
 /** Names the client made up may hold anything; a header may not. */
-const ignoredText = (ignored: ReadonlyArray<string>): string =>
-  ignored.join(",").slice(0, mostIgnored).replace(/[^\x21-\x7e]/g, "?")
+const paramsText = (names: ReadonlyArray<string>): string =>
+  names.join(",").slice(0, longestParams).replace(/[^\x21-\x7e]/g, "?")
 
 const servedHeaders = (arrival: Arrival, served: Served): Record<string, string> => {
   const headers = arrivalHeaders(arrival)
-  const names = answerHeaders[arrival.prefix]
-  headers[names.provider] = served.slug
-  headers[names.optionIndex] = String(served.optionIndex)
-  headers[names.retryCount] = String(served.retryCount)
-  headers[names.cacheStatus] = served.cache
-  if (served.ignored.length > 0) headers[names.ignoredParams] = ignoredText(served.ignored)
+  const { usesAlias } = arrival
+  setAnswerHeader(headers, answerHeaders.provider, served.slug, usesAlias)
+  setAnswerHeader(headers, answerHeaders.optionIndex, String(served.optionIndex), usesAlias)
+  setAnswerHeader(headers, answerHeaders.retryCount, String(served.retryCount), usesAlias)
+  setAnswerHeader(headers, answerHeaders.cacheStatus, served.cache, usesAlias)
+  if (served.ignored.length > 0) setAnswerHeader(headers, answerHeaders.ignoredParams, paramsText(served.ignored), usesAlias)
+  if (served.adjusted !== undefined) setAnswerHeader(headers, answerHeaders.adjustedParams, paramsText(served.adjusted.map(adjustmentText)), usesAlias)
   return headers
 }
 

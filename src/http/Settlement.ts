@@ -95,6 +95,7 @@ export const rowOf = ({ arrival, at, gone, record }: Ended, route: string, settl
   return {
     endedMillis: arrival.startedMillis + Math.round(settled.durationMillis),
     requestId: arrival.requestId,
+    id: arrival.requestId === arrival.freshId ? undefined : arrival.freshId,
     traceId: arrival.traceId,
     route,
     status: settled.status,

@@ -42,7 +42,7 @@ export const unaryRoute = <Op extends keyof Operations>(
     return Effect.fnUntraced(function*(call) {
       const { arrival, request } = call
       const context = yield* Effect.fromResult(requestContext(call))
-      const body = yield* readBody(request, arrival.headers, context.config?.model)
+      const body = yield* readBody(request, arrival, context.config?.model)
       if (context.dryRun) {
         yield* admitUncalled(context.key, arrival)
         return yield* json(yield* router.explain(route.operation, body, context), arrival)

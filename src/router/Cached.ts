@@ -38,7 +38,7 @@ export const cached = <Op extends keyof Operations, A, R>(
   if (credentials === undefined) return Effect.map(call, (value) => [value, "DISABLED"])
   const key = cache.keyOf(cacheIdentity(context, account, digestOf(credentials), request, prepared))
   const millis = maxAgeSeconds * 1_000
-  const save = (text: string) => cache.set(key, text, millis)
+  const save = (text: string) => cache.set(key, text, millis, context.key.id)
   const made = (status: CacheStatus) =>
     Effect.flatMap(call, (value) => Effect.map(keep(value, save), (kept) => [kept, status] as const))
   return refresh

@@ -5,6 +5,7 @@ import * as Result from "effect/Result"
 import type { GatewayConfig } from "../domain/GatewayConfig.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
+import type { LimitValues } from "../domain/Limits.ts"
 import type { CatalogView } from "../domain/ProviderAccount.ts"
 import type { Circuits } from "../memory/Circuits.ts"
 import type { Operations } from "../provider/Provider.ts"
@@ -17,23 +18,24 @@ export interface PlanningServices {
   /** For requests that bring none. */
   readonly catalog: CatalogView
   readonly circuits: Circuits["Service"]
+  readonly limits: LimitValues
   /** From 0 to 1, the latter excluded. */
   readonly draw: () => number
 }
 
 const none: ReadonlySet<string> = new Set()
 
-export const planning = ({ catalog: present, circuits, draw }: PlanningServices) => {
+export const planning = ({ catalog: present, circuits, draw, limits: { conditionSteps } }: PlanningServices) => {
   const openOnes = (config: GatewayConfig, all: ReadonlyArray<Planned>, key: GatewayKey): Effect.Effect<ReadonlySet<string>> =>
     config.sharesGuarded
       ? circuits.open(all.map((planned) => circuitOf(planned, key)).filter((circuit) => circuit !== undefined))
       : Effect.succeed(none)
 
   const askedOf = <Op extends keyof Operations>({ context, operation, request }: Asking<Op>) => {
-    const { carried, catalog = present, key, metadata, providerHeader: header } = context
+    const { carried, catalog = present, configId, grantedModel, key, metadata, providerHeader: header } = context
     return {
       catalog,
-      asked: { model: request.model, header, key, carried },
+      asked: { model: request.model, header, key, carried, configId, grantedModel },
       facts: () => ({ metadata, params: bodies[operation].params(request), path: bodies[operation].path })
     }
   }
@@ -48,7 +50,7 @@ export const planning = ({ catalog: present, circuits, draw }: PlanningServices)
       if (Result.isFailure(all)) return Effect.fail(all.failure)
       return Effect.flatMap(openOnes(config, all.success, key), (open) => {
         const isOpen = (planned: Planned) => open.has(circuitOf(planned, key)?.name ?? "")
-        return Effect.fromResult(orderTargets(config, all.success, { facts, draw, isOpen }))
+        return Effect.fromResult(orderTargets(config, all.success, { facts, conditionSteps, draw, isOpen }))
       })
     },
     /** The targets of all plans that could be made of this request. */
@@ -57,7 +59,7 @@ export const planning = ({ catalog: present, circuits, draw }: PlanningServices)
       const { asked, catalog, facts } = askedOf(asking)
       return config === undefined
         ? planOne(asked, catalog)
-        : Result.map(resolveTargets(config, asked, catalog), (all) => possibleTargets(config, all, facts))
+        : Result.flatMap(resolveTargets(config, asked, catalog), (all) => possibleTargets(config, all, { facts, conditionSteps }))
     }
   }
 }

@@ -9,6 +9,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { Catalog } from "../catalog/Catalog.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
+import type { GatewayKey } from "../domain/GatewayKey.ts"
 import type { Json, JsonObject } from "../domain/json.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { parseFamily } from "../domain/ModelRef.ts"
@@ -20,7 +21,7 @@ import { ResponseCache } from "../memory/ResponseCache.ts"
 import { SignatureMemory } from "../memory/SignatureMemory.ts"
 import { Providers } from "../provider/Providers.ts"
 import type { Operations } from "../provider/Provider.ts"
-import type { Progress } from "../translate/Translator.ts"
+import { type Adjustment, adjustmentText, type Progress } from "../translate/Translator.ts"
 import { MediaFetch } from "../upstream/MediaFetch.ts"
 import type { Prepared, Target } from "../upstream/Prepared.ts"
 import { faultReason } from "../upstream/TransportFault.ts"
@@ -44,6 +45,7 @@ export interface Served {
   readonly retryCount: number
   readonly cache: CacheStatus
   readonly ignored: ReadonlyArray<string>
+  readonly adjusted?: ReadonlyArray<Adjustment> | undefined
 }
 
 /** A target before it is called. */
@@ -73,6 +75,8 @@ export interface Explained {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Json
   readonly ignored_params: ReadonlyArray<string>
+  /** Each as `name=asked>sent`. */
+  readonly adjusted_params: ReadonlyArray<string>
 }
 
 type Out<Op extends keyof Operations> = Operations[Op]["out"]
@@ -131,12 +135,12 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
           const { read, write } = recorded[operation]
           const sending: Sending<typeof operation, Out<typeof operation>, never> = {
             call: (attempt, times) =>
-              call(attempt, asking, (auth) => whole(attempt.prepared, times, (part) => upstream.once(part, auth, times))),
+              call(attempt, asking, (auth) => whole(attempt.prepared, times, (part) => upstream.once(part, auth, times, context.room))),
             recall: read,
             keep: (value, save) => Effect.as(save(write(value)), value)
           }
           return Effect.flatMap(serve(asking, sending), ({ attempt, cache, retryCount, value }) => {
-            const answer = { value, served: servedBy(attempt.prepared, retryCount, cache) }
+            const answer = { value, served: servedBy(attempt, retryCount, cache) }
             const calls = lessons[operation]?.reply?.(value) ?? []
             return calls.length === 0 ? Effect.succeed(answer) : Effect.as(learn(context, attempt.prepared.target, calls), answer)
           })
@@ -144,11 +148,11 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
         open: (operation, request, context) => {
           const asking = { operation, request, context, stream: true }
           const sending: Sending<typeof operation, Opened<Chunk<typeof operation>>, Scope.Scope> = {
-            call: (attempt, times) => call(attempt, asking, (auth) => upstream.open(attempt.prepared, auth, times)),
+            call: (attempt, times) => call(attempt, asking, (auth) => upstream.open(attempt.prepared, auth, times, context.room)),
             ...keptStreams(recorded[operation], cache.longest)
           }
           return Effect.map(serve(asking, sending), ({ attempt, cache, retryCount, value: { chunks, progress, usage } }) => {
-            const served = servedBy(attempt.prepared, retryCount, cache)
+            const served = servedBy(attempt, retryCount, cache)
             const signatures = lessons[operation]?.chunks
             if (signatures === undefined) return { chunks, served, usage, progress }
             const learned = Stream.mapArrayEffect(chunks, (some) => {
@@ -168,7 +172,7 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
         explain: (operation, request, context) =>
           Effect.map(
             prepared({ operation, request, context, stream: "stream" in request && request.stream === true }),
-            ({ account, prepared }) => explained(account, prepared)
+            (shown) => explained(shown, context.key)
           )
       }
     })
@@ -222,26 +226,45 @@ const whole = <Out, Chunk>(
 const partial = ({ reason, slug, upstreamStatus }: ProviderError): ProviderError =>
   new ProviderError({ slug, reason, isPartial: true, ...(upstreamStatus === undefined ? {} : { upstreamStatus }) })
 
-const servedBy = (prepared: Prepared<unknown, unknown>, retryCount: number, cache: CacheStatus): Served => ({
+/** What an answer shows of an attempt. */
+interface Shown {
+  readonly account: ProviderAccount
+  readonly prepared: Prepared<unknown, unknown>
+  readonly ignored: ReadonlyArray<string>
+}
+
+const servedBy = ({ ignored, prepared }: Shown, retryCount: number, cache: CacheStatus): Served => ({
   slug: prepared.target.slug,
   kind: prepared.target.kind,
   modelId: prepared.target.modelId,
   optionIndex: prepared.target.optionIndex,
   retryCount,
   cache,
-  ignored: prepared.ignored
+  ignored,
+  adjusted: prepared.adjusted
 })
 
-const explained = (account: ProviderAccount, prepared: Prepared<unknown, unknown>): Explained => ({
+const explained = ({ account, ignored, prepared }: Shown, key: GatewayKey): Explained => ({
   object: "dry_run",
   provider: account.slug,
   target_index: prepared.target.optionIndex,
   method: prepared.method,
-  url: prepared.url,
+  url: key.scopes.includes("admin") ? prepared.url : publicUrl(account, prepared.url),
   headers: { ...prepared.headers, ...redactedAuth(account) },
   body: prepared.body,
-  ignored_params: prepared.ignored
+  ignored_params: ignored,
+  adjusted_params: (prepared.adjusted ?? []).map(adjustmentText)
 })
+
+/** A reserved name (RFC 6761) in the place of a host that an operator has set. */
+const neutralOrigin = "https://upstream.invalid"
+
+/** The URL without the hosts an operator has set: a key that only calls models is not shown them (TH22). */
+const publicUrl = ({ baseUrl, endpoints }: ProviderAccount, url: string): string => {
+  const hosts = Object.values(endpoints).flatMap(({ host }) => host === undefined ? [] : [`https://${host}`])
+  const set = [...(baseUrl === undefined ? [] : [baseUrl.replace(/\/+$/, "")]), ...hosts].find((base) => url.startsWith(`${base}/`))
+  return set === undefined ? url : neutralOrigin + url.slice(set.length)
+}
 
 const redactedAuth = (account: ProviderAccount): Readonly<Record<string, string>> => {
   if (account.credentials === undefined) return {}

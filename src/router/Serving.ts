@@ -9,7 +9,7 @@ import type { Operations } from "../provider/Provider.ts"
 import type { MediaFetch } from "../upstream/MediaFetch.ts"
 import type { AttemptTimes } from "../upstream/Upstream.ts"
 import { type Asking, type Attempt, type AttemptServices, preparing, timesOf } from "./Attempts.ts"
-import { cacheAsk } from "./cacheKey.ts"
+import { type CacheAsk, cacheAsk } from "./cacheKey.ts"
 import { cached, type CacheStatus, type Keeping } from "./Cached.ts"
 import { circuitOf, refusedBy, verdictOf } from "./circuit.ts"
 import { failureOf } from "./failures.ts"
@@ -100,7 +100,7 @@ export const serving = (services: ServingServices): Serving => {
           budget.retry(nowMillis)
           return Effect.flatMap(Effect.sleep(next.millis), () => again(next.state))
         case "Done":
-          return Effect.fail(endOf(error, state, plan))
+          return Effect.fail(endOf(error, state, plan, cacheAsk(context.cache, plan[state.target]?.target?.cache, limits.cacheSeconds)))
       }
     })
 
@@ -120,10 +120,11 @@ export const serving = (services: ServingServices): Serving => {
   }
 }
 
-/** A failure that is not the first attempt's own tells which attempt it was. */
-const endOf = (error: GatewayError, { calls, retries, target, targets }: AttemptState, plan: Plan): GatewayError => {
+/** Adds what the headers of an answer need and a single failure lacks; a refusal before any call stays as it is. */
+const endOf = (error: GatewayError, { calls, retries, target, targets }: AttemptState, plan: Plan, ask: CacheAsk | undefined): GatewayError => {
   const last = plan[target]?.target
-  return error._tag === "AllTargetsFailed" || (calls === 1 && last === undefined)
-    ? error
-    : new AllTargetsFailed({ last: error, targets, optionIndex: last?.index ?? 0, retryCount: retries })
+  if (error._tag === "AllTargetsFailed") return error
+  if (calls === 1 && (error._tag !== "ProviderError" || (last === undefined && ask === undefined))) return error
+  const cache = ask === undefined ? "DISABLED" : ask.refresh ? "REFRESH" : "MISS"
+  return new AllTargetsFailed({ last: error, targets, optionIndex: last?.index ?? 0, retryCount: retries, cache })
 }

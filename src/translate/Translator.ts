@@ -41,6 +41,8 @@ export interface TranslateContext {
   }
   readonly strict: boolean
   readonly betas: ReadonlyArray<string>
+  /** What schemas may copy when their references are resolved, if four times the request is less. */
+  readonly schemaCopyBytes: number
   /** `call-<uuid>` of the n-th call of this answer. */
   readonly callId: (n: number) => string
   /** What the signature memory knows of a call of the history. */
@@ -58,11 +60,25 @@ export const streamFailed = (reason: Reason): StreamFailed => ({ _tag: "StreamFa
 export const isStreamFailed = (value: unknown): value is StreamFailed =>
   typeof value === "object" && value !== null && "_tag" in value && value._tag === "StreamFailed"
 
+/** A parameter that is sent with another value than asked. */
+export interface Adjustment {
+  readonly param: string
+  readonly asked: string
+  readonly sent: string
+  /** The values the model takes, for a refusal. */
+  readonly takes: ReadonlyArray<string>
+}
+
+/** An adjustment as headers and dry runs name it. */
+export const adjustmentText = ({ asked, param, sent }: Adjustment): string => `${param}=${asked}>${sent}`
+
 /** The upstream body of a request, upstream headers the body implies, and the parameters that have no place in it. */
 export interface Translated<Body> {
   readonly body: Body
   readonly headers: Readonly<Record<string, string>>
   readonly ignored: ReadonlyArray<string>
+  /** Undefined: everything in the body is as it was asked. */
+  readonly adjusted?: ReadonlyArray<Adjustment> | undefined
 }
 
 /** What a request is cut into where its upstream takes it in several calls: at least one part, in order. */

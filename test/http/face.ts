@@ -128,7 +128,8 @@ const router = (script: Script): Layer.Layer<ProviderRouter> =>
         url: "https://host/path",
         headers: {},
         body: {},
-        ignored_params: []
+        ignored_params: [],
+        adjusted_params: []
       })
     }
   })

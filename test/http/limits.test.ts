@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import type { KeySetting } from "../../src/domain/Settings.ts"
+import type { KeySetting, Settings } from "../../src/domain/Settings.ts"
 import type { TransportScript } from "../../src/upstream/Transport.ts"
 import { replying } from "../support/scripted.ts"
 import { accountedGateway, adminKey } from "../support/accounted.ts"
@@ -19,9 +19,14 @@ const counted = replying(reply)
 const streamed = { status: 200, chunks: [`data: ${JSON.stringify(reply)}\n\n`] }
 const hello = { model: "@google/gemini-2.5-flash", messages: [{ role: "user", content: "Hi" }], max_tokens: 20 }
 
-const gatewayFor = (limits: Partial<KeySetting>, script: TransportScript = ({ url }) => Effect.succeed(url.includes("stream") ? streamed : counted)) =>
+const gatewayFor = (
+  limits: Partial<KeySetting>,
+  script: TransportScript = ({ url }) => Effect.succeed(url.includes("stream") ? streamed : counted),
+  settings: Partial<Settings> = {}
+) =>
   accountedGateway(script, {
     settings: {
+      ...settings,
       keys: [
         { name: "ci", key: Redacted.make(gatewayKey), ...limits },
         { name: "boss", key: Redacted.make(adminKey), scopes: ["admin"] }
@@ -135,7 +140,7 @@ describe("a budget", () => {
   const budget = { micros: 200, per: "month" } as const
 
   it("is spent by what requests cost, and refused with a word that no repetition helps", async () => {
-    const gateway = gatewayFor({ budget })
+    const gateway = gatewayFor({ budget }, undefined, { keyLabel: true })
     const statuses = []
     for (let at = 0; at < 4; at++) {
       const response = await gateway.post("/v1/chat/completions", hello)
@@ -149,6 +154,16 @@ describe("a budget", () => {
     expect([error.type, error.code]).toEqual(["insufficient_quota", "insufficient_quota"])
     expect(await gateway.admin("/admin/v1/usage?group_by=key")).toMatchObject({ data: [{ key: "ci", requests: 5, errors: 3, cost_usd: 0.00016 }] })
     expect((await gateway.metrics()).filter((line) => line.startsWith("gateway_budget_remaining"))).toEqual(["gateway_budget_remaining_usd{budget=\"ci\"} 0.00004"])
+  })
+
+  it("is a metric by the id of its key where the operator asks for key labels, and no metric names a key otherwise (TH32)", async () => {
+    const named = async (keyLabel: boolean) => {
+      const gateway = gatewayFor({ budget }, undefined, { keyLabel })
+      await (await gateway.post("/v1/chat/completions", hello)).text()
+      return (await gateway.metrics()).filter((line) => line.includes("\"ci\"") && line.startsWith("gateway_")).map((line) => line.split("{")[0])
+    }
+    expect(await named(true)).toEqual(["gateway_budget_remaining_usd", "gateway_requests_total", "gateway_cost_usd_total"])
+    expect(await named(false)).toEqual([])
   })
 
   it("costs nothing where nobody answered", async () => {

@@ -8,6 +8,7 @@ import * as Metric from "effect/Metric"
 import * as TestClock from "effect/testing/TestClock"
 import { BudgetSpent, RateLimitReached, StoreUnavailable } from "../../src/domain/GatewayError.ts"
 import type { Budget, GatewayKey, RateLimit } from "../../src/domain/GatewayKey.ts"
+import { KeyLabel } from "../../src/keys/Budgets.ts"
 import { Admission, type Admitted, type Estimate } from "../../src/keys/Admission.ts"
 import { UsageLog } from "../../src/keys/UsageLog.ts"
 import { RateStore } from "../../src/memory/RateStore.ts"
@@ -233,7 +234,7 @@ describe("budgets of this process", () => {
         ["gateway_budget_remaining_usd", { budget: "ci" }, 0.0006],
         ["gateway_rate_limited_total", { scope: "key", kind: "budget" }, 1]
       ])
-    }).pipe(Effect.provide(layer)))
+    }).pipe(Effect.provide(Layer.provide(layer, Layer.succeed(KeyLabel, true)))))
 })
 
 /** A store that answers when it is not gone, and remembers what it was told. */
