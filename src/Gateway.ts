@@ -28,6 +28,7 @@ import { MetricsAccess } from "./http/MetricsHandlers.ts"
 import { Readiness } from "./http/Readiness.ts"
 import { Server } from "./http/Server.ts"
 import { Admission } from "./keys/Admission.ts"
+import { KeyLabel } from "./keys/Budgets.ts"
 import { GatewayKeys } from "./keys/GatewayKeys.ts"
 import { UsageLog } from "./keys/UsageLog.ts"
 import { Circuits } from "./memory/Circuits.ts"
@@ -91,7 +92,7 @@ const services = <E, F>(settings: Settings, parts: GatewayParts, shared: Sharing
   const test = ProviderTest.layer.pipe(Layer.provide([router, catalog]))
   const usage = settings.store === undefined ? UsageLog.layerMemory : UsageLog.layer.pipe(Layer.provide(RequestTable.layer), Layer.provide(kept))
   const spending = settings.store === undefined ? Spending.layerMemory : Spending.layer.pipe(Layer.provide(kept))
-  const admission = Admission.layer.pipe(Layer.provide([rateStore(shared), spending, usage]))
+  const admission = Admission.layer.pipe(Layer.provide([rateStore(shared), spending, usage, Layer.succeed(KeyLabel, settings.keyLabel === true)]))
   return Layer.mergeAll(router, catalog, entries, test, usage, prices, admission, accounting(settings, prices, usage)).pipe(Layer.provide(limits))
 }
 

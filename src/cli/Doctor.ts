@@ -10,6 +10,7 @@ import { Catalog } from "../catalog/Catalog.ts"
 import { Limits } from "../domain/Limits.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import type { Settings } from "../domain/Settings.ts"
+import { visibleLines } from "../domain/printable.ts"
 import { Gateway } from "../Gateway.ts"
 import { WebHandler } from "../http/HttpApi.ts"
 import { makeKey } from "../keys/KeyText.ts"
@@ -43,7 +44,7 @@ const servicesOf = (settings: Settings) => {
   const limits = { ...settings.limits, retries: 0, unaryFirstByteMillis: millis, totalMillis: millis }
   const { redis: _, ...alone } = settings
   const gateway = WebHandler.layer.pipe(
-    Layer.provideMerge(Gateway.layerNoDeps({ ...alone, limits, accounting: false, keys: [{ name: "doctor", key: Redacted.make(key) }] }))
+    Layer.provideMerge(Gateway.layerNoDeps({ ...alone, limits, accounting: false, keys: [{ name: "doctor", key: Redacted.make(key), scopes: ["inference", "admin"] }] }))
   )
   const layer = Layer.merge(gateway, TokenProvider.layerWith({ credentialsFile: settings.applicationCredentialsFile })).pipe(
     Layer.provideMerge(Transport.layer),
@@ -99,11 +100,11 @@ export const doctor = Effect.fn("Cli.doctor")(function*(options: DoctorOptions):
   const { outcome } = yield* readConfiguration({ config: options.config, flags: {} })
   if (Result.isFailure(outcome)) {
     const faults = outcome.failure.split("\n").map((fault) => fail("configuration", fault))
-    if (options.json) yield* Console.log(JSON.stringify(faults, null, 2))
+    if (options.json) yield* Console.log(visibleLines(JSON.stringify(faults, null, 2)))
     return yield* usage(options.json ? "" : outcome.failure)
   }
   const { file, settings } = outcome.success
   const found = yield* findings(file, settings)
-  yield* Console.log(options.json ? JSON.stringify(found, null, 2) : findingLines(found).join("\n"))
+  yield* Console.log(options.json ? visibleLines(JSON.stringify(found, null, 2)) : findingLines(found).join("\n"))
   if (found.some(({ status }) => status === "fail")) return yield* failed("")
 })
