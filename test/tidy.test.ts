@@ -37,7 +37,7 @@ describe("the tree", () => {
   })
 
   it("names no machine, no registry and leaves no word open", () => {
-    const texts = [...below("src", /\.ts$/), ...below("test", /\.(?:ts|json)$/), ...below("bench", /\.ts$/), ...below("docs", /\.md$/), ...below("examples", /./), ...below("deploy", /./)]
+    const texts = [...below("src", /\.ts$/), ...below("test", /\.(?:ts|json)$/), ...below("bench", /\.ts$/), ...below("attack", /\.ts$/), ...below("docs", /\.md$/), ...below("examples", /./), ...below("deploy", /./)]
     const single = ["README.md", "SECURITY.md", "package.json", "package-lock.json", "flake.nix", ".ci/run"].map(read)
     expect(cleanlinessViolations([...texts, ...single])).toEqual([])
   })
