@@ -4,7 +4,7 @@
 import { defineConfig } from "rolldown"
 import manifest from "./package.json" with { type: "json" }
 
-const outside = Object.keys(manifest.dependencies).filter((name) => name !== "effect" && !name.startsWith("@effect/"))
+const outside = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }).filter((name) => name !== "effect" && !name.startsWith("@effect/"))
 
 export default defineConfig({
   input: "src/main.ts",

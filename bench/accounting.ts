@@ -13,6 +13,7 @@ import type { Arrival } from "../src/http/RequestContexts.ts"
 import { UsageLog } from "../src/keys/UsageLog.ts"
 import type { Served } from "../src/router/ProviderRouter.ts"
 import { LogSink } from "../src/telemetry/LogWriter.ts"
+import { Traffic } from "../src/http/Traffic.ts"
 import { chatUsage } from "../src/http/usageOf.ts"
 
 const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
@@ -20,7 +21,7 @@ const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
 const arrival: Arrival = {
   requestId: "01a1feb1-fd44-7fb5-884a-aa19e8c22cad",
   traceId: "01a1feb1fd447fb5884aaa19e8c22cad",
-  prefix: "x-gateway",
+  usesAlias: false,
   strict: true,
   startedMillis: Date.now(),
   freshId: "01a1feb1-fd44-7fb5-884a-aa19e8c22cad",
@@ -28,8 +29,9 @@ const arrival: Arrival = {
   authorizationTwice: false,
   headers: {},
   node: undefined,
-  traffic: { inFlight: 0, bodyBytes: 0, draining: false },
-  record: undefined
+  traffic: Context.get(await Effect.runPromise(Effect.scoped(Layer.build(Traffic.layer))), Traffic),
+  record: undefined,
+  hold: undefined
 }
 const served: Served = { slug: "google", kind: "google", modelId: "gemini-2.5-flash", optionIndex: 0, retryCount: 0, cache: "DISABLED", ignored: [] }
 const call = { url: "https://generativelanguage.googleapis.com/", target: { slug: "google", kind: "google", modelId: "gemini-2.5-flash", operation: "chat", optionIndex: 0, issuer: "gemini/google" } } as const
@@ -51,7 +53,7 @@ const request = (accounts: RouteAccounts): Effect.Effect<void> => {
 const stream = (accounts: RouteAccounts, reads: number): Effect.Effect<void> => {
   const record = accounts.open()
   record.attempt(call, streamed).answered(undefined)
-  record.opened(served, () => chatUsage(usage))
+  record.opened(served, () => chatUsage(usage), () => ({ isCounted: true, characters: 0 }))
   for (let at = 0; at < reads; at++) record.wrote(1)
   return accounts.close(record, arrival, ended)
 }

@@ -17,6 +17,7 @@ import { Prices } from "./catalog/Prices.ts"
 import { publicPrices } from "./catalog/PublicPrices.ts"
 import { Prompts } from "./catalog/Prompts.ts"
 import { Limits } from "./domain/Limits.ts"
+import { PackageMissing } from "./domain/PackageMissing.ts"
 import type { Settings } from "./domain/Settings.ts"
 import { version } from "./domain/version.ts"
 import { accountingLayer } from "./http/Accounting.ts"
@@ -27,6 +28,7 @@ import { MetricsAccess } from "./http/MetricsHandlers.ts"
 import { Readiness } from "./http/Readiness.ts"
 import { Server } from "./http/Server.ts"
 import { Admission } from "./keys/Admission.ts"
+import { KeyLabel } from "./keys/Budgets.ts"
 import { GatewayKeys } from "./keys/GatewayKeys.ts"
 import { UsageLog } from "./keys/UsageLog.ts"
 import { Circuits } from "./memory/Circuits.ts"
@@ -46,7 +48,6 @@ import { awaited, type StoreUnusable } from "./store/Sql.ts"
 import * as Store from "./store/Store.ts"
 import { Vault } from "./store/Vault.ts"
 import { ProcessMetrics } from "./telemetry/ProcessMetrics.ts"
-import { ExporterMissing } from "./telemetry/Tracing.ts"
 import { mediaFetchLayer } from "./upstream/MediaFetch.ts"
 import { Transport } from "./upstream/Transport.ts"
 import { Upstream } from "./upstream/Upstream.ts"
@@ -55,12 +56,12 @@ import { Upstream } from "./upstream/Upstream.ts"
 export type GatewayServices = ProviderRouter | Catalog | Configs | Prompts | GatewayKeys | UsageLog | Admission | Prices | Holdings | Records | Administration | ProviderTest
 
 /** The Redis of several gateways; undefined for one that stands alone. */
-type Sharing = Layer.Layer<SharedRedis | Redis.Redis> | undefined
+type Sharing<E = PackageMissing> = Layer.Layer<SharedRedis | Redis.Redis, E> | undefined
 
 const sharing = ({ redis }: Settings): Sharing => redis === undefined ? undefined : SharedRedis.layer(redis)
 
 /** What may be lost without harm, shared where there is a Redis. */
-const memories = (shared: Sharing): Layer.Layer<SignatureMemory | Circuits | ResponseCache> =>
+const memories = <E>(shared: Sharing<E>): Layer.Layer<SignatureMemory | Circuits | ResponseCache, E> =>
   shared === undefined
     ? Layer.mergeAll(SignatureMemory.layerMemory, Circuits.layerMemory, ResponseCache.layerMemory)
     : Layer.mergeAll(SignatureMemory.layerShared, Circuits.layerShared, ResponseCache.layerShared).pipe(Layer.provide(shared))
@@ -74,7 +75,7 @@ export interface GatewayParts {
 /** What outlives the process where the settings name a store. */
 type Kept<E> = Layer.Layer<SqlClient.SqlClient | Vault | Records, E>
 
-const services = <E>(settings: Settings, parts: GatewayParts, shared: Sharing, kept: Kept<E>): Layer.Layer<GatewayServices, E, Transport> => {
+const services = <E, F>(settings: Settings, parts: GatewayParts, shared: Sharing<F>, kept: Kept<E>): Layer.Layer<GatewayServices, E | F, Transport> => {
   const limits = Layer.succeed(Limits, settings.limits)
   const providers = (parts.providers ?? Providers.layer).pipe(
     Layer.provide([CloudPlatformProvider.layer, ModelMakerProvider.layer]),
@@ -91,14 +92,14 @@ const services = <E>(settings: Settings, parts: GatewayParts, shared: Sharing, k
   const test = ProviderTest.layer.pipe(Layer.provide([router, catalog]))
   const usage = settings.store === undefined ? UsageLog.layerMemory : UsageLog.layer.pipe(Layer.provide(RequestTable.layer), Layer.provide(kept))
   const spending = settings.store === undefined ? Spending.layerMemory : Spending.layer.pipe(Layer.provide(kept))
-  const admission = Admission.layer.pipe(Layer.provide([rateStore(shared), spending, usage]))
+  const admission = Admission.layer.pipe(Layer.provide([rateStore(shared), spending, usage, Layer.succeed(KeyLabel, settings.keyLabel === true)]))
   return Layer.mergeAll(router, catalog, entries, test, usage, prices, admission, accounting(settings, prices, usage)).pipe(Layer.provide(limits))
 }
 
 /** The pepper of keys is the store's, so that their digests hold for every process on it. */
 const keys: Layer.Layer<GatewayKeys, never, Vault | Holdings> = Layer.unwrap(Effect.map(Vault, ({ pepper }) => GatewayKeys.layer(pepper)))
 
-const rateStore = (shared: Sharing): Layer.Layer<RateLimiter.RateLimiterStore> =>
+const rateStore = <E>(shared: Sharing<E>): Layer.Layer<RateLimiter.RateLimiterStore, E> =>
   shared === undefined ? RateStore.layerMemory : RateStore.layerShared.pipe(Layer.provide(shared))
 
 /** What a key with limits has used is known from the accounts of its requests; a store may hold such keys at any time. */
@@ -129,17 +130,17 @@ const layerAdministration = (settings: Settings): Layer.Layer<Administration, St
   )
 
 /** Every service but the network: give it a Transport, a real one or a scripted one. */
-const layerNoDeps = (settings: Settings, parts: GatewayParts = {}): Layer.Layer<GatewayServices, StoreUnusable, Transport> =>
+const layerNoDeps = (settings: Settings, parts: GatewayParts = {}): Layer.Layer<GatewayServices, StoreUnusable | PackageMissing, Transport> =>
   services(settings, parts, sharing(settings), Store.layerOf(settings.store, awaited))
 
 /** The services over the real network, without HTTP of our own. */
-const layerServices = (settings: Settings, parts: GatewayParts = {}, shared = sharing(settings)): Layer.Layer<GatewayServices, StoreUnusable> =>
+const layerServices = (settings: Settings, parts: GatewayParts = {}, shared = sharing(settings)): Layer.Layer<GatewayServices, StoreUnusable | PackageMissing> =>
   services(settings, parts, shared, Store.layerOf(settings.store, awaited)).pipe(
     Layer.provide(Transport.layer.pipe(Layer.provide(Layer.succeed(Limits, settings.limits))))
   )
 
 /** The whole service: listens until the layer's scope closes, then drains. Its services can be reached beside it. */
-const layer = (settings: Settings, parts?: GatewayParts): Layer.Layer<HttpServer.HttpServer | GatewayServices, HttpServerError.ServeError | ExporterMissing | StoreUnusable> => {
+const layer = (settings: Settings, parts?: GatewayParts): Layer.Layer<HttpServer.HttpServer | GatewayServices, HttpServerError.ServeError | PackageMissing | StoreUnusable> => {
   const shared = sharing(settings)
   return Server.layer(settings.server).pipe(
     Layer.provide([ProcessMetrics.layer(version), readiness(settings, shared)]),
@@ -155,7 +156,7 @@ const accessOf = ({ server: { cors = [], metricsAuth = "none" } }: Settings): La
   Layer.merge(Layer.succeed(MetricsAccess, metricsAuth), Layer.succeed(CorsOrigins, cors))
 
 /** What the health routes tell of: what there is besides the process. */
-const readiness = (settings: Settings, shared: Sharing): Layer.Layer<never, never, Holdings> =>
+const readiness = (settings: Settings, shared: Sharing): Layer.Layer<never, PackageMissing, Holdings> =>
   Layer.effect(Readiness, Effect.gen(function*() {
     const { isFresh } = yield* Holdings
     const redis = yield* Effect.serviceOption(SharedRedis)
@@ -168,14 +169,17 @@ const readiness = (settings: Settings, shared: Sharing): Layer.Layer<never, neve
 /** The whole service as a function of web requests over the given network, for tests: it stands alone, keeps everything in memory and opens no socket. */
 const layerTest = (settings: Settings, parts: GatewayParts = {}): Layer.Layer<GatewayServices | WebHandler, never, Transport> =>
   WebHandler.layer.pipe(
-    Layer.provideMerge(services(settings, parts, undefined, Store.layerMemory)),
+    Layer.provideMerge(services<never, never>(settings, parts, undefined, Store.layerMemory)),
     Layer.provide([Layer.succeed(Limits, settings.limits), accessOf(settings)])
   )
 
 /** The SDK is large and optional: it is loaded where there is somebody to export to. */
-const exporting = ({ export: wanted }: Settings): Layer.Layer<never, ExporterMissing> =>
+const exporting = ({ export: wanted }: Settings): Layer.Layer<never, PackageMissing> =>
   wanted === undefined ? Layer.empty : Layer.unwrap(Effect.map(
-    Effect.tryPromise({ try: () => import("./telemetry/Exporter.ts"), catch: () => new ExporterMissing() }),
+    Effect.tryPromise({
+      try: () => import("./telemetry/Exporter.ts"),
+      catch: () => new PackageMissing({ setting: "an OTEL_EXPORTER_OTLP_ENDPOINT", packages: "the packages of OpenTelemetry", also: "@effect/opentelemetry" })
+    }),
     ({ exporter }) => exporter(version, wanted)
   ))
 

@@ -87,6 +87,11 @@ describe("Dockerfile", () => {
     expect(of("HEALTHCHECK")[0]).toMatch(/CMD \["node", "dist\/main\.js", "health"\]$/)
   })
 
+  it("builds and runs on one image, named by its digest (TH29)", () => {
+    expect(of("ARG")).toEqual([expect.stringMatching(/^NODE_IMAGE=node:\d+\.\d+\.\d+-slim@sha256:[0-9a-f]{64}$/)])
+    expect(of("FROM")).toEqual(["${NODE_IMAGE} AS build", "${NODE_IMAGE}"])
+  })
+
   it("says its version", () => {
     expect(of("LABEL")[0]).toContain(`image.version="${version}"`)
   })
@@ -122,6 +127,11 @@ describe("docker-compose.yaml", () => {
   it("builds the Dockerfile, and names this version", () => {
     expect(existsSync(join(root, "deploy", gateway?.build?.context ?? "", gateway?.build?.dockerfile ?? "none"))).toBe(true)
     expect(gateway?.image).toBe(`model-gateway:${version}`)
+  })
+
+  it("names every other image by its digest (TH29)", () => {
+    const others = services.filter(([name]) => name !== "gateway").map(([name, { image }]) => [name, /^[\w/]+:v?\d+\.\d+(?:\.\d+)?@sha256:[0-9a-f]{64}$/.test(image)])
+    expect(others).toEqual([["postgres", true], ["redis", true], ["prometheus", true], ["grafana", true]])
   })
 
   it("gives the gateway variables it knows, and the comment no others", () => {

@@ -36,7 +36,7 @@ beforeAll(async () => {
   const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--silent"], { cwd: build })
   mkdirSync(join(app, "node_modules", "model-gateway"), { recursive: true })
   await run("tar", ["-xzf", join(build, stdout.trim()), "-C", join(app, "node_modules", "model-gateway"), "--strip-components=1"])
-  // Declared dependencies and, for programs of a user's own, the types of Node: what is not declared is not found.
+  // Declared dependencies and, for programs of a user's own, the types of Node: what is not declared, or optional, is not found.
   for (const name of [...Object.keys(manifest.dependencies), "@types/node"]) {
     mkdirSync(dirname(join(app, "node_modules", name)), { recursive: true })
     symlinkSync(join(root, "node_modules", name), join(app, "node_modules", name))

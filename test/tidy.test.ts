@@ -37,7 +37,7 @@ describe("the tree", () => {
   })
 
   it("names no machine, no registry and leaves no word open", () => {
-    const texts = [...below("src", /\.ts$/), ...below("test", /\.(?:ts|json)$/), ...below("bench", /\.ts$/), ...below("docs", /\.md$/), ...below("examples", /./), ...below("deploy", /./)]
+    const texts = [...below("src", /\.ts$/), ...below("test", /\.(?:ts|json)$/), ...below("bench", /\.ts$/), ...below("attack", /\.ts$/), ...below("docs", /\.md$/), ...below("examples", /./), ...below("deploy", /./)]
     const single = ["README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "package.json", "package-lock.json", "flake.nix", ".ci/run"].map(read)
     expect(cleanlinessViolations([...texts, ...single])).toEqual([])
   })
@@ -54,9 +54,28 @@ const rows: ReadonlyArray<readonly [rule: string, planted: ReadonlyArray<Source>
   ["R1 only the demo imports the simulator", [file("cli/A.ts", "import { b } from \"../demo/google/b.ts\""), file("demo/google/b.ts")],
     ["src/cli/A.ts:3 R1 floors: may not import src/demo/google/b.ts"]],
   ["R1 a folder without a floor", [file("utils/A.ts")], ["src/utils/A.ts:1 R1 floors: the file stands on no floor"]],
+  ["R1b a higher room, by type", [
+    file("demo/google/shared/a.ts", "import type { B } from \"../gemini/b.ts\""), file("demo/google/gemini/b.ts")
+  ], ["src/demo/google/shared/a.ts:3 R1b rooms: may not import src/demo/google/gemini/b.ts"]],
+  ["R1b a room of the same rank", [
+    file("demo/google/claude/a.ts", "import { b } from \"../gemini/b.ts\""), file("demo/google/gemini/b.ts")
+  ], ["src/demo/google/claude/a.ts:3 R1b rooms: may not import src/demo/google/gemini/b.ts"]],
+  ["R1b a room below the root of its folder", [file("demo/google/service/a.ts", "import { b } from \"../B.ts\""), file("demo/google/B.ts")],
+    ["src/demo/google/service/a.ts:3 R1b rooms: may not import src/demo/google/B.ts"]],
+  ["R1b a room without a rank", [file("demo/google/more/inner/a.ts")],
+    ["src/demo/google/more/inner/a.ts:1 R1b rooms: src/demo/google/more has no place in the order"]],
+  ["R1b the same room, lower rooms and the root are fine", [
+    file("demo/google/A.ts", "import { b } from \"./service/b.ts\"", "import { d } from \"./D.ts\""),
+    file("demo/google/service/b.ts", "import { c } from \"./c.ts\""),
+    file("demo/google/service/c.ts", "import { d } from \"../shapes/d.ts\""),
+    file("demo/google/shapes/d.ts"), file("demo/google/D.ts")
+  ], []],
   ["R2 a circle", [file("domain/A.ts", "import { b } from \"./B.ts\""), file("domain/B.ts", "import { a } from \"./A.ts\"")],
     ["src/domain/A.ts:1 R2 circles: src/domain/A.ts -> src/domain/B.ts -> src/domain/A.ts"]],
   ["R2 a type is no circle", [file("domain/A.ts", "import { b } from \"./B.ts\""), file("domain/B.ts", "import type { A } from \"./A.ts\"")], []],
+  ["R2 a circle of types where none is allowed", [
+    file("demo/google/shared/a.ts", "import type { B } from \"./b.ts\""), file("demo/google/shared/b.ts", "import type { A } from \"./a.ts\"")
+  ], ["src/demo/google/shared/a.ts:1 R2 circles: src/demo/google/shared/a.ts -> src/demo/google/shared/b.ts -> src/demo/google/shared/a.ts"]],
   ["R3 an effect on floor 1", [file("translate/A.ts", "import * as Effect from \"effect/Effect\"")],
     ["src/translate/A.ts:3 R3 purity: may not import effect/Effect"]],
   ["R3 a camelCase file above", [file("router/plan.ts", "import { join } from \"node:path\"", "export const now = () => Date.now()")],
@@ -73,6 +92,11 @@ const rows: ReadonlyArray<readonly [rule: string, planted: ReadonlyArray<Source>
   ["R4 a long function", [file("router/A.ts", "const f = () => {", ...Array<string>(69).fill(""), "}")],
     ["src/router/A.ts:3 R4 size: function of 71 lines, at most 70"]],
   ["R4 a schema file may have more", [file("wire/A.ts", ...Array<string>(450).fill(""), "f()")], []],
+  ["R4 a full folder", Array.from({ length: 21 }, (_, index) => file(`demo/google/shapes/${String.fromCharCode(97 + index)}.ts`)),
+    ["src/demo/google/shapes R4 size: folder of 21 files, at most 20"]],
+  ["R4 20 files, and more in a room below, are fine", [
+    ...Array.from({ length: 20 }, (_, index) => file(`demo/A${index}.ts`)), file("demo/google/B.ts")
+  ], []],
   ["R5 a path without .ts", [file("router/A.ts", "import { b } from \"./B\"")], ["src/router/A.ts:3 R5 imports: ./B without .ts"]],
   ["R5 barrels", [
     file("router/A.ts", "import { Effect } from \"effect\"", "import { NodeRuntime } from \"@effect/platform-node\"", "export * from \"./B.ts\"")

@@ -8,6 +8,7 @@ import * as Result from "effect/Result"
 import { type Key, WrittenKeyBody } from "../api/AdminResources.ts"
 import { heldAccounts } from "../catalog/heldAccounts.ts"
 import { heldConfigs } from "../catalog/heldConfigs.ts"
+import { heldPrompts } from "../catalog/heldPrompts.ts"
 import { type Fault, faultAt } from "../domain/faults.ts"
 import { RecordRefused } from "../domain/GatewayError.ts"
 import type { KeyScope } from "../domain/GatewayKey.ts"
@@ -42,7 +43,7 @@ const shownStored = (record: StoredRecord): Result.Result<Key, string> =>
   })
 
 /** Numbers and moments of a declared key in the words they were written in. */
-const limitsOf = ({ budget, expiresMillis, rateLimit }: KeySetting): Pick<WrittenKey, "budget" | "expires_at" | "rate_limit"> => ({
+const limitsOf = ({ budget, concurrency, expiresMillis, rateLimit }: KeySetting): Pick<WrittenKey, "budget" | "concurrency" | "expires_at" | "rate_limit"> => ({
   ...(rateLimit === undefined ? {} : {
     rate_limit: {
       ...(rateLimit.requestsPerMinute === undefined ? {} : { requests_per_minute: rateLimit.requestsPerMinute }),
@@ -50,11 +51,12 @@ const limitsOf = ({ budget, expiresMillis, rateLimit }: KeySetting): Pick<Writte
     }
   }),
   ...(budget === undefined ? {} : { budget: { usd: dollarsOf(budget.micros), per: budget.per } }),
+  ...(concurrency === undefined ? {} : { concurrency }),
   ...(expiresMillis === undefined ? {} : { expires_at: momentOf(expiresMillis) })
 })
 
 const shownDeclared = (setting: KeySetting): Key => {
-  const { config, key, metadata, models, name, providers, scopes } = setting
+  const { config, configs, key, metadata, metadataLocked, models, name, prompts, providers, scopes } = setting
   const prefix = keyPrefix(key)
   return {
     object: "key",
@@ -63,9 +65,12 @@ const shownDeclared = (setting: KeySetting): Key => {
     ...(scopes === undefined ? {} : { scopes }),
     ...(providers === undefined ? {} : { providers }),
     ...(models === undefined ? {} : { models }),
+    ...(configs === undefined ? {} : { configs }),
+    ...(prompts === undefined ? {} : { prompts }),
     ...limitsOf(setting),
     ...(config === undefined ? {} : { config }),
     ...(metadata === undefined ? {} : { metadata }),
+    ...(metadataLocked === undefined ? {} : { metadata_locked: metadataLocked }),
     ...(prefix === undefined ? {} : { prefix }),
     source: "file",
     managed: "file"
@@ -78,7 +83,11 @@ const bodyReader = resourceReader(WrittenKeyBody)
 const judged = (limits: LimitValues, written: JsonObject, held: Held): Result.Result<WrittenKey, ReadonlyArray<Fault>> => {
   const { id: _, key, ...fields } = written
   return Result.flatMap(bodyReader(fields), (body) => {
-    const known = { slugs: heldAccounts(held).accounts.map(({ slug }) => slug), configs: Object.keys(heldConfigs(held, limits).configs) }
+    const known = {
+      slugs: heldAccounts(held).accounts.map(({ slug }) => slug),
+      configs: Object.keys(heldConfigs(held, limits).configs),
+      prompts: heldPrompts(held, limits).prompts.map(({ id }) => id)
+    }
     const faults = [
       ...(key === undefined || key === null ? [] : [faultAt(["key"], "is made by the gateway, and told in its answer")]),
       ...readKey("", body, known).faults

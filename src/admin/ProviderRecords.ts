@@ -17,6 +17,7 @@ import { recordReader } from "../store/readRecord.ts"
 import type { Records, StoredRecord } from "../store/Records.ts"
 import { brokenGuard } from "./brokenGuard.ts"
 import { destinationFaults, movesCredential } from "./destinations.ts"
+import { movedSecretsGuard } from "./movedSecrets.ts"
 import { type Judge, type Managed, managed, type Turn } from "./Managed.ts"
 import { momentOf, resourceReader } from "./readBody.ts"
 
@@ -46,6 +47,11 @@ const entryOf = (account: ProviderAccount) => ({
   ...(account.models === undefined ? {} : { models: account.models }),
   ...(account.apiVersion === undefined ? {} : { api_version: account.apiVersion }),
   ...(account.quotaProject === undefined ? {} : { quota_project: account.quotaProject }),
+  ...(account.projects === undefined ? {} : { projects: account.projects }),
+  ...(account.regions === undefined ? {} : { regions: account.regions }),
+  ...(account.gcs === undefined ? {} : {
+    gcs: { ...(account.gcs.read === undefined ? {} : { read: account.gcs.read }), ...(account.gcs.write === undefined ? {} : { write: account.gcs.write }) }
+  }),
   ...(account.baseUrl === undefined ? {} : { base_url: account.baseUrl }),
   ...(account.tokenUrl === undefined ? {} : { token_url: account.tokenUrl })
 })
@@ -101,10 +107,12 @@ const judge: Judge = (written, before) =>
   })
 
 /** Slugs that only wait for a credential in a request are nothing anybody declared. */
-export const providerRecords = (turn: Turn): Effect.Effect<Managed<Provider>, never, Records | Holdings> => Effect.flatMap(Limits, (limits) =>
-  managed<Provider>({
+export const providerRecords = (turn: Turn): Effect.Effect<Managed<Provider>, never, Records | Holdings> => Effect.flatMap(Limits, (limits) => {
+  const isBroken = brokenGuard("provider", limits)
+  return managed<Provider>({
     kind: "provider",
     declared: ({ declared }) => new Map(declared.accounts.filter((account) => !isOpen(account)).map((account) => [account.slug, shownDeclared(account)])),
     shown: shownStored,
-    guard: brokenGuard("provider", limits)
-  }, judge, turn))
+    guard: (...change) => isBroken(...change) ?? movedSecretsGuard(...change)
+  }, judge, turn)
+})

@@ -63,7 +63,6 @@ const contextOf = (account: ProviderAccount, requestId: string, nowMillis: numbe
   betas: [],
   cache: undefined,
   idSeed: requestId,
-  headerPrefix: "x-gateway",
   observed: undefined
 })
 

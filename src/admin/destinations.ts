@@ -15,6 +15,12 @@ const isLoopback = (host: string): boolean => /^(127\.|localhost$|\[::1\]$)/.tes
 /** The host as it will be dialled; undefined for what is no URL, which is judged elsewhere. */
 const hostOf = (url: string | undefined): string | undefined => url === undefined ? undefined : URL.parse(url)?.hostname.toLowerCase()
 
+/** Whose a dedicated host is cannot be seen of its name, so it is for the configuration file. */
+const ambientRule = ([field]: ReadonlyArray<string>): string =>
+  field === "endpoints"
+    ? "declare a dedicated endpoint of application_default in the configuration file"
+    : "application_default goes with Google's own hosts only"
+
 /** What is wrong with the destinations of an entry. */
 export const destinationFaults = (entry: ProviderEntry): ReadonlyArray<Fault> => {
   const own = entry.credentials?.type === "application_default"
@@ -25,9 +31,7 @@ export const destinationFaults = (entry: ProviderEntry): ReadonlyArray<Fault> =>
   return named.flatMap(({ at, host }) => {
     if (host === undefined) return []
     if (isMachinesOwn(host)) return [faultAt(at, "is an address for a machine's own metadata; no provider lives there")]
-    return own && urls.some((name) => name === at[0]) && !isLoopback(host)
-      ? [faultAt(at, "would be sent the machine's own credential; application_default goes with Google's own hosts only")]
-      : []
+    return own && !isLoopback(host) ? [faultAt(at, `would be sent the machine's own credential; ${ambientRule(at)}`)] : []
   })
 }
 

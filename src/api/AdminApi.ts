@@ -17,7 +17,7 @@ import { arrivalFields, retryFields } from "./headerFields.ts"
 const opt = Schema.optionalKey
 const about = (summary: string, description?: string) => OpenApi.annotations(description === undefined ? { summary } : { summary, description })
 
-const problem = (status: number) => HttpApiSchema.status(status)(HttpApiSchema.WithHeaders(AdminProblem, status === 503 ? retryFields : arrivalFields)
+const problem = (status: number) => HttpApiSchema.status(status)(HttpApiSchema.WithHeaders(AdminProblem, status === 503 ? { ...arrivalFields, ...retryFields } : arrivalFields)
   .pipe(HttpApiSchema.asJson({ contentType: "application/problem+json" })))
 
 const ofAsking = [400, 401, 500, 503].map(problem)
@@ -105,11 +105,11 @@ const filter = (description: string) => opt(Schema.String.annotate({ description
 
 export class AdminReports extends HttpApiGroup.make("adminReports").add(
   HttpApiEndpoint.get("requests", "/admin/v1/requests", {
-    query: { ...page, status: filter("HTTP status."), provider: filter("Slug."), model: filter("Model id."), key: filter("Id of a gateway key."), since: filter("RFC 3339.") },
+    query: { ...page, status: filter("HTTP status."), provider: filter("Slug."), model: filter("Model id."), key: filter("Id of a gateway key."), request_id: filter("The x-request-id that clients sent."), since: filter("RFC 3339.") },
     success: own(listOf(AdminRequest, "AdminRequestList")),
     error: ofAsking
   }).annotateMerge(about("The latest requests, the newest first")),
-  HttpApiEndpoint.get("request", "/admin/v1/requests/:id", { params: idOf("The request's id."), success: own(AdminRequest), error: [401, 404, 500, 503].map(problem) })
+  HttpApiEndpoint.get("request", "/admin/v1/requests/:id", { params: idOf("The request's id, or its x-request-id where one key alone sent it."), success: own(AdminRequest), error: [401, 404, 409, 500, 503].map(problem) })
     .annotateMerge(about("One of them")),
   HttpApiEndpoint.get("usage", "/admin/v1/usage", {
     query: { from: filter("First day, as 2027-01-31."), to: filter("Last day."), group_by: filter("Any of day, key, provider, model, joined by commas; day unless said.") },

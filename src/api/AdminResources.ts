@@ -114,7 +114,8 @@ const attempt = Schema.Struct({
 
 export const AdminRequest = Schema.Struct({
   object: Schema.Literal("request"),
-  request_id: Schema.String,
+  id: Schema.String.annotate({ description: "The gateway's own id, which no other request has." }),
+  request_id: Schema.String.annotate({ description: "The x-request-id of its client, else id." }),
   trace_id: Schema.String,
   ts: moment,
   route: Schema.String,

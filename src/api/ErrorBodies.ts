@@ -2,7 +2,7 @@
 // It must not know which errors there are; http/errorFacts.ts decides those.
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import { arrivalFields, retryFields } from "./headerFields.ts"
+import { arrivalFields, calledFields, retryFields } from "./headerFields.ts"
 
 const opt = Schema.optionalKey
 
@@ -48,15 +48,15 @@ export const statusMeanings = {
 /** Errors that pass by themselves say when. */
 const passing = new Set([429, 503])
 
-const withStatus = <S extends Schema.Top>(schema: S) => (status: number) =>
-  HttpApiSchema.status(status)(HttpApiSchema.WithHeaders(schema, passing.has(status) ? retryFields : arrivalFields))
+const withStatus = <S extends Schema.Top>(schema: S, fields: typeof arrivalFields) => (status: number) =>
+  HttpApiSchema.status(status)(HttpApiSchema.WithHeaders(schema, passing.has(status) ? { ...fields, ...retryFields } : fields))
 
 const ofKey = [401, 403, 404, 500, 503]
 const ofModel = [400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504]
 
 /** Of a route that calls a model in OpenAI's dialect. */
-export const modelErrors = ofModel.map(withStatus(OpenAiError))
+export const modelErrors = ofModel.map(withStatus(OpenAiError, calledFields))
 /** Of a route in Anthropic's dialect. */
-export const messagesErrors = ofModel.map(withStatus(AnthropicError))
+export const messagesErrors = ofModel.map(withStatus(AnthropicError, calledFields))
 /** Of a route that takes no body and calls nobody. */
-export const keyErrors = ofKey.map(withStatus(OpenAiError))
+export const keyErrors = ofKey.map(withStatus(OpenAiError, arrivalFields))

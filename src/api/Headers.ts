@@ -5,8 +5,6 @@ import { keyMark } from "../domain/keyMark.ts"
 /** Lower-case names to values; several lines of one name are joined by a comma. */
 export type HeaderRecord = Readonly<Record<string, string | undefined>>
 
-export type HeaderPrefix = "x-gateway" | "x-portkey"
-
 /** A header of ours under both of its names; written out once, for joining names per request costs more than reading. */
 export interface GatewayHeader {
   readonly name: `x-gateway-${string}`
@@ -37,42 +35,30 @@ export const known = {
 } as const
 
 /** Every header of ours that an answer may have. */
-interface AnswerHeaders {
-  readonly traceId: string
-  readonly provider: string
-  readonly optionIndex: string
-  readonly retryCount: string
-  readonly cacheStatus: string
-  readonly ignoredParams: string
-}
+export const answerHeaders = {
+  traceId: header("trace-id"),
+  provider: header("provider"),
+  optionIndex: header("last-used-option-index"),
+  retryCount: header("retry-attempt-count"),
+  cacheStatus: header("cache-status"),
+  ignoredParams: header("ignored-params"),
+  adjustedParams: header("adjusted-params")
+} as const
 
-const answered = (prefix: HeaderPrefix): AnswerHeaders => ({
-  traceId: `${prefix}-trace-id`,
-  provider: `${prefix}-provider`,
-  optionIndex: `${prefix}-last-used-option-index`,
-  retryCount: `${prefix}-retry-attempt-count`,
-  cacheStatus: `${prefix}-cache-status`,
-  ignoredParams: `${prefix}-ignored-params`
-})
-
-/** Names of the headers of an answer, in the prefix the client speaks. */
-export const answerHeaders: Readonly<Record<HeaderPrefix, AnswerHeaders>> = {
-  "x-gateway": answered("x-gateway"),
-  "x-portkey": answered("x-portkey")
+/** Sets a header of ours on an answer; under both names where the request used the alias prefix. */
+export const setAnswerHeader = (headers: Record<string, string>, { alias, name }: GatewayHeader, value: string, usesAlias: boolean): void => {
+  headers[name] = value
+  if (usesAlias) headers[alias] = value
 }
 
 /** The value of `x-gateway-NAME`, else of its alias `x-portkey-NAME`. */
 export const gatewayHeader = (headers: HeaderRecord, { name, alias }: GatewayHeader): string | undefined =>
   headers[name] ?? headers[alias]
 
-/** The prefix the client speaks: the alias only when it uses nothing else. */
-export const prefixOf = (headers: HeaderRecord): HeaderPrefix => {
-  let prefix: HeaderPrefix = "x-gateway"
-  for (const name in headers) {
-    if (name.startsWith("x-gateway-")) return "x-gateway"
-    if (name.startsWith("x-portkey-")) prefix = "x-portkey"
-  }
-  return prefix
+/** True when the request used the alias prefix in any header. */
+export const usesAliasPrefix = (headers: HeaderRecord): boolean => {
+  for (const name in headers) if (name.startsWith("x-portkey-")) return true
+  return false
 }
 
 /** The strict switch under both of its names; undefined when the client did not say. */

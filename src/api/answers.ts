@@ -21,10 +21,11 @@ export const DryRun = Schema.Struct({
   provider: Schema.String,
   target_index: Schema.Number,
   method: Schema.String,
-  url: Schema.String,
+  url: Schema.String.annotate({ description: "A host that the operator set is shown as upstream.invalid, unless the key has the scope admin." }),
   headers: Schema.Record(Schema.String, Schema.String),
   body: Schema.Unknown,
-  ignored_params: Schema.Array(Schema.String)
+  ignored_params: Schema.Array(Schema.String),
+  adjusted_params: Schema.Array(Schema.String)
 }).annotate({ identifier: "DryRun", description: "The answer to x-gateway-dry-run: true." })
 export type DryRun = typeof DryRun.Type
 

@@ -31,9 +31,17 @@ export const arrivalFields = {
   "x-gateway-trace-id": always("The trace this request belongs to.")
 }
 
-/** On errors that may pass. */
-export const retryFields = {
+/** On answers of a provider, and on errors of a route that calls one, where one was called. */
+export const calledFields = {
   ...arrivalFields,
+  "x-gateway-provider": said("Slug of the provider that was called last."),
+  "x-gateway-last-used-option-index": said("The place of its target in the config."),
+  "x-gateway-retry-attempt-count": said("How often that target was called again."),
+  "x-gateway-cache-status": said("DISABLED, MISS, HIT or REFRESH; never HIT on an error.")
+}
+
+/** On errors that may pass, besides. */
+export const retryFields = {
   "retry-after": said("Seconds to wait before another try."),
   "retry-after-ms": said("The same in milliseconds."),
   "x-should-retry": said("false where the same request will fail again.")
@@ -41,10 +49,7 @@ export const retryFields = {
 
 /** On every answer that a provider gave. */
 export const servedFields = {
-  ...arrivalFields,
-  "x-gateway-provider": said("Slug of the provider that answered."),
-  "x-gateway-last-used-option-index": said("The place of its target in the config."),
-  "x-gateway-retry-attempt-count": said("How often that target was called again."),
-  "x-gateway-cache-status": said("DISABLED, MISS, HIT or REFRESH."),
-  "x-gateway-ignored-params": said("Parameters that were left out, joined by commas.")
+  ...calledFields,
+  "x-gateway-ignored-params": said("Parameters that were left out, joined by commas."),
+  "x-gateway-adjusted-params": said("Parameters that were sent with another value, as name=asked>sent, joined by commas.")
 }

@@ -13,7 +13,7 @@ export const WholeApi = GatewayApi
     title: "model-gateway",
     version,
     description: "An OpenAI-compatible gateway in front of Google's model platforms: Vertex AI and the Gemini Developer API. " +
-      "Every header x-gateway-NAME may be written x-portkey-NAME; the answer then speaks that prefix.",
+      "Every header x-gateway-NAME may be written x-portkey-NAME; the answer then has its headers under both names.",
     license: { name: "MIT", identifier: "MIT" },
     servers: [{ url: "/" }],
     transform: plainly

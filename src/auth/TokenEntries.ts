@@ -3,6 +3,7 @@
 import type * as Deferred from "effect/Deferred"
 import * as Redacted from "effect/Redacted"
 import { createHash } from "node:crypto"
+import { FairEntries } from "../domain/FairEntries.ts"
 import type { Credentials, ProviderAccount } from "../domain/ProviderAccount.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
 import type { AuthHeaders } from "../upstream/Transport.ts"
@@ -37,9 +38,12 @@ export const age = (since: Moment, now: Moment): number => Math.max(now.wall - s
 
 export const within = (since: Moment | undefined, now: Moment, millis: number): boolean => since !== undefined && age(since, now) < millis
 
-/** Entries by the whole identity of a credential; the one used longest ago makes room. */
+/** All stored credentials are the operator's, whose id is that of no key. */
+const operator = ""
+
+/** Entries by the whole identity of a credential. Those that requests bring make room by the key that brought the most. */
 export const makeEntries = (most: number): ((account: ProviderAccount, credentials: Credentials) => Entry) => {
-  const entries = new Map<string, Entry>()
+  const entries = new FairEntries<Entry>(most)
   const digests = new WeakMap<Credentials, string>()
   return (account, credentials) => {
     let digest = digests.get(credentials)
@@ -47,12 +51,7 @@ export const makeEntries = (most: number): ((account: ProviderAccount, credentia
     // A slug and an origin hold no line end, and a digest has one length: no two identities share a key.
     const key = `${account.slug}\n${account.origin}\n${account.tokenUrl ?? ""}\n${digest}`
     const entry = entries.get(key) ?? { token: undefined, exchange: undefined, refusal: undefined, failed: undefined, forced: undefined }
-    entries.delete(key)
-    entries.set(key, entry)
-    if (entries.size > most) {
-      const [oldest] = entries.keys()
-      if (oldest !== undefined) entries.delete(oldest)
-    }
+    entries.set(account.carriedBy ?? operator, key, entry)
     return entry
   }
 }

@@ -5,6 +5,7 @@ import * as Redacted from "effect/Redacted"
 import type { LimitValues } from "../domain/Limits.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import { ProviderError, type Reason } from "../domain/ProviderError.ts"
+import { type HiddenValue, redacted, Redaction } from "../domain/redaction.ts"
 import { retryAfterMillis } from "../upstream/retryAfter.ts"
 import type { Transport, TransportRequest } from "../upstream/Transport.ts"
 import { faultReason } from "../upstream/TransportFault.ts"
@@ -27,7 +28,7 @@ export const exchangeToken = Effect.fnUntraced(function*(
   const rejected = (message: string) => fail({ _tag: "CredentialsRejected", origin: account.origin, message })
   const source = yield* Effect.mapError(sourceOf(account, options), rejected)
   const nowMillis = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
-  const asked = yield* Effect.mapError(questionOf(source, account.tokenUrl ?? googleTokenUrl, nowMillis), rejected)
+  const { secrets, ...asked } = yield* Effect.mapError(questionOf(source, account.tokenUrl ?? googleTokenUrl, nowMillis), rejected)
   const subject = source._tag === "Metadata" ? "The metadata server" : "The token endpoint"
   // A token is one small exchange: all of it has the time one connection may take.
   const millis = limits.connectMillis
@@ -50,6 +51,7 @@ export const exchangeToken = Effect.fnUntraced(function*(
     Effect.fromResult(readTokenReply({
       status: answer.status,
       text: new TextDecoder().decode(answer.bytes),
+      redaction: new Redaction(() => [...secrets, { value: new URL(asked.url).host, put: "[upstream]" }]),
       subject,
       origin: account.origin,
       retryAfterMillis: retryAfterMillis(answer.headers, nowMillis)
@@ -67,19 +69,24 @@ const sourceOf = (account: ProviderAccount, options: ApplicationDefaultOptions):
     : Effect.fail("The provider has no credential that could be exchanged for a token.")
 }
 
-type Question = Pick<TransportRequest, "method" | "url" | "headers" | "body">
+interface Question extends Pick<TransportRequest, "method" | "url" | "headers" | "body"> {
+  /** What a refusal must not quote of it. */
+  readonly secrets: ReadonlyArray<HiddenValue>
+}
+
+const hiddenOf = (...values: ReadonlyArray<string>): ReadonlyArray<HiddenValue> => values.map((value) => ({ value, put: redacted }))
 
 const questionOf = (source: TokenSource, tokenUrl: string, nowMillis: number): Effect.Effect<Question, string> => {
   switch (source._tag) {
     case "Metadata":
-      return Effect.succeed({ method: "GET", url: source.url, headers: { "metadata-flavor": "Google" }, body: undefined })
+      return Effect.succeed({ method: "GET", url: source.url, headers: { "metadata-flavor": "Google" }, body: undefined, secrets: [] })
     case "AuthorizedUser":
       return Effect.succeed(form(tokenUrl, {
         grant_type: "refresh_token",
         client_id: source.clientId,
         client_secret: Redacted.value(source.clientSecret),
         refresh_token: Redacted.value(source.refreshToken)
-      }))
+      }, hiddenOf(Redacted.value(source.clientSecret), Redacted.value(source.refreshToken))))
     case "ServiceAccount":
       return Effect.mapBoth(signAssertion(source.key, nowMillis / 1000), {
         onFailure: () => "The private key of the service account cannot be used for signing.",
@@ -87,12 +94,13 @@ const questionOf = (source: TokenSource, tokenUrl: string, nowMillis: number): E
           form(tokenUrl, {
             grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
             assertion: Redacted.value(assertion)
-          })
+          }, hiddenOf(Redacted.value(assertion), Redacted.value(source.key.privateKey).trim(), source.key.privateKeyId))
       })
   }
 }
 
-const form = (url: string, fields: Readonly<Record<string, string>>): Question => ({
+const form = (url: string, fields: Readonly<Record<string, string>>, secrets: ReadonlyArray<HiddenValue>): Question => ({
+  secrets,
   method: "POST",
   url,
   headers: { "content-type": "application/x-www-form-urlencoded" },

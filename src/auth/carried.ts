@@ -1,4 +1,4 @@
-// Lays the credential and place a request carries over the account of the catalog.
+// Lays the credential that a request or a config carries over the account of the catalog.
 // It must not know how a credential is exchanged or sent.
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -29,21 +29,22 @@ const carriedFor = (
   return Result.succeed(carried.authorization === undefined ? undefined : { _tag: "AccessToken", token: carried.authorization })
 }
 
-/** The account as this request uses it: what it carries wins over what the slug stores. */
+/** Whether a credential is carried that this account would use. */
+export const carriesCredential = ({ kind }: ProviderAccount, { authorization, googApiKey, vertexServiceAccountJson }: CarriedCredentials): boolean =>
+  authorization !== undefined || (kind === "google" ? googApiKey : kind === "vertex-ai" ? vertexServiceAccountJson : undefined) !== undefined
+
+/** The account as this request uses it: what is carried wins over what the slug stores; `origin` is whose that is. */
 export const withCarried = (
   account: ProviderAccount,
-  carried: CarriedCredentials
+  carried: CarriedCredentials,
+  origin: ProviderAccount["origin"],
+  keyId: string
 ): Result.Result<ProviderAccount, BodyInvalid> => {
   const read = carriedFor(account, carried)
   if (Result.isFailure(read)) return Result.fail(read.failure)
   const credentials = read.success
-  if (credentials === undefined && carried.vertexProjectId === undefined && carried.vertexRegion === undefined) return Result.succeed(account)
-  const placed = {
-    ...account,
-    projectId: carried.vertexProjectId ?? account.projectId,
-    region: carried.vertexRegion ?? account.region
-  }
-  return Result.succeed(credentials === undefined ? placed : { ...placed, credentials, origin: "caller" })
+  if (credentials === undefined) return Result.succeed(account)
+  return Result.succeed({ ...account, credentials, origin, ...(origin === "caller" ? { carriedBy: keyId } : {}) })
 }
 
 /** Refuses an account that has nothing to send, and says what would do. A provider that is not ours may need nothing. */

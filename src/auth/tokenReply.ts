@@ -3,7 +3,8 @@
 import * as Result from "effect/Result"
 import { isJsonObject, parseJsonText } from "../domain/json.ts"
 import type { Reason } from "../domain/ProviderError.ts"
-import { publicText } from "../domain/publicText.ts"
+import { upstreamText } from "../domain/upstreamText.ts"
+import { noRedaction, type Redaction } from "../domain/redaction.ts"
 
 export interface AccessToken {
   readonly token: string
@@ -17,6 +18,8 @@ export interface TokenReply {
   readonly subject: string
   readonly origin: "caller" | "stored"
   readonly retryAfterMillis: number | undefined
+  /** Takes out what the words of a refusal must not quote. */
+  readonly redaction?: Redaction
 }
 
 /** Google's tokens live an hour, twelve at most; what claims to live longer is taken for an hour. */
@@ -25,7 +28,7 @@ const mostSeconds = 12 * usualSeconds
 
 /** A token with a life, or why there is none: never an empty token, never one without an end. */
 export const readTokenReply = (reply: TokenReply): Result.Result<AccessToken, Reason> => {
-  const { status, text, subject, origin, retryAfterMillis } = reply
+  const { status, text, subject, origin, redaction = noRedaction, retryAfterMillis } = reply
   const parsed = parseJsonText(text)
   const json = Result.isSuccess(parsed) && isJsonObject(parsed.success) ? parsed.success : {}
   if (status >= 200 && status < 300) {
@@ -38,8 +41,8 @@ export const readTokenReply = (reply: TokenReply): Result.Result<AccessToken, Re
   if (status >= 300 && status < 400) {
     return Result.fail({ _tag: "BadReply", kind: "redirect", message: `${subject} answered with a redirect, which is never followed.` })
   }
-  const code = typeof json["error"] === "string" ? publicText(json["error"], 64) : undefined
-  const told = typeof json["error_description"] === "string" ? publicText(json["error_description"], 512) : undefined
+  const code = typeof json["error"] === "string" ? upstreamText(redaction.text(json["error"]), 64) : undefined
+  const told = typeof json["error_description"] === "string" ? upstreamText(redaction.text(json["error_description"]), 512) : undefined
   const words = [code, told].filter((part) => part !== undefined && part !== "").join(": ")
   if (status === 400 || status === 401 || status === 403) {
     return Result.fail({

@@ -4,6 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import { FairEntries } from "../domain/FairEntries.ts"
 import { type Fault, faultAt } from "../domain/faults.ts"
 import type { GatewayConfig } from "../domain/GatewayConfig.ts"
 import { parseInnerJsonText } from "../domain/json.ts"
@@ -14,8 +15,8 @@ import { heldConfigs } from "./heldConfigs.ts"
 
 export class Configs extends Context.Service<Configs, {
   readonly find: (id: string) => GatewayConfig | undefined
-  /** A config of JSON text; the same text is read once. */
-  readonly read: (text: string) => Result.Result<GatewayConfig, Fault>
+  /** A config of JSON text, for the gateway key that sends it; the same text is read once. */
+  readonly read: (text: string, keyId: string) => Result.Result<GatewayConfig, Fault>
 }>()("gateway/catalog/Configs") {
   /** The declared configs and those of the store, as they are at the moment of asking. */
   static readonly layer: Layer.Layer<Configs, never, Holdings> = Layer.effect(
@@ -41,22 +42,20 @@ export class Configs extends Context.Service<Configs, {
     )
 }
 
-/** Reads texts, and remembers them until their number is too large; then the oldest is forgotten. */
+/** Reads texts, and remembers them until they are too many or too large; then the oldest of the key with the most is forgotten. */
 const textReader = (limits: LimitValues): Configs["Service"]["read"] => {
-  const texts = new Map<string, Result.Result<GatewayConfig, Fault>>()
+  const texts = new FairEntries<Result.Result<GatewayConfig, Fault>>(limits.configEntries, limits.configBytes)
   const parsed = (text: string): Result.Result<GatewayConfig, Fault> => {
     const value = parseInnerJsonText(text, limits)
     return Result.isFailure(value) ? Result.fail(faultAt([], "is not JSON")) : readConfig(value.success, limits)
   }
-  return (text) => {
+  return (text, keyId) => {
     const met = texts.get(text)
     if (met !== undefined) return met
     const config = parsed(text)
-    for (const oldest of texts.keys()) {
-      if (texts.size < limits.configEntries) break
-      texts.delete(oldest)
-    }
-    texts.set(text, config)
+    // Every target holds what stands above it.
+    const bytes = text.length * Math.max(1, Result.isSuccess(config) ? config.success.targets.length : 1)
+    if (bytes <= limits.configBytes) texts.set(keyId, text, config, bytes)
     return config
   }
 }

@@ -36,6 +36,6 @@ export const heldAccounts = ({ declared, records }: Held): {
 }
 
 /** The two slugs that are always there, as long as nothing is said of them: they only wait for a credential in the request. */
-export const isOpen = ({ apiVersion, credentials, endpoints, kind, models, projectId, region, slug }: ProviderAccount): boolean =>
+export const isOpen = ({ apiVersion, credentials, endpoints, gcs, kind, models, projectId, projects, region, regions, slug }: ProviderAccount): boolean =>
   slug === kind && Object.keys(endpoints).length === 0 &&
-  [apiVersion, credentials, models, projectId, region].every((one) => one === undefined)
+  [apiVersion, credentials, gcs, models, projectId, projects, region, regions].every((one) => one === undefined)

@@ -9,7 +9,7 @@ import { isPromptId, isPromptLabel, type Prompt, type PromptContent } from "../d
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import type { PromptEntry } from "../domain/Settings.ts"
 import { ChatParameters } from "../wire/openai/Chat.ts"
-import { hint } from "../domain/nearest.ts"
+import { hint, isNamed } from "../domain/nearest.ts"
 import { faultAt, faultsOfIssue, type Fault, type FaultPath, shown } from "../domain/faults.ts"
 
 /** A prompt while its entries are read, and where each of its versions stands in the file. */
@@ -42,7 +42,7 @@ const modelFaults = (model: string, at: FaultPath, known: ReadonlyArray<string>)
   const ref = parseModelRef(model)
   if (Result.isFailure(ref)) return [faultAt([...at, "model"], ref.failure.message)]
   const { slug } = ref.success
-  return slug === undefined || known.includes(slug)
+  return slug === undefined || isNamed(slug, known)
     ? []
     : [faultAt([...at, "model"], `${shown(slug)} is no provider of this configuration${hint(slug, known)}`)]
 }

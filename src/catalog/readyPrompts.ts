@@ -2,6 +2,7 @@
 // It must not know where prompts are kept or how one is asked for.
 import * as Result from "effect/Result"
 import { type Prompt, type PromptContent, promptFinder } from "../domain/Prompt.ts"
+import { unreadName } from "../domain/nearest.ts"
 import { compileTemplate, type Template, type TemplateFault, type TemplateLimits } from "./renderTemplate.ts"
 
 /** A version of a prompt as a request asks for it. */
@@ -33,6 +34,7 @@ export const readyPrompts = (declared: ReadonlyArray<Prompt>, limits: TemplateLi
   const find = promptFinder(declared)
   const partials = (reference: string): Result.Result<string, string> => {
     const found = find(reference)
+    if (found === undefined && find(unreadName) !== undefined) return Result.succeed("")
     const text = found === undefined ? undefined : textOf(found.content)
     if (text !== undefined) return Result.succeed(text)
     return Result.fail(found === undefined

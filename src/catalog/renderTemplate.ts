@@ -5,6 +5,7 @@ import { BodyInvalid, BodyTooLarge } from "../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject, pathText } from "../domain/json.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import { printable } from "../domain/printable.ts"
+import { isRefusedKey } from "../domain/refusedKeys.ts"
 
 export type Variables = Readonly<Record<string, string>>
 
@@ -67,7 +68,7 @@ const splitter = (partials: Partials, limits: TemplateLimits, fault: (at: Templa
   const split = (text: string, at: TemplateFault["at"], inside: ReadonlyArray<string>): ReadonlyArray<Piece> =>
     tokens(text).flatMap((token): ReadonlyArray<Piece> => {
       if ("text" in token) return token.text === "" ? [] : [token.text]
-      if ("tag" in token && variableTag.test(token.tag)) return [{ variable: token.tag }]
+      if ("tag" in token && variableTag.test(token.tag) && !isRefusedKey(token.tag)) return [{ variable: token.tag }]
       const id = "tag" in token ? partialTag.exec(token.tag)?.[1] : undefined
       if (id !== undefined) return partial(id, at, inside)
       fault(at, "tag" in token ? `"{{${printable(token.tag)}}}" is neither variable nor partial: ${forms}` : token.fault)
@@ -145,6 +146,7 @@ export const readVariables = (value: Json | undefined): Result.Result<Variables,
   const entries: Array<readonly [string, string]> = []
   for (const [name, one] of Object.entries(value)) {
     const param = pathText(["variables", name])
+    if (isRefusedKey(name)) return invalid("invalid_key", param, `variables may not use the key "${name}".`)
     if (typeof one !== "string") return invalid("missing_variable", param, `${param} has the wrong type: expected string.`)
     entries.push([name, one])
   }

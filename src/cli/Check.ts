@@ -4,6 +4,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Settings } from "../domain/Settings.ts"
+import { visibleLines } from "../domain/printable.ts"
 import { credentialName, describeAccount } from "./describeAccount.ts"
 import { describePrompt } from "./describePrompt.ts"
 import { type Failure, usage } from "./Failure.ts"
@@ -13,6 +14,13 @@ export interface CheckOptions {
   readonly config: string | undefined
   readonly json: boolean
 }
+
+/** What is sound, and perhaps not meant. */
+const warnings = ({ accounts }: Settings): ReadonlyArray<string> =>
+  accounts.flatMap(({ credentials, gcs, kind, slug }) =>
+    kind === "vertex-ai" && credentials !== undefined && gcs?.read === undefined
+      ? [`@${slug} has no gcs.read: requests may read every gs:// object that its credential can read; list the prefixes they need, or [] for none`]
+      : [])
 
 const words = ({ file, settings }: Loaded): ReadonlyArray<string> => {
   const configs = Object.keys(settings.configs ?? {})
@@ -24,33 +32,38 @@ const words = ({ file, settings }: Loaded): ReadonlyArray<string> => {
     ...(configs.length > 0 ? [`    configs: ${configs.join(", ")}`] : []),
     settings.keys.length === 0
       ? "    no gateway key: serve makes one for its run; set GATEWAY_API_KEY or keys in the file to keep one"
-      : `    gateway keys: ${settings.keys.map((key) => key.name).join(", ")}`
+      : `    gateway keys: ${settings.keys.map((key) => key.name).join(", ")}`,
+    ...warnings(settings).map((text) => `warn  ${text}`)
   ]
 }
 
 /** What a sound configuration holds; names only, no secret. */
-const shape = (file: string | undefined, { accounts, configs = {}, keys, prompts = [], server }: Settings) => ({
-  ok: true,
-  file: file ?? null,
-  server: { host: server.host, port: server.port },
-  providers: accounts.map(({ credentials, kind, projectId, region, slug }) => ({
-    slug,
-    provider: kind,
-    credential: credentials === undefined ? null : credentialName(credentials),
-    ...(projectId === undefined ? {} : { project_id: projectId }),
-    ...(region === undefined ? {} : { region })
-  })),
-  keys: keys.map(({ name }) => name),
-  configs: Object.keys(configs),
-  prompts: prompts.map(({ id }) => id)
-})
+const shape = (file: string | undefined, settings: Settings) => {
+  const { accounts, configs = {}, keys, prompts = [], server } = settings
+  return {
+    ok: true,
+    file: file ?? null,
+    server: { host: server.host, port: server.port },
+    providers: accounts.map(({ credentials, kind, projectId, region, slug }) => ({
+      slug,
+      provider: kind,
+      credential: credentials === undefined ? null : credentialName(credentials),
+      ...(projectId === undefined ? {} : { project_id: projectId }),
+      ...(region === undefined ? {} : { region })
+    })),
+    keys: keys.map(({ name }) => name),
+    configs: Object.keys(configs),
+    prompts: prompts.map(({ id }) => id),
+    warnings: warnings(settings)
+  }
+}
 
 export const check = Effect.fn("Cli.check")(function*({ config, json }: CheckOptions): Effect.fn.Return<void, Failure> {
   const { outcome } = yield* readConfiguration({ config, flags: {} })
   if (Result.isFailure(outcome)) {
-    if (json) yield* Console.log(JSON.stringify({ ok: false, faults: outcome.failure.split("\n") }, null, 2))
+    if (json) yield* Console.log(visibleLines(JSON.stringify({ ok: false, faults: outcome.failure.split("\n") }, null, 2)))
     return yield* usage(json ? "" : outcome.failure)
   }
   const { file, settings } = outcome.success
-  yield* Console.log(json ? JSON.stringify(shape(file, settings), null, 2) : words(outcome.success).join("\n"))
+  yield* Console.log(visibleLines(json ? JSON.stringify(shape(file, settings), null, 2) : words(outcome.success).join("\n")))
 })

@@ -9,6 +9,7 @@ import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { visibleLines } from "../domain/printable.ts"
 import { version } from "../domain/version.ts"
 import { Failure } from "./Failure.ts"
 import { FaultLog } from "./FaultLog.ts"
@@ -146,7 +147,7 @@ export const cli = (words: ReadonlyArray<string>): Effect.Effect<void, Failure> 
   Effect.provide([NodeServices.layer, FaultLog.layer(false)]),
   Effect.catch((error) =>
     error._tag === "Failure"
-      ? Effect.andThen(error.message === "" ? Effect.void : Console.error(error.message), Effect.fail(error))
+      ? Effect.andThen(error.message === "" ? Effect.void : Console.error(visibleLines(error.message)), Effect.fail(error))
       : error._tag === "ShowHelp" && error.errors.length === 0
         ? Effect.void
         : Effect.fail(new Failure({ code: 2, message: "" })))

@@ -10,6 +10,7 @@ import { Catalog } from "../catalog/Catalog.ts"
 import { Limits } from "../domain/Limits.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import type { Settings } from "../domain/Settings.ts"
+import { visibleLines } from "../domain/printable.ts"
 import { Gateway } from "../Gateway.ts"
 import { WebHandler } from "../http/HttpApi.ts"
 import { makeKey } from "../keys/KeyText.ts"
@@ -43,7 +44,7 @@ const servicesOf = (settings: Settings) => {
   const limits = { ...settings.limits, retries: 0, unaryFirstByteMillis: millis, totalMillis: millis }
   const { redis: _, ...alone } = settings
   const gateway = WebHandler.layer.pipe(
-    Layer.provideMerge(Gateway.layerNoDeps({ ...alone, limits, accounting: false, keys: [{ name: "doctor", key: Redacted.make(key) }] }))
+    Layer.provideMerge(Gateway.layerNoDeps({ ...alone, limits, accounting: false, keys: [{ name: "doctor", key: Redacted.make(key), scopes: ["inference", "admin"] }] }))
   )
   const layer = Layer.merge(gateway, TokenProvider.layerWith({ credentialsFile: settings.applicationCredentialsFile })).pipe(
     Layer.provideMerge(Transport.layer),
@@ -79,7 +80,8 @@ const redisFinding = ({ limits, redis }: Settings): ReadonlyArray<Effect.Effect<
       ? ok("redis", "answers")
       : fail("redis", "it does not answer; limits, circuits and signatures would be each process's own", "check redis.url and that it can be reached")).pipe(
       Effect.provide(SharedRedis.layer(redis)),
-      Effect.provideService(Limits, limits)
+      Effect.provideService(Limits, limits),
+      Effect.catchTag("PackageMissing", ({ message }) => Effect.succeed(fail("redis", message)))
     )
   ]
 
@@ -90,7 +92,7 @@ const findings = Effect.fnUntraced(function*(file: string | undefined, settings:
   const usable = here.some(({ check, status }) => check === "store" && status === "fail") ? alone : withoutAbsentStore(settings)
   const { layer, services } = servicesOf(usable)
   const looked = Effect.provide(Effect.flatMap(services, ({ accounts, made }) => providerFindings(accounts, made)), layer)
-  const providers = yield* Effect.catchTag(looked, "StoreUnusable", ({ message }) => Effect.succeed([fail("store", message)]))
+  const providers = yield* Effect.catchTag(looked, ["StoreUnusable", "PackageMissing"], ({ message }) => Effect.succeed([fail("store", message)]))
   return [nodeFinding(process.versions.node), ok("configuration", file ?? "no file; environment and defaults"), ...here, ...providers]
 })
 
@@ -98,11 +100,11 @@ export const doctor = Effect.fn("Cli.doctor")(function*(options: DoctorOptions):
   const { outcome } = yield* readConfiguration({ config: options.config, flags: {} })
   if (Result.isFailure(outcome)) {
     const faults = outcome.failure.split("\n").map((fault) => fail("configuration", fault))
-    if (options.json) yield* Console.log(JSON.stringify(faults, null, 2))
+    if (options.json) yield* Console.log(visibleLines(JSON.stringify(faults, null, 2)))
     return yield* usage(options.json ? "" : outcome.failure)
   }
   const { file, settings } = outcome.success
   const found = yield* findings(file, settings)
-  yield* Console.log(options.json ? JSON.stringify(found, null, 2) : findingLines(found).join("\n"))
+  yield* Console.log(options.json ? visibleLines(JSON.stringify(found, null, 2)) : findingLines(found).join("\n"))
   if (found.some(({ status }) => status === "fail")) return yield* failed("")
 })

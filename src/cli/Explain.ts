@@ -5,6 +5,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { isJsonObject, type JsonObject, parseJsonText } from "../domain/json.ts"
+import { visibleLines } from "../domain/printable.ts"
 import * as Result from "effect/Result"
 import { Gateway } from "../Gateway.ts"
 import { HttpApi } from "../http/HttpApi.ts"
@@ -37,7 +38,7 @@ export const explain = Effect.fn("Cli.explain")(function*(options: ExplainOption
   const key = makeKey()
   const services = Gateway.layerServices({
     ...settings,
-    keys: [{ name: "explain", key: Redacted.make(key), providers: undefined, models: undefined }]
+    keys: [{ name: "explain", key: Redacted.make(key), providers: undefined, models: undefined, scopes: ["inference", "admin"] }]
   })
   const web = HttpApi.webHandler(services)
   const headers: Record<string, string> = {
@@ -56,5 +57,5 @@ export const explain = Effect.fn("Cli.explain")(function*(options: ExplainOption
   const json = Result.getOrUndefined(parseJsonText(answer.body))
   if (!isJsonObject(json)) return yield* failed("the request could not be explained")
   if (answer.status !== 200) return yield* failed(errorText(json))
-  yield* Console.log(JSON.stringify(json, null, 2))
+  yield* Console.log(visibleLines(JSON.stringify(json, null, 2)))
 })

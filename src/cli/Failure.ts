@@ -2,6 +2,7 @@
 // It must not know which command it was.
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
+import type { StoreUnusable } from "../store/Sql.ts"
 
 /** 1: it failed. 2: usage or configuration. */
 export class Failure extends Schema.TaggedError<Failure>()("Failure", {
@@ -18,3 +19,6 @@ export const usage = (message: string): Failure => new Failure({ code: 2, messag
 
 /** Everything else. */
 export const failed = (message: string): Failure => new Failure({ code: 1, message })
+
+/** A store that cannot be used: by its configuration, or as it is. */
+export const storeFailure = ({ isUninstalled, message }: StoreUnusable): Failure => isUninstalled === true ? usage(message) : failed(message)

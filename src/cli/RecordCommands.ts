@@ -9,10 +9,11 @@ import { Administration } from "../admin/Administration.ts"
 import type { Managed } from "../admin/Managed.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
 import { isJsonObject, type JsonObject, jsonObjectOf, parseJsonText } from "../domain/json.ts"
+import { visible, visibleLines } from "../domain/printable.ts"
 import { Gateway } from "../Gateway.ts"
 import { errorFacts } from "../http/errorFacts.ts"
 import type { Actor } from "../store/Records.ts"
-import { failed, type Failure, usage } from "./Failure.ts"
+import { failed, type Failure, storeFailure, usage } from "./Failure.ts"
 import { loadSettings, variable } from "./LoadSettings.ts"
 import { fieldRows, recordRows } from "./recordColumns.ts"
 import { parseSettingsText } from "./SettingsText.ts"
@@ -70,14 +71,14 @@ const administered = Effect.fnUntraced(function*<A>(
   }
   return yield* Effect.flatMap(Administration, (administration) => Effect.mapError(work(administration), said(noun))).pipe(
     Effect.provide(Gateway.layerAdministration(settings)),
-    Effect.catchTag("StoreUnusable", ({ message }) => Effect.fail(failed(message)))
+    Effect.catchTag("StoreUnusable", (error) => Effect.fail(storeFailure(error)))
   )
 })
 
 /** What the four kinds have in common; their fields are JSON here. */
 const managedOf = (administration: Administration["Service"], noun: Noun): Managed<object> => administration[noun]
 
-const printed = (resource: object): string => JSON.stringify(resource, null, 2)
+const printed = (resource: object): string => visibleLines(JSON.stringify(resource, null, 2))
 
 const every = Effect.fnUntraced(function*(managed: Managed<object>) {
   const rows: Array<JsonObject> = []
@@ -92,7 +93,7 @@ const every = Effect.fnUntraced(function*(managed: Managed<object>) {
 
 export const list = Effect.fn("Cli.list")(function*(noun: Noun, asked: Shown): Effect.fn.Return<void, Failure> {
   const rows = yield* administered(noun, asked, (administration) => every(managedOf(administration, noun)))
-  yield* Console.log(asked.json ? JSON.stringify(rows, null, 2) : evenly(recordRows(noun, rows)).join("\n"))
+  yield* Console.log(asked.json ? printed(rows) : evenly(recordRows(noun, rows)).join("\n"))
 })
 
 export const get = Effect.fn("Cli.get")(function*(noun: Noun, id: string, asked: Shown): Effect.fn.Return<void, Failure> {
@@ -131,7 +132,7 @@ const secretBody = Effect.fnUntraced(function*({ apiKeyEnv, apiKeyFile, credenti
 })
 
 /** Fields of which flags name one part at a time. */
-const inParts: ReadonlySet<string> = new Set(["rate_limit", "budget", "labels", "metadata"])
+const inParts: ReadonlySet<string> = new Set(["rate_limit", "budget", "labels", "metadata", "gcs"])
 
 /** Later parts over earlier ones. */
 const merged = (parts: ReadonlyArray<JsonObject>): JsonObject => {
@@ -158,7 +159,7 @@ const told = (what: string, resource: object, { json }: Shown): Effect.Effect<vo
   if (json) return Console.log(printed(resource))
   const fields = jsonObjectOf(resource)
   const { key, version } = fields
-  const line = Console.error(`${what} ${nameOf(fields)}${typeof version === "number" ? `, version ${version}` : ""}${typeof key === "string" ? "; its text is told this once" : ""}`)
+  const line = Console.error(`${what} ${visible(nameOf(fields))}${typeof version === "number" ? `, version ${version}` : ""}${typeof key === "string" ? "; its text is told this once" : ""}`)
   return typeof key === "string" ? Effect.andThen(line, Console.log(key)) : line
 }
 
@@ -188,7 +189,7 @@ export const update = Effect.fn("Cli.update")(function*(noun: Noun, id: string, 
 
 export const remove = Effect.fn("Cli.remove")(function*(noun: Noun, id: string, asked: Asked): Effect.fn.Return<void, Failure> {
   yield* administered(noun, asked, (administration) => managedOf(administration, noun).remove(id, actor))
-  yield* Console.error(`${noun === "keys" ? "revoked" : "deleted"} ${singular[noun]} ${id}`)
+  yield* Console.error(`${noun === "keys" ? "revoked" : "deleted"} ${singular[noun]} ${visible(id)}`)
 })
 
 export const rotate = Effect.fn("Cli.rotate")(function*(id: string, asked: Shown): Effect.fn.Return<void, Failure> {

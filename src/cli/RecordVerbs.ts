@@ -19,12 +19,13 @@ const part = <A extends Json>(flag: Flag.Flag<A>, path: ReadonlyArray<string>, d
   flag.pipe(Flag.withDescription(description), Flag.optional, Flag.map(Option.match({ onNone: (): Part => ({}), onSome: (value): Part => placed(path, value) })))
 const text = (name: string, description: string, ...path: ReadonlyArray<string>) =>
   part(Flag.String(name), path.length === 0 ? [name.replaceAll("-", "_")] : path, description)
-const texts = (name: string, field: string, description: string) =>
+const listed = (name: string, path: ReadonlyArray<string>, description: string) =>
   Flag.String(name).pipe(
     Flag.withDescription(`${description}; may be given several times`),
     Flag.atLeast(0),
-    Flag.map((values): Part => values.length === 0 ? {} : { [field]: values })
+    Flag.map((values): Part => values.length === 0 ? {} : placed(path, values))
   )
+const texts = (name: string, field: string, description: string) => listed(name, [field], description)
 
 const config = optional(Flag.String("config").pipe(Flag.withMetavar("gateway.yaml")), "Configuration file; it says where the store is")
 const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false))
@@ -37,16 +38,24 @@ const keyFlags = {
   scopes: texts("scope", "scopes", "What it is for: inference (unless said) or admin"),
   providers: texts("provider", "providers", "Slug it may use; all unless said"),
   models: texts("model", "models", "Model id it may use, with a * at the end for any rest; all unless said"),
+  configs: texts("allow-config", "configs", "Config it may name, whose targets it may then use; all unless said"),
+  prompts: texts("allow-prompt", "prompts", "Prompt it may name, whose model it may then use; all unless said"),
   useConfig: text("use-config", "Config of requests that name none", "config"),
   expires: text("expires-at", "Moment from which it is refused, as 2027-01-31T12:00:00Z"),
   requests: part(Flag.Int("requests-per-minute"), ["rate_limit", "requests_per_minute"], "Most requests in a minute"),
   tokens: part(Flag.Int("tokens-per-minute"), ["rate_limit", "tokens_per_minute"], "Most tokens in a minute"),
+  concurrency: part(Flag.Int("concurrency"), ["concurrency"], "Most requests that run at once, in each gateway process"),
   dollars: part(Flag.Finite("budget-usd"), ["budget", "usd"], "US dollars it may spend"),
   period: part(Flag.Literals("budget-per", ["day", "month"]), ["budget", "per"], "Period of the budget"),
   metadata: Flag.KeyValuePair("metadata").pipe(
     Flag.withDescription("name=value that its requests carry"),
     Flag.optional,
     Flag.map(Option.match({ onNone: (): Part => ({}), onSome: (value): Part => ({ metadata: value }) }))
+  ),
+  metadataLocked: Flag.Boolean("metadata-locked").pipe(
+    Flag.withDescription("Requests and configs cannot give that metadata other values"),
+    Flag.withDefault(false),
+    Flag.map((isGiven): Part => isGiven ? { metadata_locked: true } : {})
   )
 }
 
@@ -57,6 +66,10 @@ const providerFlags = {
   models: texts("model", "models", "Model id on offer, with a * at the end for any rest"),
   version: text("api-version", "v1 or v1beta1, for one"),
   quota: text("quota-project", "Project that is billed"),
+  projects: texts("allow-project", "projects", "Further project that requests may name under its credential"),
+  regions: texts("allow-region", "regions", "Further region that requests may name under its credential"),
+  reads: listed("gcs-read", ["gcs", "read"], "gs://bucket/path below which requests may read under its credential; any unless said"),
+  writes: listed("gcs-write", ["gcs", "write"], "gs://bucket/path below which requests may store pictures under its credential; none unless said"),
   base: text("base-url", "Replaces scheme and host of the provider"),
   token: text("token-url", "Replaces the token endpoint"),
   ambient: Flag.Boolean("application-default").pipe(

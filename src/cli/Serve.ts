@@ -9,12 +9,12 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { Catalog } from "../catalog/Catalog.ts"
 import { Limits } from "../domain/Limits.ts"
+import type { PackageMissing } from "../domain/PackageMissing.ts"
 import type { Settings } from "../domain/Settings.ts"
 import { Gateway, type GatewayServices } from "../Gateway.ts"
-import type { ExporterMissing } from "../telemetry/Tracing.ts"
 import { version } from "../domain/version.ts"
 import { describeAccount } from "./describeAccount.ts"
-import { failed, type Failure, usage } from "./Failure.ts"
+import { failed, type Failure, storeFailure, usage } from "./Failure.ts"
 import { FaultLog } from "./FaultLog.ts"
 import { type LoadOptions, loadSettings } from "./LoadSettings.ts"
 import { describeStore } from "../domain/storeLocation.ts"
@@ -29,11 +29,9 @@ export const originOf = (host: string, port: number): string => {
 }
 
 /** Why the service could not start, in the operator's words. */
-export const startFailure = (settings: Settings) => (error: HttpServerError.ServeError | ExporterMissing | StoreUnusable): Failure => {
-  if (error._tag === "StoreUnusable") return failed(error.message)
-  if (error._tag === "ExporterMissing") {
-    return usage("an OTEL_EXPORTER_OTLP_ENDPOINT is set, but the packages that export are not installed: npm install --include=optional")
-  }
+export const startFailure = (settings: Settings) => (error: HttpServerError.ServeError | PackageMissing | StoreUnusable): Failure => {
+  if (error._tag === "StoreUnusable") return storeFailure(error)
+  if (error._tag === "PackageMissing") return usage(error.message)
   const cause = error.cause
   const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
   const { admin, host, port } = settings.server

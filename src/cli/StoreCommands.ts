@@ -6,12 +6,10 @@ import type { StoreSetting } from "../domain/Settings.ts"
 import { describeStore } from "../domain/storeLocation.ts"
 import { migrate } from "../store/Migrations.ts"
 import { rotateSecret } from "../store/Rotation.ts"
-import { layer, reached, type StoreUnusable } from "../store/Sql.ts"
+import { layer, reached } from "../store/Sql.ts"
 import * as Store from "../store/Store.ts"
-import { failed, type Failure, usage } from "./Failure.ts"
+import { failed, type Failure, storeFailure, usage } from "./Failure.ts"
 import { type LoadOptions, loadSettings } from "./LoadSettings.ts"
-
-const said = ({ message }: StoreUnusable): Failure => failed(message)
 
 const storeOf = (options: LoadOptions): Effect.Effect<StoreSetting, Failure> =>
   Effect.flatMap(loadSettings(options), ({ settings }) =>
@@ -20,7 +18,7 @@ const storeOf = (options: LoadOptions): Effect.Effect<StoreSetting, Failure> =>
 /** Brings the database to the tables of this version. A gateway does the same when it starts. */
 export const migrateStore = Effect.fn("Cli.migrateStore")(function*(options: LoadOptions): Effect.fn.Return<void, Failure> {
   const { location } = yield* storeOf(options)
-  const done = yield* Effect.mapError(Effect.provide(Effect.andThen(reached(describeStore(location)), migrate), layer(location)), said)
+  const done = yield* Effect.mapError(Effect.provide(Effect.andThen(reached(describeStore(location)), migrate), layer(location)), storeFailure)
   const names = done.map(([id, name]) => `${id} ${name}`).join(", ")
   yield* Console.log(`ok  ${describeStore(location)}  ${done.length === 0 ? "nothing to do" : names}`)
 })
@@ -29,7 +27,7 @@ export const migrateStore = Effect.fn("Cli.migrateStore")(function*(options: Loa
 export const rotateStoreSecret = Effect.fn("Cli.rotateStoreSecret")(function*(options: LoadOptions): Effect.fn.Return<void, Failure> {
   const setting = yield* storeOf(options)
   const masters = Store.masterKeysOf(setting)
-  const rotated = yield* Effect.mapError(Effect.provide(rotateSecret(masters), Store.layer(setting.location, masters)), said)
+  const rotated = yield* Effect.mapError(Effect.provide(rotateSecret(masters), Store.layer(setting.location, masters)), storeFailure)
   yield* Console.log(`ok  ${describeStore(setting.location)}  secrets encrypted anew: ${rotated.records}, keys retired: ${rotated.keysRetired}`)
   if (rotated.broken.length > 0) {
     return yield* failed(`these do not decrypt and stay as they are: ${rotated.broken.join(", ")}; give their secrets anew, or remove them`)

@@ -11,8 +11,9 @@ import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import { anyOrigin, defaultServer, type KeySetting, type Settings, type SettingsFile, settingsFile } from "../domain/Settings.ts"
 import type { Price } from "../domain/Usage.ts"
 import { type FileText, readAccounts } from "./readAccounts.ts"
+import { isMended, type Mended, mended } from "./mended.ts"
 import { readConfigs } from "../domain/readConfigs.ts"
-import { readKey } from "../domain/readKey.ts"
+import { noNames, readKey } from "../domain/readKey.ts"
 import { readPrompts } from "../catalog/readPrompts.ts"
 import { readExport } from "./readExport.ts"
 import { type Places, readStore } from "./readStore.ts"
@@ -132,6 +133,7 @@ const keyFaults = (file: SettingsFile, accounts: ReadonlyArray<ProviderAccount>)
   const keys = file.keys ?? []
   const slugs = accounts.map((account) => account.slug)
   const configs = Object.keys(file.configs ?? {})
+  const prompts = (file.prompts ?? []).map(({ id }) => id)
   return keys.flatMap((one, index) => {
     const at: FaultPath = ["keys", index]
     const earlier = keys.slice(0, index)
@@ -139,7 +141,7 @@ const keyFaults = (file: SettingsFile, accounts: ReadonlyArray<ProviderAccount>)
       ...(earlier.some((other) => other.name === one.name) ? [faultAt([...at, "name"], `${shown(one.name)} is declared twice`)] : []),
       ...(keyGrammar.test(one.key) ? [] : [faultAt([...at, "key"], keyFault)]),
       ...(earlier.some((other) => other.key === one.key) ? [faultAt([...at, "key"], "is the key of another name as well")] : []),
-      ...readKey(one.name, one, { slugs, configs }, at).faults
+      ...readKey(one.name, one, { slugs, configs, prompts }, at).faults
     ]
   })
 }
@@ -171,20 +173,21 @@ const named = (fault: Fault, over: ReadonlyArray<Override>): Fault => {
   return origin === undefined ? fault : { path: origin, message: fault.message, at: undefined }
 }
 
-/** The value without the fields that hold faults, so that the rest can be checked as well. */
-const pruned = (value: JsonObject, faults: ReadonlyArray<Fault>): JsonObject => {
-  const drop = new Set(faults.map(({ at = [] }) => renderPath(at.slice(0, typeof at[1] === "number" ? 3 : 2))))
-  const without = (object: JsonObject, path: FaultPath): JsonObject =>
-    Object.fromEntries(Object.entries(object).filter(([key]) => !drop.has(renderPath([...path, key]))).map(([key, member]) => [
-      key,
-      isJsonObject(member) && path.length < 2
-        ? without(member, [...path, key])
-        : Array.isArray(member) && path.length === 0
-          ? member.map((item: Json, index) => isJsonObject(item) ? without(item, [key, index]) : item)
-          : member
-    ]))
-  return without(value, [])
+/** How deep a configuration may be at fault: each round mends what the one before left incomplete. */
+const mostRounds = 32
+
+/** The configuration as far as it can be read: what is at fault is left out, or has a placeholder. */
+const readable = (value: JsonObject, faults: ReadonlyArray<Fault>): { readonly file: SettingsFile | undefined; readonly places: Mended["places"] } => {
+  let mending = mended({ value, places: [] }, placesOf(faults))
+  for (let round = 0; round < mostRounds; round++) {
+    const file = decode(mending.value)
+    if (Result.isSuccess(file)) return { file: file.success, places: mending.places }
+    mending = mended(mending, placesOf(faultsOfIssue(file.failure.issue, mending.value)))
+  }
+  return { file: undefined, places: mending.places }
 }
+
+const placesOf = (faults: ReadonlyArray<Fault>): ReadonlyArray<FaultPath> => faults.flatMap(({ at }) => (at === undefined ? [] : [at]))
 
 const adminFaults = ({ admin_host: host, admin_port: port }: NonNullable<SettingsFile["server"]>, mainPort: number): ReadonlyArray<Fault> => [
   ...(host !== undefined && !hostGrammar.test(host) ? [faultAt(["server", "admin_host"], `${shown(host)} is not an address to listen on`)] : []),
@@ -260,14 +263,16 @@ export const readSettings = (input: SettingsInput): Result.Result<Settings, Read
   const value = layered(isJsonObject(substituted.value) ? substituted.value : {}, over)
   const whole = decode(value)
   const shapeFaults = Result.isFailure(whole) ? faultsOfIssue(whole.failure.issue, value) : []
-  const sound = Result.isFailure(whole) ? decode(pruned(value, shapeFaults)) : whole
-  const rest = Result.isSuccess(sound) ? checked(sound.success, input, over) : undefined
-  const faults = firstPerPlace([...substituted.faults, ...shapeFaults, ...(rest?.faults ?? [])]).map((fault) => named(fault, over))
+  const unread = [...substituted.faults, ...shapeFaults]
+  const sound = readable(value, unread)
+  const rest = sound.file === undefined ? undefined : checked(sound.file, input, over)
+  const meant = (rest?.faults ?? []).filter(({ at }) => !isMended(sound.places, at))
+  const faults = firstPerPlace([...unread, ...meant]).map((fault) => named(fault, over))
   return rest === undefined || faults.length > 0 ? Result.fail(faults) : Result.succeed(rest.settings)
 }
 
 const keySetting = (one: NonNullable<SettingsFile["keys"]>[number]): KeySetting => {
-  const { id: _, ...key } = readKey(one.name, one, { slugs: [], configs: [] }).key
+  const { id: _, ...key } = readKey(one.name, one, noNames).key
   return { ...key, key: Redacted.make(one.key) }
 }
 

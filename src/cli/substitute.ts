@@ -28,11 +28,9 @@ const walk = (value: Json, env: Environment, path: FaultPath, faults: Array<Faul
   if (typeof value === "string") return substituteText(value, env, path, faults)
   if (Array.isArray(value)) return value.map((item: Json, index) => walk(item, env, [...path, index], faults))
   if (!isJsonObject(value)) return value
-  const out: Record<string, Json> = {}
-  for (const [key, member] of Object.entries(value)) {
-    if (member !== undefined) out[key] = walk(member, env, [...path, key], faults)
-  }
-  return out
+  // Made of entries, a member named `__proto__` is one like others.
+  return Object.fromEntries(Object.entries(value).flatMap(([key, member]) =>
+    member === undefined ? [] : [[key, walk(member, env, [...path, key], faults)] as const]))
 }
 
 /** The same value with every reference replaced, and a fault for each that could not be. */

@@ -14,20 +14,21 @@ export interface AnswerFacts {
   readonly cacheStatus: string | undefined
   /** Parameters that were left out. */
   readonly ignoredParams: ReadonlyArray<string>
+  /** Parameters that were sent with another value, as `name=asked>sent`. */
+  readonly adjustedParams: ReadonlyArray<string>
 }
 
-const names = answerHeaders["x-gateway"]
-
 export const answerFacts = (headers: Headers): AnswerFacts => {
-  const text = (name: string) => headers.get(name) ?? undefined
-  const count = (name: string) => (headers.has(name) ? Number(headers.get(name)) : undefined)
+  const text = ({ name }: { readonly name: string }) => headers.get(name) ?? undefined
+  const count = ({ name }: { readonly name: string }) => (headers.has(name) ? Number(headers.get(name)) : undefined)
   return {
-    requestId: text("x-request-id"),
-    traceId: text(names.traceId),
-    provider: text(names.provider),
-    optionIndex: count(names.optionIndex),
-    retryCount: count(names.retryCount),
-    cacheStatus: text(names.cacheStatus),
-    ignoredParams: text(names.ignoredParams)?.split(",") ?? []
+    requestId: text({ name: "x-request-id" }),
+    traceId: text(answerHeaders.traceId),
+    provider: text(answerHeaders.provider),
+    optionIndex: count(answerHeaders.optionIndex),
+    retryCount: count(answerHeaders.retryCount),
+    cacheStatus: text(answerHeaders.cacheStatus),
+    ignoredParams: text(answerHeaders.ignoredParams)?.split(",") ?? [],
+    adjustedParams: text(answerHeaders.adjustedParams)?.split(",") ?? []
   }
 }

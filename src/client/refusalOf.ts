@@ -22,10 +22,16 @@ const byType: Readonly<Record<string, Made>> = {
   timeout_error: ServiceFailed
 }
 
+/** A spent quota of the provider has the type of every 429; its code separates it. */
+const byCode: Readonly<Record<string, Made>> = { insufficient_quota: QuotaExhausted }
+
 const byStatus: Readonly<Record<number, Made>> = { 401: AuthenticationFailed, 403: PermissionDenied, 404: NotFound, 429: RateLimited }
 
-const kindOf = (type: string | undefined, status: number | undefined): Made => {
-  const known = type !== undefined && Object.hasOwn(byType, type) ? byType[type] : undefined
+const named = (table: Readonly<Record<string, Made>>, name: string | undefined): Made | undefined =>
+  name !== undefined && Object.hasOwn(table, name) ? table[name] : undefined
+
+const kindOf = (code: string | undefined, type: string | undefined, status: number | undefined): Made => {
+  const known = named(byCode, code) ?? named(byType, type)
   if (known !== undefined) return known
   return status === undefined ? ServiceFailed : byStatus[status] ?? (status < 500 ? RequestInvalid : ServiceFailed)
 }
@@ -90,13 +96,13 @@ export const refusalOf = (status: number, headers: Headers, text: string, now: n
     retryAfterMillis: retryAfterOf(headers, now),
     shouldRetry: wishOf(headers)
   }
-  return new (kindOf(facts.type, status))(message, facts)
+  return new (kindOf(facts.code, facts.type, status))(message, facts)
 }
 
 /** An error inside a stream; undefined when the event is none. */
 export const refusalInside = (event: unknown, requestId: string | undefined): Refusal | undefined => {
   const told = toldBy(event)
-  return told === undefined ? undefined : new (kindOf(told.facts.type, undefined))(told.message, {
+  return told === undefined ? undefined : new (kindOf(told.facts.code, told.facts.type, undefined))(told.message, {
     ...told.facts,
     status: undefined,
     requestId: told.facts.requestId ?? requestId,

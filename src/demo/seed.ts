@@ -2,7 +2,7 @@
 // It must not know processes or sockets; everything is a function of origin and key.
 import type { EndpointFacts } from "../domain/ProviderAccount.ts"
 import type { Prompt, PromptContent } from "../domain/Prompt.ts"
-import { demoEndpoints } from "./google/endpoints.ts"
+import { demoEndpoints } from "./google/service/endpoints.ts"
 
 export const demoProject = "demo-project"
 export const demoRegion = "us-central1"

@@ -14,6 +14,16 @@ export class ScopeMissing extends Schema.TaggedError<ScopeMissing>()("ScopeMissi
 export class ModelNotAllowed extends Schema.TaggedError<ModelNotAllowed>()("ModelNotAllowed", {
   message: Schema.String
 }) {}
+/** The key has a budget, and the model has no price. */
+export class ModelNotPriced extends Schema.TaggedError<ModelNotPriced>()("ModelNotPriced", {
+  slug: Schema.String,
+  modelId: Schema.String
+}) {}
+/** The request names an object that the stored credential may not read or write for it; `message` names which. */
+export class ObjectNotAllowed extends Schema.TaggedError<ObjectNotAllowed>()("ObjectNotAllowed", {
+  code: Schema.Literals(["object_not_allowed", "storage_not_allowed"]),
+  message: Schema.String
+}) {}
 /** No slug by prefix, header or single provider; `known` are the slugs this key could have named. */
 export class ProviderMissing extends Schema.TaggedError<ProviderMissing>()("ProviderMissing", {
   known: Schema.Array(Schema.String)
@@ -37,7 +47,10 @@ export class RecordInvalid extends Schema.TaggedError<RecordInvalid>()("RecordIn
 }) {}
 /** The change is sound by itself, but does not fit what is there; `message` says why and what to do. */
 export class RecordRefused extends Schema.TaggedError<RecordRefused>()("RecordRefused", {
-  code: Schema.Literals(["already_exists", "declared_in_configuration", "in_use", "key_revoked", "last_admin_key", "record_unreadable"]),
+  code: Schema.Literals([
+    "already_exists", "credentials_would_move", "declared_in_configuration", "in_use", "key_revoked", "last_admin_key", "record_unreadable",
+    "request_id_ambiguous"
+  ]),
   message: Schema.String
 }) {}
 /** The record is no longer the one the change was made from. */
@@ -90,6 +103,11 @@ export class Busy extends Schema.TaggedError<Busy>()("Busy", {
   code: Schema.Literals(["overloaded", "server_shutting_down"]),
   retryAfterMillis: Schema.Number
 }) {}
+/** The running requests of the key hold as many slots, or as much memory, as they may; `limit` is set where the key has one of its own. */
+export class ConcurrencyReached extends Schema.TaggedError<ConcurrencyReached>()("ConcurrencyReached", {
+  resource: Schema.Literals(["requests", "bytes"]),
+  limit: Schema.UndefinedOr(Schema.Number)
+}) {}
 /** The key has asked for as much as a minute allows; what is left of each of its limits, and when to ask again. */
 export class RateLimitReached extends Schema.TaggedError<RateLimitReached>()("RateLimitReached", {
   kind: Schema.Literals(["requests", "tokens"]),
@@ -123,6 +141,8 @@ export type SingleError =
   | KeyInvalid
   | ScopeMissing
   | ModelNotAllowed
+  | ModelNotPriced
+  | ObjectNotAllowed
   | ProviderMissing
   | SlugUnknown
   | RecordUnknown
@@ -139,6 +159,7 @@ export type SingleError =
   | RouteUnknown
   | MethodNotAllowed
   | Busy
+  | ConcurrencyReached
   | RateLimitReached
   | BudgetSpent
   | StoreUnavailable
@@ -155,7 +176,9 @@ export class AllTargetsFailed extends Schema.TaggedError<AllTargetsFailed>()("Al
   /** The place of the last one in the config. */
   optionIndex: Schema.Number,
   /** How often the last one was called again. */
-  retryCount: Schema.Number
+  retryCount: Schema.Number,
+  /** Whether the last one was asked for want of a kept answer, or for a new one. */
+  cache: Schema.Literals(["DISABLED", "MISS", "REFRESH"])
 }) {}
 
 /** What a pure translator may refuse a request with. */

@@ -9,6 +9,7 @@ export interface LimitValues {
   readonly imagesBodyBytes: number
   readonly promptsBodyBytes: number
   readonly adminBodyBytes: number
+  /** Of all requests that run: bytes of their bodies, of what is sent upstream for them, and of the replies. */
   readonly bodiesInFlightBytes: number
   readonly jsonDepth: number
   readonly jsonValues: number
@@ -19,6 +20,8 @@ export interface LimitValues {
   readonly tools: number
   readonly stopSequences: number
   readonly schemaDepth: number
+  /** What resolved references may add to the schemas of a request, or four times the request where that is more. */
+  readonly schemaCopyBytes: number
   readonly promptDepth: number
   readonly promptPartials: number
   readonly eventBytes: number
@@ -29,7 +32,11 @@ export interface LimitValues {
   readonly unaryFirstByteMillis: number
   readonly idleMillis: number
   readonly totalMillis: number
+  /** Requests of inference keys that run at once, and requests of admin keys, which have slots of their own. */
   readonly inFlight: number
+  readonly adminInFlight: number
+  /** Of slots and of bodies in flight: the percentage that is kept for keys below their fair share. */
+  readonly keptPercent: number
   readonly signatureEntries: number
   readonly signatureBytes: number
   readonly signatureTotalBytes: number
@@ -48,6 +55,11 @@ export interface LimitValues {
   readonly configDepth: number
   readonly configTargets: number
   readonly configEntries: number
+  /** Of inline configs kept ready: the length of each, times its targets. */
+  readonly configBytes: number
+  /** Of the conditions of a config: patterns, and steps that a request may take through them. */
+  readonly configPatterns: number
+  readonly conditionSteps: number
   readonly retries: number
   readonly retryBaseMillis: number
   readonly retryCapMillis: number
@@ -98,7 +110,7 @@ export const defaultLimits: LimitValues = {
   imagesBodyBytes: 1 * MiB,
   promptsBodyBytes: 8 * MiB,
   adminBodyBytes: 1 * MiB,
-  bodiesInFlightBytes: 128 * MiB,
+  bodiesInFlightBytes: 512 * MiB,
   jsonDepth: 128,
   jsonValues: 500_000,
   jsonKeys: 10_000,
@@ -108,6 +120,7 @@ export const defaultLimits: LimitValues = {
   tools: 128,
   stopSequences: 16,
   schemaDepth: 64,
+  schemaCopyBytes: 1 * MiB,
   promptDepth: 8,
   promptPartials: 1_000,
   eventBytes: 24 * MiB,
@@ -119,6 +132,8 @@ export const defaultLimits: LimitValues = {
   idleMillis: 60_000,
   totalMillis: 600_000,
   inFlight: 10_000,
+  adminInFlight: 1_000,
+  keptPercent: 20,
   signatureEntries: 50_000,
   signatureBytes: 64 * 1024,
   signatureTotalBytes: 64 * MiB,
@@ -137,6 +152,11 @@ export const defaultLimits: LimitValues = {
   configDepth: 8,
   configTargets: 64,
   configEntries: 256,
+  // Ready to use, a config takes up to 50 times its text.
+  configBytes: 1 * MiB,
+  configPatterns: 64,
+  // At most 10 ms: a step of a pattern takes 10 to 20 ns.
+  conditionSteps: 500_000,
   retries: 2,
   retryBaseMillis: 500,
   retryCapMillis: 8_000,

@@ -88,3 +88,7 @@ export const parseFamily: (model: string) => Result.Result<FamilyRef, BodyInvali
   const family = found?.[1] ?? (id.startsWith("claude-") ? "claude" : "gemini")
   return Result.succeed({ family, modelId: family === "claude" ? dated(id) : `${found?.[2] ?? ""}${id}` })
 })
+
+/** The id by which a model is priced, counted and listed, for every spelling of it. An invalid id is returned unchanged. */
+export const modelIdOf = (model: string): string =>
+  Result.match(parseFamily(model), { onFailure: () => model, onSuccess: ({ modelId }) => modelId })

@@ -1,6 +1,7 @@
 // Prompts and partials as the operator declares them: versions, labels, and how one of them is named.
 // It must not know templates, requests or where prompts are kept.
 import type { JsonObject } from "./json.ts"
+import { isRefusedKey } from "./refusedKeys.ts"
 
 /** What one version says: a chat to be, or a text that other prompts put into theirs. */
 export type PromptContent =
@@ -39,7 +40,7 @@ const numberGrammar = /^[1-9]\d{0,8}$/
 export const isPromptId = (text: string): boolean => idGrammar.test(text)
 
 /** True for text that may name a version; no number is one. */
-export const isPromptLabel = (text: string): boolean => labelGrammar.test(text)
+export const isPromptLabel = (text: string): boolean => labelGrammar.test(text) && !isRefusedKey(text)
 
 const newest = ({ versions }: Prompt): number => Math.max(...versions.keys())
 

@@ -42,6 +42,14 @@ export interface EndpointFacts {
   readonly model: string | undefined
 }
 
+/** Prefixes `gs://bucket/path`. */
+export interface StorageLists {
+  /** Undefined: any object. */
+  readonly read: ReadonlyArray<string> | undefined
+  /** Undefined: none. */
+  readonly write: ReadonlyArray<string> | undefined
+}
+
 export interface ProviderAccount {
   readonly slug: string
   readonly kind: ProviderKind
@@ -50,10 +58,17 @@ export interface ProviderAccount {
   readonly credentials: Credentials | undefined
   /** Who the credential belongs to; decides how a refusal is told. */
   readonly origin: "caller" | "stored"
+  /** The gateway key whose request brought the credential. */
+  readonly carriedBy?: string
   readonly endpoints: Readonly<Record<string, EndpointFacts>>
   readonly models: ReadonlyArray<string> | undefined
   readonly apiVersion: string | undefined
   readonly quotaProject: string | undefined
+  /** Places besides its own to which a request may lead the stored credential, `*` at the end for any rest; undefined: none. */
+  readonly projects?: ReadonlyArray<string> | undefined
+  readonly regions?: ReadonlyArray<string> | undefined
+  /** What of Cloud Storage a request may name under the stored credential. */
+  readonly gcs?: StorageLists | undefined
   /** Operator only: replaces scheme and host of the provider. */
   readonly baseUrl: string | undefined
   /** Operator only: replaces the token endpoint. */

@@ -40,9 +40,10 @@ export const PermissionDenied = Schema.TaggedStruct("PermissionDenied", {
 export const ModelNotFound = Schema.TaggedStruct("ModelNotFound", common)
 /** Too many requests; the delay is the upstream's own, never invented. */
 export const RateLimited = Schema.TaggedStruct("RateLimited", retryable)
-/** A quota that a short wait does not cure. */
+/** A quota that a short wait does not cure. `isBilling`: the upstream account has not been paid, a 402 instead of a 429. */
 export const QuotaExhausted = Schema.TaggedStruct("QuotaExhausted", {
   ...retryable,
+  isBilling: Schema.optionalKey(Schema.Literal(true)),
   quotaId: Schema.optionalKey(Schema.String)
 })
 /** The upstream is up but has no capacity: 503 or 529. */
@@ -71,6 +72,14 @@ export const BadReply = Schema.TaggedStruct("BadReply", {
 /** It failed so often of late that it was not called; the delay is ours. */
 export const CircuitOpen = Schema.TaggedStruct("CircuitOpen", retryable)
 
+/** The gateway has no memory left for the call: the key holds more than its share, or all keys together hold everything. */
+export const NoRoom = Schema.TaggedStruct("NoRoom", {
+  ...common,
+  shortage: Schema.Literals(["key", "all"]),
+  /** Memory lacked for the request already, so the upstream was not called. */
+  isUncalled: Schema.optionalKey(Schema.Literal(true))
+})
+
 /** Every reason an upstream call can fail for. */
 export const Reason = Schema.Union([
   InvalidRequest,
@@ -88,7 +97,8 @@ export const Reason = Schema.Union([
   Timeout,
   Transport,
   BadReply,
-  CircuitOpen
+  CircuitOpen,
+  NoRoom
 ])
 export type Reason = typeof Reason.Type
 
@@ -96,8 +106,30 @@ export type Reason = typeof Reason.Type
 export class ProviderError extends Schema.TaggedError<ProviderError>()("ProviderError", {
   slug: Schema.String,
   reason: Reason,
-  upstreamStatus: Schema.optionalKey(Schema.Number)
+  upstreamStatus: Schema.optionalKey(Schema.Number),
+  /** One of several calls of a request; others were answered, and are billed. */
+  isPartial: Schema.optionalKey(Schema.Literal(true))
 }) {}
+
+/** Whether the upstream may bill a call that failed: its answer cannot be used or kept, or a timer of ours ended the call. */
+export const mayHaveWorked = ({ isPartial, reason }: ProviderError): boolean => {
+  if (isPartial === true) return true
+  if (reason._tag === "Timeout") return reason.phase !== "connect" && reason.phase !== "upstream"
+  if (reason._tag === "NoRoom") return reason.isUncalled !== true
+  return reason._tag === "BadReply" && reason.kind !== "redirect"
+}
+
+/** The same error with every text it has through `shown`. */
+export const withTexts = ({ reason, slug, upstreamStatus }: ProviderError, shown: (text: string) => string): ProviderError => {
+  const { message, upstreamCode } = reason
+  const texts = {
+    message: shown(message),
+    ...(upstreamCode === undefined ? {} : { upstreamCode: shown(upstreamCode) }),
+    ...("param" in reason && reason.param !== undefined ? { param: shown(reason.param) } : {}),
+    ...("quotaId" in reason && reason.quotaId !== undefined ? { quotaId: shown(reason.quotaId) } : {})
+  }
+  return new ProviderError({ slug, reason: { ...reason, ...texts }, ...(upstreamStatus === undefined ? {} : { upstreamStatus }) })
+}
 
 /** Whether the same target may be tried again (`same`), only another one (`next`), or none (`never`). */
 export const retryOf = (reason: Reason): "same" | "next" | "never" => {
@@ -124,6 +156,7 @@ export const retryOf = (reason: Reason): "same" | "next" | "never" => {
     case "ContextTooLong":
     case "PayloadTooLarge":
     case "PermissionDenied":
+    case "NoRoom":
       return "never"
   }
 }

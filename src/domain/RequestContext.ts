@@ -4,6 +4,7 @@ import type { GatewayConfig } from "./GatewayConfig.ts"
 import type { CarriedCredentials, CatalogView } from "./ProviderAccount.ts"
 import type { GatewayKey } from "./GatewayKey.ts"
 import type { Observed } from "./Observed.ts"
+import type { Room } from "./Room.ts"
 
 /** What a request says about answers that were given before. */
 export interface CacheWish {
@@ -31,6 +32,8 @@ export interface RequestContext {
   readonly catalog?: CatalogView
   /** Undefined for a config that came with the request. */
   readonly configId: string | undefined
+  /** The model of a prompt that is granted to the key; undefined where the request asks for another. */
+  readonly grantedModel?: string
   /** Value of `x-gateway-provider` without `@`. */
   readonly providerHeader: string | undefined
   readonly carried: CarriedCredentials
@@ -44,8 +47,8 @@ export interface RequestContext {
   readonly cache: CacheWish | undefined
   /** Seed of the deterministic ids of this request. */
   readonly idSeed: string
-  /** The prefix the client used, repeated on the answer. */
-  readonly headerPrefix: "x-gateway" | "x-portkey"
   /** Who is told of upstream calls; undefined when nobody accounts for the request. */
   readonly observed: Observed | undefined
+  /** The memory it may use; without one its calls are not counted. */
+  readonly room?: Room | undefined
 }

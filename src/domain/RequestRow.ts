@@ -17,7 +17,10 @@ export interface AttemptRow {
 
 export interface RequestRow {
   readonly endedMillis: number
+  /** What its client or the gateway calls it; several requests can have the same. */
   readonly requestId: string
+  /** The gateway's own id, which no other request has; undefined where that is `requestId`. */
+  readonly id?: string | undefined
   readonly traceId: string
   readonly route: string
   /** 499 when the client left first. */
@@ -38,3 +41,6 @@ export interface RequestRow {
   readonly keyId: string | undefined
   readonly errorCode: string | undefined
 }
+
+/** The id that no other request has. */
+export const ownIdOf = ({ id, requestId }: RequestRow): string => id ?? requestId

@@ -53,7 +53,7 @@ const telemetry = Schema.Struct({
     Schema.Boolean.annotate({ description: "true: upstreams get the traceparent of a request; they get none unless set." })
   ),
   key_label: Schema.optionalKey(
-    Schema.Boolean.annotate({ description: "true: requests, tokens and costs are counted by gateway key as well." })
+    Schema.Boolean.annotate({ description: "true: requests, tokens, costs and what is left of budgets are shown by gateway key." })
   )
 })
 
@@ -111,6 +111,16 @@ export const ProviderEntry = Schema.Struct({
   models: Schema.optionalKey(texts.annotate({ description: "Model ids on offer; a * at the end stands for any rest." })),
   api_version: Schema.optionalKey(text.annotate({ description: "v1 or v1beta1, for one; what each operation needs unless set." })),
   quota_project: Schema.optionalKey(text.annotate({ description: "Project that is billed in place of the one that is called." })),
+  projects: Schema.optionalKey(texts.annotate({
+    description: "Projects besides its own that a request may name under the stored credential; a * at the end stands for any rest. None unless set."
+  })),
+  regions: Schema.optionalKey(texts.annotate({
+    description: "Regions besides its own that a request may name under the stored credential; a * at the end stands for any rest. None unless set."
+  })),
+  gcs: Schema.optionalKey(Schema.Struct({
+    read: Schema.optionalKey(texts.annotate({ description: "Prefixes gs://bucket/path of the objects; any object unless set." })),
+    write: Schema.optionalKey(texts.annotate({ description: "Prefixes under which pictures may be stored; none unless set." }))
+  }).annotate({ description: "What of Cloud Storage a request may name under the stored credential." })),
   base_url: Schema.optionalKey(text.annotate({ description: "Replaces scheme and host of the provider." })),
   token_url: Schema.optionalKey(text.annotate({ description: "Replaces the token endpoint." }))
 })
@@ -124,6 +134,12 @@ const keyFields = {
   name: text.annotate({ description: "Name of the key, in logs and lists." }),
   providers: Schema.optionalKey(texts.annotate({ description: "Slugs this key may use; all unless set." })),
   models: Schema.optionalKey(texts.annotate({ description: "Model ids this key may use; all unless set." })),
+  configs: Schema.optionalKey(texts.annotate({
+    description: "Configs this key may name; all unless set. A listed one may use its own targets, whatever providers and models allow."
+  })),
+  prompts: Schema.optionalKey(texts.annotate({
+    description: "Prompts this key may name; all unless set. A listed one may use its own model, whatever providers and models allow."
+  })),
   config: Schema.optionalKey(text.annotate({ description: "Config of requests that name none." })),
   scopes: Schema.optionalKey(
     Schema.Array(scope).annotate({ description: "What the key is for: inference unless set, admin for /admin/v1." })
@@ -137,7 +153,11 @@ const keyFields = {
     usd: dollars(mostBudget).annotate({ description: "US dollars, to the millionth." }),
     per: Schema.Literals(["day", "month"]).annotate({ description: "Of UTC." })
   }).annotate({ description: "Most that it may spend." })),
-  metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.String).annotate({ description: "What requests of this key carry besides their own metadata." }))
+  concurrency: Schema.optionalKey(whole(1, mostMillis).annotate({ description: "Most requests that run at once, in each gateway process." })),
+  metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.String).annotate({ description: "What requests of this key carry besides their own metadata." })),
+  metadata_locked: Schema.optionalKey(
+    Schema.Boolean.annotate({ description: "true: neither a request nor a config gives the key's metadata other values; other names may be added." })
+  )
 }
 
 const key = Schema.Struct({
@@ -184,6 +204,7 @@ const limits = Schema.Struct({
   tools: count,
   stopSequences: count,
   schemaDepth: count,
+  schemaCopyBytes: size,
   promptDepth: count,
   promptPartials: count,
   eventBytes: size,
@@ -195,6 +216,8 @@ const limits = Schema.Struct({
   idleMillis: duration,
   totalMillis: duration,
   inFlight: count,
+  adminInFlight: count,
+  keptPercent: Schema.optionalKey(whole(0, 90).annotate({ description: "Percent of slots and of bytes in flight, kept for keys below their fair share." })),
   signatureEntries: count,
   signatureBytes: size,
   signatureTotalBytes: size,
@@ -213,6 +236,9 @@ const limits = Schema.Struct({
   configDepth: count,
   configTargets: count,
   configEntries: count,
+  configBytes: size,
+  configPatterns: count,
+  conditionSteps: count,
   retries: Schema.optionalKey(whole(0, mostMillis)),
   retryBaseMillis: pause,
   retryCapMillis: pause,

@@ -3,7 +3,7 @@
 import * as Result from "effect/Result"
 import { type Fault, faultAt, type FaultPath, shown } from "./faults.ts"
 import { isJsonObject, type Json, type JsonObject } from "./json.ts"
-import { parsePattern } from "./linearPattern.ts"
+import { parsePattern, type StepBudget } from "./linearPattern.ts"
 import { hint } from "./nearest.ts"
 
 /** What a query may ask of a request. */
@@ -14,43 +14,59 @@ export interface RequestFacts {
   readonly path: string
 }
 
-export type Query = (facts: RequestFacts) => boolean
+/** Every test takes a step of the budget, a pattern as many as it makes; when the budget is spent, the answer is void. */
+export type Query = (facts: RequestFacts, budget: StepBudget) => boolean
+
+/** What the queries of one config may still hold. */
+export interface QueryAllowance {
+  patterns: number
+  readonly mostPatterns: number
+}
 
 type Read<A> = Result.Result<A, Fault>
-type Test = (value: unknown) => boolean
+type Test = (value: unknown, budget: StepBudget) => boolean
+type Operator = (bound: Json, at: FaultPath, allowance: QueryAllowance) => Read<Test>
 
 const refuse = (at: FaultPath, message: string): Read<never> => Result.fail(faultAt(at, message))
 
-/** Sense of a number, or of text that is one; NaN compares with nothing. */
-const numberOf = (value: unknown): number =>
-  typeof value === "number" ? value : typeof value === "string" && value.trim() !== "" ? Number(value) : Number.NaN
+/** Longer text is not read as a number, so that a comparison costs the same whatever the request holds. */
+const longestNumber = 64
 
-const ordered = (holds: (value: number, bound: number) => boolean) => (bound: Json, at: FaultPath): Read<Test> => {
+/** Sense of a number, or of text that is one; NaN compares with nothing. */
+const numberOf = (value: unknown): number => {
+  if (typeof value === "number") return value
+  return typeof value === "string" && value.length <= longestNumber && value.trim() !== "" ? Number(value) : Number.NaN
+}
+
+const ordered = (holds: (value: number, bound: number) => boolean): Operator => (bound, at) => {
   const number = numberOf(bound)
   return Number.isNaN(number) ? refuse(at, "expected a number") : Result.succeed((value) => holds(numberOf(value), number))
 }
 
-const listed = (isIn: boolean) => (bound: Json, at: FaultPath): Read<Test> =>
-  Array.isArray(bound)
-    ? Result.succeed((value) => bound.some((one: Json) => one === value) === isIn)
-    : refuse(at, "expected a list")
+const listed = (isIn: boolean): Operator => (bound, at) => {
+  if (!Array.isArray(bound)) return refuse(at, "expected a list")
+  const members = new Set<unknown>(bound)
+  return Result.succeed((value) => members.has(value) === isIn)
+}
 
 /** A bound that is an object or a list equals nothing. */
-const plain = (isEqual: boolean) => (bound: Json, at: FaultPath): Read<Test> =>
+const plain = (isEqual: boolean): ((bound: Json, at: FaultPath) => Read<Test>) => (bound, at) =>
   typeof bound === "object" && bound !== null
     ? refuse(at, "expected text, a number, true or false")
     : Result.succeed((value) => (value === bound) === isEqual)
 
-const patterned = (bound: Json, at: FaultPath): Read<Test> => {
+const patterned: Operator = (bound, at, allowance) => {
   if (typeof bound !== "string") return refuse(at, "expected text")
+  if (allowance.patterns === 0) return refuse(at, `is one pattern too many: a config has at most ${allowance.mostPatterns}`)
+  allowance.patterns--
   return Result.mapBoth(parsePattern(bound), {
-    onSuccess: (matches): Test => (value) => typeof value !== "object" && value !== undefined && matches(String(value)),
+    onSuccess: (matches): Test => (value, budget) => typeof value !== "object" && value !== undefined && matches(String(value), budget),
     onFailure: (fault) => faultAt(at, `the pattern ${fault}`)
   })
 }
 
 /** A member that is missing has no value: only `$ne` and `$nin` hold of it. */
-const operators: Readonly<Record<string, (bound: Json, at: FaultPath) => Read<Test>>> = {
+const operators: Readonly<Record<string, Operator>> = {
   $eq: plain(true),
   $ne: plain(false),
   $in: listed(true),
@@ -65,66 +81,74 @@ const operators: Readonly<Record<string, (bound: Json, at: FaultPath) => Read<Te
 const memberOf = (value: unknown, key: string): unknown =>
   isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 
+/** What a test is made of, and how many steps lead to it. */
+interface Subject {
+  readonly read: (facts: RequestFacts) => unknown
+  readonly steps: number
+}
+
 /** `metadata.NAME`, `params.NAME` or deeper, `url.pathname`. */
-const subjectOf = (key: string, at: FaultPath): Read<(facts: RequestFacts) => unknown> => {
-  if (key === "url.pathname") return Result.succeed(({ path }) => path)
+const subjectOf = (key: string, at: FaultPath): Read<Subject> => {
+  if (key === "url.pathname") return Result.succeed({ read: ({ path }) => path, steps: 1 })
   const [from, ...names] = key.split(".")
   if (names.length > 0 && !names.includes("")) {
-    if (from === "metadata") return Result.succeed(({ metadata }) => memberOf(metadata, names.join(".")))
-    if (from === "params") return Result.succeed(({ params }) => names.reduce<unknown>(memberOf, params))
+    const name = names.join(".")
+    if (from === "metadata") return Result.succeed({ read: ({ metadata }) => memberOf(metadata, name), steps: 1 })
+    if (from === "params") return Result.succeed({ read: ({ params }) => names.reduce<unknown>(memberOf, params), steps: names.length })
   }
   return refuse(at, "asks for nothing a request has; write metadata.NAME, params.NAME or url.pathname")
 }
 
-const testOf = (bound: Json, at: FaultPath): Read<Test> => {
+const testOf: Operator = (bound, at, allowance) => {
   if (!isJsonObject(bound)) return plain(true)(bound, at)
   const tests: Array<Test> = []
   for (const [name, value] of Object.entries(bound)) {
     const here = [...at, name]
     const make = Object.hasOwn(operators, name) ? operators[name] : undefined
     if (make === undefined) return refuse(here, `unknown operator${hint(name, Object.keys(operators))}`)
-    const test = make(value ?? null, here)
+    const test = make(value ?? null, here, allowance)
     if (Result.isFailure(test)) return Result.fail(test.failure)
     tests.push(test.success)
   }
-  return tests.length === 0 ? refuse(at, "asks nothing") : Result.succeed((value) => tests.every((holds) => holds(value)))
+  return tests.length === 0 ? refuse(at, "asks nothing") : Result.succeed((value, budget) => tests.every((holds) => --budget.left >= 0 && holds(value, budget)))
 }
 
 const groups: Readonly<Record<string, (queries: ReadonlyArray<Query>) => Query>> = {
-  $and: (queries) => (facts) => queries.every((holds) => holds(facts)),
-  $or: (queries) => (facts) => queries.some((holds) => holds(facts))
+  $and: (queries) => (facts, budget) => queries.every((holds) => holds(facts, budget)),
+  $or: (queries) => (facts, budget) => queries.some((holds) => holds(facts, budget))
 }
 
-const groupOf = (name: string, value: Json | undefined, at: FaultPath): Read<Query> => {
+const groupOf = (name: string, value: Json | undefined, at: FaultPath, allowance: QueryAllowance): Read<Query> => {
   const join = groups[name]
   if (join === undefined) return refuse(at, `${shown(name)} joins nothing${hint(name, Object.keys(groups))}`)
   if (!Array.isArray(value) || value.length === 0) return refuse(at, "expected a list of queries")
   const queries: Array<Query> = []
   for (const [index, one] of value.entries()) {
     const here = [...at, index]
-    const query: Read<Query> = isJsonObject(one) ? parseQuery(one, here) : refuse(here, "expected a query")
+    const query: Read<Query> = isJsonObject(one) ? parseQuery(one, here, allowance) : refuse(here, "expected a query")
     if (Result.isFailure(query)) return query
     queries.push(query.success)
   }
   return Result.succeed(join(queries))
 }
 
-/** A query made ready; all of its members must hold. */
-export const parseQuery = (query: JsonObject, at: FaultPath): Result.Result<Query, Fault> => {
+/** A query made ready; all of its members must hold. The patterns it holds leave the allowance. */
+export const parseQuery = (query: JsonObject, at: FaultPath, allowance: QueryAllowance): Result.Result<Query, Fault> => {
   const queries: Array<Query> = []
   for (const [key, value] of Object.entries(query)) {
     const here = [...at, key]
     if (key.startsWith("$")) {
-      const group = groupOf(key, value, here)
+      const group = groupOf(key, value, here, allowance)
       if (Result.isFailure(group)) return group
       queries.push(group.success)
       continue
     }
     const subject = subjectOf(key, here)
     if (Result.isFailure(subject)) return Result.fail(subject.failure)
-    const test = testOf(value ?? null, here)
+    const test = testOf(value ?? null, here, allowance)
     if (Result.isFailure(test)) return Result.fail(test.failure)
-    queries.push((facts) => test.success(subject.success(facts)))
+    const { read, steps } = subject.success
+    queries.push((facts, budget) => (budget.left -= steps) >= 0 && test.success(read(facts), budget))
   }
-  return queries.length === 0 ? refuse(at, "asks nothing") : Result.succeed((facts) => queries.every((holds) => holds(facts)))
+  return queries.length === 0 ? refuse(at, "asks nothing") : Result.succeed((facts, budget) => queries.every((holds) => holds(facts, budget)))
 }

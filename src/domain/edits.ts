@@ -50,26 +50,57 @@ const beneath = (body: JsonObject, defaults: JsonObject): JsonObject =>
     return isJsonObject(given) && isJsonObject(value) ? [[key, beneath(given, value)]] : []
   }))
 
-const without = (value: Json | undefined, [step, ...rest]: DropPath): Json | undefined => {
-  const [next, ...further] = rest
-  const inner = (item: Json | undefined): Json | undefined => next === undefined ? undefined : without(item, [next, ...further])
-  if (typeof step === "string") {
-    if (!isJsonObject(value) || !Object.hasOwn(value, step)) return value
-    const { [step]: taken, ...others } = value
-    const left = inner(taken)
-    return left === undefined ? others : { ...value, [step]: left }
+/** Paths that begin alike, as one: what is taken out at a place, and what further in. */
+class Drops {
+  isEnd = false
+  private every: Drops | undefined
+  private readonly inner = new Map<string | number, Drops>()
+
+  /** The drops one step further in, made where there are none. */
+  after(step: Step): Drops {
+    const next = (step === every ? this.every : this.inner.get(step)) ?? new Drops()
+    if (step === every) this.every = next
+    else this.inner.set(step, next)
+    return next
   }
-  if (!Array.isArray(value)) return value
-  return value.flatMap((item: Json, index) => {
-    if (step !== every && step !== index) return [item]
-    const left = inner(item)
-    return left === undefined ? [] : [left]
-  })
+
+  /** What the paths do to a member or an item. */
+  at(step: string | number): ReadonlyArray<Drops> {
+    const exact = this.inner.get(step)
+    const some = exact === undefined ? [] : [exact]
+    return typeof step === "number" && this.every !== undefined ? [this.every, ...some] : some
+  }
 }
 
-/** The body after defaults, then overrides, then drops; the given one stays as it is. */
+/** One walk for all paths, whatever their number: the same value when none of them leads anywhere, undefined when it is taken out. */
+const without = (value: Json | undefined, drops: ReadonlyArray<Drops>): Json | undefined => {
+  if (drops.length === 0) return value
+  if (drops.some(({ isEnd }) => isEnd)) return undefined
+  const innerOf = (step: string | number) => drops.length === 1 ? drops[0]?.at(step) ?? [] : drops.flatMap((one) => one.at(step))
+  let isChanged = false
+  if (Array.isArray(value)) {
+    const items = value.flatMap((item: Json, index) => {
+      const left = without(item, innerOf(index))
+      isChanged ||= left !== item
+      return left === undefined ? [] : [left]
+    })
+    return isChanged ? items : value
+  }
+  if (!isJsonObject(value)) return value
+  const members = Object.entries(value).flatMap(([key, member]): ReadonlyArray<readonly [string, Json | undefined]> => {
+    const left = without(member, innerOf(key))
+    isChanged ||= left !== member
+    return left === undefined && left !== member ? [] : [[key, left]]
+  })
+  return isChanged ? Object.fromEntries(members) : value
+}
+
+/** The body after defaults, then overrides, then drops, whose places are those before any drop; the given one stays as it is. */
 export const edited = (body: JsonObject, { defaults, overrides, drops }: Edits): JsonObject => {
-  let whole: Json | undefined = merge(beneath(body, defaults), overrides)
-  for (const path of drops) whole = without(whole, path)
-  return isJsonObject(whole) ? whole : {}
+  const whole = merge(beneath(body, defaults), overrides)
+  if (drops.length === 0) return whole
+  const all = new Drops()
+  for (const path of drops) path.reduce((before: Drops, step: Step) => before.after(step), all).isEnd = true
+  const left = without(whole, [all])
+  return isJsonObject(left) ? left : {}
 }

@@ -1,6 +1,6 @@
-// How many tokens a request will probably have, guessed from its body before anybody has counted.
-// It must not know dialects or models: it reads strings, numbers and media wherever they stand.
-import { isJsonObject, type Json } from "./json.ts"
+// Estimates the tokens of a request from its body, before an upstream has counted them.
+// It must not know models. Of the dialects it knows only which members carry media; every other string is text.
+import { isJsonObject, type Json, type JsonObject } from "./json.ts"
 
 /** What a picture, or a part of one, costs where pictures are counted by tiles. */
 const tileTokens = 258
@@ -21,7 +21,8 @@ const isDense = (unit: number): boolean =>
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff
 
-const readText = (text: string, seen: Seen): void => {
+/** The length of a text by which it is charged: four a token, so a character of a dense script counts four. */
+export const charactersOf = (text: string): number => {
   let dense = 0
   let silent = 0
   for (let at = 0; at < text.length; at++) {
@@ -29,41 +30,125 @@ const readText = (text: string, seen: Seen): void => {
     if (isHighSurrogate(unit) || isDense(unit)) dense++
     else if (isLowSurrogate(unit)) silent++
   }
-  seen.tokens += dense
-  seen.characters += text.length - dense - silent
+  return text.length + dense * (charactersPerToken - 1) - silent
 }
 
-/** Base64 has four characters for three bytes. */
-const tilesOf = (base64: string): number => Math.max(1, Math.ceil((base64.length * 3) / 4 / tileBytes))
+/** Tokens of so many characters. */
+export const tokensOfCharacters = (characters: number): number => Math.ceil(characters / charactersPerToken)
 
-/** Names under which the dialects carry media as base64, and under which they point to them. */
-const carrying: ReadonlySet<string> = new Set(["data", "file_data", "bytesBase64Encoded"])
-const pointing: ReadonlySet<string> = new Set(["url", "file_uri", "file_id", "image_url", "gcsUri"])
-
-const readString = (text: string, name: string, seen: Seen): void => {
-  if (carrying.has(name) || text.startsWith("data:")) seen.tokens += tileTokens * tilesOf(text)
-  else if (pointing.has(name)) seen.tokens += tileTokens
-  else readText(text, seen)
+const readText = (text: string, seen: Seen): void => {
+  seen.characters += charactersOf(text)
 }
 
-const read = (value: Json, name: string, seen: Seen): void => {
-  if (typeof value === "string") readString(value, name, seen)
+/** JSON that the model reads as text, whatever the names of its members. */
+const readPlain = (value: Json, seen: Seen): void => {
+  if (typeof value === "string") readText(value, seen)
   else if (typeof value === "number") seen.tokens++
-  else if (Array.isArray(value)) for (const item of value) read(item, name, seen)
+  else if (Array.isArray(value)) for (const item of value) readPlain(item, seen)
   else if (isJsonObject(value)) {
-    for (const [key, member] of Object.entries(value)) {
-      seen.characters += key.length
-      if (member !== undefined) read(member, key, seen)
+    for (const [name, member] of Object.entries(value)) {
+      seen.characters += name.length
+      if (member !== undefined) readPlain(member, seen)
     }
   }
 }
 
-/**
- * Tokens of this input: a quarter of its characters, every character of a dense script, one a number (which may be a
- * token itself), 258 for 128 KiB of media or a pointer to some. Names count as text: schemas of tools are made of them.
- */
-export const estimateTokens = (input: Json): number => {
-  const seen: Seen = { characters: 0, tokens: 0 }
-  read(input, "", seen)
-  return seen.tokens + Math.ceil(seen.characters / charactersPerToken)
+/** The member that holds the media of a content part, by the type of the part. */
+const holders: Readonly<Record<string, ReadonlySet<string>>> = {
+  image_url: new Set(["image_url"]),
+  input_audio: new Set(["input_audio"]),
+  file: new Set(["file"]),
+  image: new Set(["image", "source"]),
+  document: new Set(["source"]),
+  provider_part: new Set(["part"])
 }
+/** Inputs of embeddings have no `type`. */
+const untyped: ReadonlySet<string> = new Set(["image", "video", "image_url", "data"])
+const none: ReadonlySet<string> = new Set()
+
+/** A message is not a content part: its members other than `content` are text. */
+const holdersOf = ({ role, type }: JsonObject): ReadonlySet<string> =>
+  typeof type === "string" ? (Object.hasOwn(holders, type) ? holders[type] : undefined) ?? none : role === undefined ? untyped : none
+
+/** Names under which media stand as base64, and under which they are pointed to. */
+const carrying: ReadonlySet<string> = new Set(["data", "file_data", "b64_json", "base64", "bytesBase64Encoded"])
+const pointing: ReadonlySet<string> = new Set(["url", "file_url", "file_uri", "fileUri", "file_id", "gcs_uri", "gcsUri"])
+
+/** Types whose bytes are not text: media types, formats, and extensions of file names. */
+const opaque =
+  /^(?:image|audio|video)\/|^application\/(?:x-)?pdf|(?:^|\.)(?:pdf|png|jpe?g|jfif|gif|webp|avif|hei[cf]|wav|mp3|aiff?|(?:x-)?aac|og[ga]|opus|flac|pcm(?:16)?|(?:x-)?m4[av]|mp4|mpe?g|mpga|mov|avi|web[ma]|wmv|flv|3gp)$/i
+const saysNothing = "application/octet-stream"
+const typeNames = ["media_type", "mime_type", "mimeType", "format"] as const
+const longestLabel = 256
+
+/** The label of a data URI; `undefined` of anything else. */
+const labelOf = (text: string): string | undefined => /^data:([^;,]*)/i.exec(text.slice(0, longestLabel))?.[1]?.trim()
+
+/** A text document costs its text, also as base64. The declared type takes precedence over the data URI's, and that over the file name. */
+const isText = (text: string, holder: JsonObject): boolean => {
+  const signs = [...typeNames.map((name) => holder[name]), labelOf(text), holder["filename"]]
+  const sign = signs.find((one) => typeof one === "string" && one !== "" && one !== saysNothing)
+  return typeof sign === "string" && !opaque.test(sign.slice(-longestLabel))
+}
+
+/** Base64 has four characters for three bytes. */
+const readData = (base64: string, holder: JsonObject, seen: Seen): void => {
+  const bytes = (base64.length * 3) / 4
+  if (isText(base64, holder)) seen.characters += bytes
+  else seen.tokens += tileTokens * Math.max(1, Math.ceil(bytes / tileBytes))
+}
+
+/** An address field may contain the data itself, as a data URI or as bare base64. */
+const longestAddress = 8192
+
+const readAddress = (text: string, holder: JsonObject, seen: Seen): void => {
+  if (labelOf(text) === undefined && text.length <= longestAddress) seen.tokens += tileTokens
+  else readData(text, holder, seen)
+}
+
+/** The value of a media member: an address, or an object with an address, with base64, or with a document as plain text. */
+const readMedia = (value: Json, seen: Seen): void => {
+  if (typeof value === "string") return readAddress(value, {}, seen)
+  if (!isJsonObject(value)) return readPlain(value, seen)
+  const isPlainText = value["type"] === "text"
+  for (const [name, member] of Object.entries(value)) {
+    seen.characters += name.length
+    if (member === undefined) continue
+    if (name === "content") readContent(member, seen)
+    else if (typeof member !== "string") readMedia(member, seen)
+    else if (carrying.has(name) && !isPlainText) readData(member, value, seen)
+    else if (pointing.has(name) && !isPlainText) readAddress(member, value, seen)
+    else readText(member, seen)
+  }
+}
+
+/** Messages, content parts, or text; the content of a part may be parts again. */
+const readContent = (value: Json, seen: Seen): void => {
+  if (Array.isArray(value)) for (const item of value) readContent(item, seen)
+  else if (!isJsonObject(value)) readPlain(value, seen)
+  else {
+    const media = holdersOf(value)
+    for (const [name, member] of Object.entries(value)) {
+      seen.characters += name.length
+      if (member === undefined) continue
+      if (media.has(name)) readMedia(member, seen)
+      else if (name === "content") readContent(member, seen)
+      else readPlain(member, seen)
+    }
+  }
+}
+
+const tokensOf = (input: Json, read: (input: Json, seen: Seen) => void): number => {
+  const seen: Seen = { characters: 0, tokens: 0 }
+  read(input, seen)
+  return seen.tokens + tokensOfCharacters(seen.characters)
+}
+
+/**
+ * Tokens of messages or of the parts of one: a quarter of its characters, every character of a dense script, one a number
+ * (which may be a token itself), 258 for 128 KiB of media or a pointer to some. Names count as text.
+ */
+export const estimateTokens = (input: Json): number => tokensOf(input, readContent)
+
+/** Tokens of JSON without media, such as schemas of tools, whose members may have any name. */
+export const estimateTextTokens = (input: Json): number => tokensOf(input, readPlain)

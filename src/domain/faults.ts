@@ -1,6 +1,7 @@
 // What is wrong with a value an operator or a caller configured, and where: from schema issues to sentences.
 // It must not know files, headers or credentials; a value is repeated only where it can be no secret.
 import type * as Schema from "effect/Schema"
+import { isOutOfRange, outOfRange } from "./json.ts"
 import { hint } from "./nearest.ts"
 
 /** Keys and indices from the top of the file. */
@@ -61,12 +62,18 @@ const nounOf = (ast: Ast): string => {
   return types.map((one) => nouns[one._tag] ?? "another kind of value").join(" or ")
 }
 
+/** A value of another type; a number that is out of range is no number to a schema. */
+const typeFault = (ast: Ast, value: unknown, path: FaultPath): Fault => {
+  const noun = nounOf(ast)
+  return faultAt(path, noun.includes("a number") && isOutOfRange(value) ? outOfRange : `expected ${noun}`)
+}
+
 const isObjects = (ast: Ast): boolean => ast._tag === "Union" ? ast.types.some(isObjects) : ast._tag === "Objects"
 
 /** A value outside a closed set: of words, or of mappings told apart by `type`. */
 const choiceFault = (ast: Ast, value: unknown, path: FaultPath): Fault => {
   const known = literalsOf(ast)
-  if (known.length === 0) return faultAt(path, `expected ${nounOf(ast)}`)
+  if (known.length === 0) return typeFault(ast, value, path)
   if (!isObjects(ast)) return wordFault(known, value, path)
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return faultAt(path, `expected a mapping with type: ${known.join(", ")}`)
@@ -105,9 +112,9 @@ export const faultsOfIssue = (issue: Issue, value: unknown, path: FaultPath = []
     case "MissingKey":
       return [faultAt(path, "is missing")]
     case "Filter":
-      return [faultAt(path, filterMessage(issue))]
+      return [faultAt(path, isOutOfRange(value) ? outOfRange : filterMessage(issue))]
     case "InvalidType":
-      return [faultAt(path, `expected ${nounOf(issue.ast)}`)]
+      return [typeFault(issue.ast, value, path)]
     default:
       return [faultAt(path, "is not valid")]
   }

@@ -20,6 +20,13 @@ export const isJsonObject = (value: unknown): value is JsonObject =>
 /** True for an integer beyond 2^53, which is kept by its digits and is no `number`. */
 export const isLongInteger = (value: unknown): boolean => JSON.isRawJSON(value)
 
+/** True for a number that no field of numbers takes: an integer kept by its digits, or infinity, which is what `1e400` is. */
+export const isOutOfRange = (value: unknown): boolean =>
+  isLongInteger(value) || (typeof value === "number" && !Number.isFinite(value))
+
+/** What is wrong with such a number. */
+export const outOfRange = "is out of range: integers are below 2^53, other numbers finite"
+
 const isLong = (value: unknown): value is Json => JSON.isRawJSON(value)
 
 /** The JSON of a value of which a schema knows that it is JSON; fields without a value are left out. */
@@ -119,12 +126,14 @@ const backslash = 0x5c
 
 /** The index of the quote that ends the string opened at `start`, or the length when there is none. */
 export const closingQuote = (bytes: Uint8Array, start: number): number => {
-  let end = bytes.indexOf(quote, start + 1)
-  while (end >= 0) {
-    let slashes = 0
-    while (bytes[end - 1 - slashes] === backslash) slashes++
-    if (slashes % 2 === 0) return end
-    end = bytes.indexOf(quote, end + 1)
+  const first = bytes.indexOf(quote, start + 1)
+  if (first < 0) return bytes.length
+  if (bytes[first - 1] !== backslash) return first
+  // One more search for each escaped quote takes ten times as long as a look at each byte.
+  for (let at = start + 1; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === quote) return at
+    if (byte === backslash) at++
   }
   return bytes.length
 }

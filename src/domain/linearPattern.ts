@@ -1,37 +1,72 @@
-// Regular expressions whose time is bounded whatever the pattern: no backtracking, one pass over the text.
+// Regular expressions whose steps are counted: no backtracking, one pass over the text, and an end when the budget is spent.
 // It must not know what is matched. The grammar is that of JavaScript without flags, less lookaround and backreferences.
 import * as Result from "effect/Result"
 
-/** A pattern made ready; longer text than `mostText` matches nothing. */
-export type Pattern = (text: string) => boolean
+/** Steps that are left of a request's budget. Below 0 it is spent: every answer given since is void. */
+export interface StepBudget {
+  left: number
+}
+
+/** A pattern ready to run; longer text than `mostText` matches nothing. A step follows one place of the pattern at one place of the text. */
+export type Pattern = (text: string, budget: StepBudget) => boolean
 
 const mostSource = 256
 const mostSteps = 512
 const mostText = 4_096
 const mostRepeats = 200
 
-type Units = (unit: number) => boolean
-
-/** Where a match stands: the place in the text and the units around it, NaN beyond its ends. */
-type Place = (at: number, length: number, before: number, after: number) => boolean
+/** UTF-16 units by the bounds where membership changes, ascending: the first unit of a run, the first one after it, and so on. */
+type Units = ReadonlyArray<number>
 
 type Node =
-  | { readonly kind: "unit"; readonly has: Units }
-  | { readonly kind: "place"; readonly holds: Place }
+  | { readonly kind: "unit"; readonly units: Units }
+  | { readonly kind: "place"; readonly place: number }
   | { readonly kind: "all"; readonly nodes: ReadonlyArray<Node> }
   | { readonly kind: "any"; readonly nodes: ReadonlyArray<Node> }
   | { readonly kind: "repeat"; readonly node: Node; readonly least: number; readonly most: number | undefined }
 
-const within = (from: number, to: number): Units => (unit) => unit >= from && unit <= to
-const just = (unit: number): Units => (other) => other === unit
-const not = (units: Units): Units => (unit) => !units(unit)
-const either = (some: ReadonlyArray<Units>): Units => (unit) => some.some((has) => has(unit))
+/** By halves, so that a step costs the same whatever a set lists. A unit beyond the ends of the text is NaN and in no set. */
+const has = (units: Units, unit: number): boolean => {
+  let low = 0
+  let high = units.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((units[middle] ?? 0) <= unit) low = middle + 1
+    else high = middle
+  }
+  return low % 2 === 1
+}
+
+const within = (from: number, to: number): Units => [from, to + 1]
+const just = (unit: number): Units => within(unit, unit)
+const not = (units: Units): Units => (units[0] === 0 ? units.slice(1) : [0, ...units])
+const either = (sets: ReadonlyArray<Units>): Units => {
+  const changes = sets.flatMap((units) => units.map((bound, index) => [bound, index % 2 === 0 ? 1 : -1] as const)).toSorted(([a], [b]) => a - b)
+  const bounds: Array<number> = []
+  let depth = 0
+  for (const [index, [bound, change]] of changes.entries()) {
+    depth += change
+    // Where several bounds are equal, the last one decides.
+    if (changes[index + 1]?.[0] !== bound && depth > 0 === (bounds.length % 2 === 0)) bounds.push(bound)
+  }
+  return bounds
+}
 
 const digit = within(0x30, 0x39)
 const word = either([digit, within(0x41, 0x5a), within(0x61, 0x7a), just(0x5f)])
-const space: Units = (unit) => /\s/.test(String.fromCharCode(unit))
-const lineEnd = either([just(0x0a), just(0x0d), just(0x2028), just(0x2029)])
-const atBound: Place = (_at, _length, before, after) => word(before) !== word(after)
+/** White space and line ends of ECMAScript. */
+const space = either([within(0x09, 0x0d), ...[0x20, 0xa0, 0x1680, 0x202f, 0x205f, 0x3000, 0xfeff].map(just), within(0x2000, 0x200a), within(0x2028, 0x2029)])
+const lineEnd = either([just(0x0a), just(0x0d), within(0x2028, 0x2029)])
+
+/** Whether a match may stand at a place of the text. */
+const isAtBound = (text: string, at: number): boolean => has(word, text.charCodeAt(at - 1)) !== has(word, text.charCodeAt(at))
+const places: ReadonlyArray<(text: string, at: number) => boolean> = [
+  (_text, at) => at === 0,
+  (text, at) => at === text.length,
+  isAtBound,
+  (text, at) => !isAtBound(text, at)
+]
+const [atStart, atEnd, atBound, offBound] = [0, 1, 2, 3]
 
 const classes: Readonly<Record<string, Units>> = { d: digit, D: not(digit), w: word, W: not(word), s: space, S: not(space) }
 const controls: Readonly<Record<string, number>> = { t: 0x09, n: 0x0a, v: 0x0b, f: 0x0c, r: 0x0d }
@@ -95,13 +130,13 @@ class Reader {
       case "(":
         return this.group()
       case "[":
-        return { kind: "unit", has: this.set() }
+        return { kind: "unit", units: this.set() }
       case ".":
-        return { kind: "unit", has: not(lineEnd) }
+        return { kind: "unit", units: not(lineEnd) }
       case "^":
-        return { kind: "place", holds: (at) => at === 0 }
+        return { kind: "place", place: atStart }
       case "$":
-        return { kind: "place", holds: (at, length) => at === length }
+        return { kind: "place", place: atEnd }
       case "\\":
         return this.escapedAtom()
       case "*":
@@ -109,7 +144,7 @@ class Reader {
       case "?":
         this.stop("repeats nothing")
     }
-    return { kind: "unit", has: just(unit) }
+    return { kind: "unit", units: just(unit) }
   }
 
   private group(): Node {
@@ -120,10 +155,10 @@ class Reader {
   }
 
   private escapedAtom(): Node {
-    if (this.taken("b")) return { kind: "place", holds: atBound }
-    if (this.taken("B")) return { kind: "place", holds: (...place) => !atBound(...place) }
-    const has = this.escaped()
-    return { kind: "unit", has: typeof has === "number" ? just(has) : has }
+    if (this.taken("b")) return { kind: "place", place: atBound }
+    if (this.taken("B")) return { kind: "place", place: offBound }
+    const units = this.escaped()
+    return { kind: "unit", units: typeof units === "number" ? just(units) : units }
   }
 
   /** What stands behind a backslash: one unit, or a class of them. */
@@ -189,94 +224,145 @@ const sizeOf = (node: Node): number => {
   }
 }
 
-/** One step: go on behind a unit or a place, or go on at several steps at once. The step behind the last is the match. */
-type Step =
-  | { readonly kind: "unit"; readonly has: Units }
-  | { readonly kind: "place"; readonly holds: Place }
-  | { readonly kind: "fork"; readonly to: Array<number> }
+/** Kinds of steps: take a unit of a set, check a place, go on at two steps. The step after the last is the match. */
+const take = 0
+const check = 1
+const fork = 2
 
-const emit = (node: Node, steps: Array<Step>): void => {
-  switch (node.kind) {
-    case "unit":
-    case "place":
-      steps.push(node)
-      return
-    case "all":
-      for (const one of node.nodes) emit(one, steps)
-      return
-    case "any": {
-      const entries: Array<number> = []
-      const ends: Array<Array<number>> = []
-      steps.push({ kind: "fork", to: entries })
-      for (const one of node.nodes) {
-        entries.push(steps.length)
-        emit(one, steps)
-        const end: Array<number> = []
-        ends.push(end)
-        steps.push({ kind: "fork", to: end })
+/** Three numbers a step: its kind; then its set, its place, or its two followers. Numbers alone, because configs are kept. */
+interface Program {
+  readonly code: Uint16Array
+  readonly sets: ReadonlyArray<Units>
+}
+
+class Emitter {
+  private readonly code: Array<number> = []
+  private readonly sets: Array<Units> = []
+
+  program(node: Node): Program {
+    this.emit(node)
+    return { code: Uint16Array.from(this.code), sets: this.sets }
+  }
+
+  private get next(): number {
+    return this.code.length / 3
+  }
+
+  private setOf(units: Units): number {
+    const known = this.sets.indexOf(units)
+    return known < 0 ? this.sets.push(units) - 1 : known
+  }
+
+  /** The followers of a fork are known when what stands between them is written. */
+  private leads(step: number, first: number, second = first): void {
+    this.code[step * 3 + 1] = first
+    this.code[step * 3 + 2] = second
+  }
+
+  private forked(): number {
+    return this.code.push(fork, 0, 0) / 3 - 1
+  }
+
+  private emit(node: Node): void {
+    switch (node.kind) {
+      case "unit":
+        this.code.push(take, this.setOf(node.units), 0)
+        return
+      case "place":
+        this.code.push(check, node.place, 0)
+        return
+      case "all":
+        for (const inner of node.nodes) this.emit(inner)
+        return
+      case "any": {
+        const ends: Array<number> = []
+        for (const [index, inner] of node.nodes.entries()) {
+          const isLast = index === node.nodes.length - 1
+          const entry = isLast ? undefined : this.forked()
+          this.emit(inner)
+          if (entry === undefined) continue
+          ends.push(this.forked())
+          this.leads(entry, entry + 1, this.next)
+        }
+        for (const end of ends) this.leads(end, this.next)
+        return
       }
-      for (const end of ends) end.push(steps.length)
-      return
-    }
-    case "repeat": {
-      for (let count = 0; count < node.least; count++) emit(node.node, steps)
-      const skips: Array<Array<number>> = []
-      for (let count = node.least; count < (node.most ?? node.least + 1); count++) {
-        const at = steps.length
-        const fork = [at + 1]
-        skips.push(fork)
-        steps.push({ kind: "fork", to: fork })
-        emit(node.node, steps)
-        if (node.most === undefined) steps.push({ kind: "fork", to: [at] })
+      case "repeat": {
+        for (let count = 0; count < node.least; count++) this.emit(node.node)
+        const skips: Array<number> = []
+        for (let count = node.least; count < (node.most ?? node.least + 1); count++) {
+          const skip = this.forked()
+          skips.push(skip)
+          this.emit(node.node)
+          if (node.most === undefined) this.leads(this.forked(), skip)
+        }
+        for (const skip of skips) this.leads(skip, skip + 1, this.next)
       }
-      for (const fork of skips) fork.push(steps.length)
     }
   }
 }
 
-/** All places of the pattern that a text can be at are followed at once, so each unit of it costs the same at most. */
-const run = (steps: ReadonlyArray<Step>, text: string): boolean => {
-  const seenAt = Array.from({ length: steps.length + 1 }, () => -1)
-  let waiting: Array<Units> = []
-  let followers: Array<number> = []
-  let found = false
-  const enter = (first: number, at: number): void => {
-    const open = [first]
-    for (let step = open.pop(); step !== undefined && !found; step = open.pop()) {
-      if (seenAt[step] === at) continue
-      seenAt[step] = at
-      const what = steps[step]
-      if (what === undefined) found = true
-      else if (what.kind === "fork") open.push(...what.to)
-      else if (what.kind === "unit") {
-        waiting.push(what.has)
-        followers.push(step + 1)
-      } else if (what.holds(at, text.length, text.charCodeAt(at - 1), text.charCodeAt(at))) open.push(step + 1)
-    }
+/** All places of the pattern that a text can be at are followed together, so each unit of it costs the same at most. */
+const run = ({ code, sets }: Program, text: string, budget: StepBudget): boolean => {
+  const match = code.length / 3
+  const seenAt = new Int32Array(match + 1).fill(-1)
+  const open = new Uint16Array(match + 1)
+  let waiting = new Uint16Array(match)
+  let arriving = new Uint16Array(match)
+  let count = 0
+  let opened = 0
+  const see = (step: number, at: number): void => {
+    if (seenAt[step] === at) return
+    seenAt[step] = at
+    open[opened++] = step
   }
-  for (let at = 0; ; at++) {
-    enter(0, at)
-    if (found || at === text.length) return found
+  /** Follows what takes no unit; true at the match. */
+  const enter = (at: number): boolean => {
+    while (opened > 0) {
+      const step = open[--opened] ?? match
+      if (step === match) return true
+      budget.left--
+      const kind = code[step * 3]
+      const first = code[step * 3 + 1] ?? match
+      if (kind === take) waiting[count++] = step
+      else if (kind === check) {
+        // It looks at two characters.
+        budget.left--
+        if (places[first]?.(text, at) === true) see(step + 1, at)
+      } else {
+        see(first, at)
+        see(code[step * 3 + 2] ?? match, at)
+      }
+    }
+    return false
+  }
+  for (let at = 0; budget.left >= 0; at++) {
+    see(0, at)
+    if (enter(at)) return true
+    if (at === text.length) return false
     const unit = text.charCodeAt(at)
-    const [before, next] = [waiting, followers]
-    waiting = []
-    followers = []
-    for (const [index, has] of before.entries()) {
-      const follower = next[index]
-      if (follower !== undefined && has(unit)) enter(follower, at + 1)
+    const before = waiting
+    const many = count
+    waiting = arriving
+    arriving = before
+    count = 0
+    for (let index = 0; index < many; index++) {
+      const step = before[index] ?? match
+      if (has(sets[code[step * 3 + 1] ?? 0] ?? [], unit)) see(step + 1, at + 1)
     }
-    if (found) return true
+    budget.left -= many + 1
+    if (enter(at + 1)) return true
   }
+  return false
 }
 
-/** Reads a pattern, or says in words what it may not be. */
+/** Reads a pattern, or reports in words what it may not be. */
 export const parsePattern = (source: string): Result.Result<Pattern, string> => {
   if (source.length > mostSource) return Result.fail(`is longer than ${mostSource} characters`)
   const reader = new Reader(source)
   const node = reader.whole()
   if (reader.fault !== undefined) return Result.fail(reader.fault)
   if (sizeOf(node) > mostSteps) return Result.fail("repeats too much")
-  const steps: Array<Step> = []
-  emit(node, steps)
-  return Result.succeed((text) => text.length <= mostText && run(steps, text))
+  const program = new Emitter().program(node)
+  return Result.succeed((text, budget) => text.length <= mostText && run(program, text, budget))
 }

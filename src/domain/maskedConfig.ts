@@ -29,6 +29,11 @@ export const maskedConfig = (written: WrittenConfig): WrittenConfig => ({
 export const holdsSecrets = ({ api_key: key, targets = [], vertex_service_account_json: account }: WrittenConfig): boolean =>
   key !== undefined || account !== undefined || targets.some(holdsSecrets)
 
+/** Slugs whose accounts are sent a secret of the config, be it masked or not. */
+export const secretSlugs = (config: WrittenConfig): ReadonlyArray<string> =>
+  nodes(config).flatMap(({ api_key: key, provider, vertex_service_account_json: account, virtual_key: named = provider }) =>
+    named === undefined || (key === undefined && account === undefined) ? [] : [named.replace(/^@/, "")])
+
 const isMask = (value: unknown): boolean => typeof value === "string" && value.startsWith(mark)
 const same = (one: Account, other: Account): boolean => JSON.stringify(one) === JSON.stringify(other)
 

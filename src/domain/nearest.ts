@@ -24,12 +24,22 @@ const plain = (word: string): string => word.toLowerCase().replace(/[^a-z0-9]/g,
 export const nearest = (word: string, known: ReadonlyArray<string>): string | undefined => {
   const asked = plain(word.slice(0, 64))
   let best: { name: string; distance: number } | undefined
+  const most = Math.max(1, Math.floor(asked.length / 3))
   for (const name of known) {
-    const distance = editDistance(asked, plain(name))
-    if (best === undefined || distance < best.distance) best = { name, distance }
+    const letters = plain(name)
+    // Words of such lengths are further apart than that, and the comparison is the product of both.
+    if (Math.abs(letters.length - asked.length) > most) continue
+    const distance = editDistance(asked, letters)
+    if (distance <= most && (best === undefined || distance < best.distance)) best = { name, distance }
   }
-  return best !== undefined && best.distance <= Math.max(1, Math.floor(asked.length / 3)) ? best.name : undefined
+  return best?.name
 }
+
+/** In the place of a name that could not be read; any other may have been meant by it. */
+export const unreadName = "\u0000"
+
+/** True for a known name, and for any where one of them could not be read. */
+export const isNamed = (word: string, known: ReadonlyArray<string>): boolean => known.includes(word) || known.includes(unreadName)
 
 /** `; did you mean X?`, or what is known when nothing is near, or nothing when nothing is known. */
 export const hint = (word: string, known: ReadonlyArray<string>): string => {

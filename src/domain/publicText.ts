@@ -1,13 +1,19 @@
 // Makes foreign text fit to be shown: no credential, no place inside the provider, no control character, a bounded size.
 // It must not know which message it ends up in.
 
-const longest = 16_384
+/** What is searched beyond the size asked for, because what is hidden makes room for more of the text. */
+const margin = 2_048
+/** Where the text was cut, an end of fewer such characters may be the beginning of a secret. */
+const broken = /(?<![\w.+@:/~=-])[\w.+@:/~=-]{1,511}$/
 const hidden = "[redacted]"
 
 /** Documentation may be named; any other address could be the upstream's own. */
 const manuals = /^https?:\/\/(ai\.google\.dev|cloud\.google\.com|docs\.cloud\.google\.com|developers\.google\.com|developers\.generativeai\.google|docs\.anthropic\.com)(\/[^\s?#"'<>]*)?/
 
-/** Private keys, keys of Google, of this gateway and of others, access tokens; then addresses, projects and people. */
+/**
+ * Each reads a run of characters once: what begins with any number of them may begin at the start of a run only.
+ * Private keys, keys of Google, of this gateway and of others, access tokens; then addresses, projects and people.
+ */
 const secrets: ReadonlyArray<readonly [RegExp, string]> = [
   [/-----BEGIN[\s\S]*?(-----END[A-Z ]*-----|$)/g, hidden],
   [/AIza[\w-]+/g, hidden],
@@ -19,20 +25,22 @@ const secrets: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b(https?|wss?|grpc):\/\/[^\s"'<>]+/gi, "[link]"],
   [/\bprojects\/[^\s/"',;:)\]]+/g, "projects/[redacted]"],
   [/\b(project(?:_number|_id|-id)?(?:[:=]\s?|\s+)["']?)(\d{5,}|[a-z][a-z0-9]*[0-9-][a-z0-9-]*)/gi, `$1${hidden}`],
-  [/\b[\w.+-]+@[\w-]+(\.[\w-]+)+/g, hidden],
-  [/\b([\w-]+\.)+(googleapis\.com|google\.internal|goog)(:\d+)?(\/[^\s"'<>]*)?/gi, "[upstream]"],
+  [/(?<![\w.+-])[\w.+-]+@[\w-]+(\.[\w-]+)+/g, hidden],
+  [/(?<![\w.-])[\w.-]*\.(googleapis\.com|google\.internal|goog)(:\d+)?(\/[^\s"'<>]*)?/gi, "[upstream]"],
   [/\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b/g, "[upstream]"],
   [/\blocalhost(:\d+)?\b/gi, "[upstream]"]
 ]
 
-/** Text of an upstream fit to be shown, at most so many bytes of it; longer text is cut before it is searched. */
+/** Text of an upstream fit to be shown, at most so many bytes of it; longer text is cut before it is searched, and a word that the cut broke is left out. */
 export const publicText = (text: string, mostBytes = 2_048): string => {
   // oxlint-disable-next-line no-control-regex
-  const printable = text.slice(0, longest).toWellFormed().replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ")
+  const printable = cutText(text, mostBytes + margin).toWellFormed().replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ")
   const pieces = printable.split(/(https?:\/\/[^\s"'<>]+)/)
   const shown = pieces.map((piece) => manuals.exec(piece)?.[0] ?? secrets.reduce((left, [pattern, put]) => left.replace(pattern, put), piece))
   return cutBytes(shown.join("").trim(), mostBytes)
 }
+
+const cutText = (text: string, longest: number): string => text.length <= longest ? text : text.slice(0, longest).replace(broken, "")
 
 const encoder = new TextEncoder()
 

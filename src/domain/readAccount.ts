@@ -2,6 +2,7 @@
 // It must not know where the entry was written; a credential's text never enters a fault.
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import { isStoragePrefix } from "./cloudStorage.ts"
 import { type Fault, faultAt, type FaultPath, shown } from "./faults.ts"
 import type { Json } from "./json.ts"
 import { isEndpointId, isSlug } from "./ModelRef.ts"
@@ -25,7 +26,31 @@ const urlFault = (text: string): string | undefined => {
 
 const versionGrammar = /^v\d{1,2}([a-z]{1,10}\d{0,2})?$/
 const hostGrammar = /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/
-const cloudOnly: ReadonlyArray<ProviderField> = ["project_id", "region", "endpoints", "token_url"]
+const cloudOnly: ReadonlyArray<ProviderField> = ["project_id", "region", "endpoints", "projects", "regions", "gcs", "token_url"]
+
+/** Beginning of a project or region, with the `*` that stands for the rest. */
+const patternGrammar = /^[a-z0-9.:-]*\*$/
+
+const regionTextFault = (region: string): string | undefined => {
+  const rest = regionFault(region)
+  return rest === undefined ? undefined : `${shown(region)} is not a region${rest}`
+}
+
+/** Faults of the lists of what a request may name. */
+const listFaults = ({ gcs, projects, regions }: ProviderEntry, fault: FieldFault): ReadonlyArray<Fault> => {
+  const each = (list: ReadonlyArray<string> | undefined, field: ProviderField, below: FaultPath, judge: (text: string) => string | undefined) =>
+    (list ?? []).flatMap((one, index) => {
+      const message = judge(one)
+      return message === undefined ? [] : [fault(field, message, [...below, index])]
+    })
+  const prefixFault = (text: string) => isStoragePrefix(text) ? undefined : `${shown(text)} is no prefix such as gs://bucket or gs://bucket/folder`
+  return [
+    ...each(projects, "projects", [], (one) => patternGrammar.test(one) ? undefined : projectFault(one)),
+    ...each(regions, "regions", [], (one) => patternGrammar.test(one) ? undefined : regionTextFault(one)),
+    ...each(gcs?.read, "gcs", ["read"], prefixFault),
+    ...each(gcs?.write, "gcs", ["write"], prefixFault)
+  ]
+}
 
 const projectFault = (id: string) => isProject(id) ? undefined : `${shown(id)} is not a Google Cloud project id or number`
 
@@ -40,10 +65,7 @@ const fieldFaults = (entry: ProviderEntry, fault: FieldFault): ReadonlyArray<Fau
   check("slug", (slug) => isSlug(slug) ? undefined : `${shown(slug)} is not a slug: lower-case letters, digits and "-", at most 63`)
   check("project_id", projectFault)
   check("quota_project", projectFault)
-  check("region", (region) => {
-    const rest = regionFault(region)
-    return rest === undefined ? undefined : `${shown(region)} is not a region${rest}`
-  })
+  check("region", regionTextFault)
   check("api_version", (version) => versionGrammar.test(version) ? undefined : `${shown(version)} is not an API version such as v1 or v1beta`)
   check("base_url", urlFault)
   check("token_url", urlFault)
@@ -56,7 +78,7 @@ const fieldFaults = (entry: ProviderEntry, fault: FieldFault): ReadonlyArray<Fau
       faults.push(fault("endpoints", `${shown(endpoint.host)} is not a host name`, [name, "host"]))
     }
   }
-  return faults
+  return [...faults, ...listFaults(entry, fault)]
 }
 
 export type WrittenCredentials = NonNullable<ProviderEntry["credentials"]>
@@ -125,6 +147,9 @@ export const readAccount = (
       models: entry.models,
       apiVersion: entry.api_version,
       quotaProject: entry.quota_project,
+      ...(entry.projects === undefined ? {} : { projects: entry.projects }),
+      ...(entry.regions === undefined ? {} : { regions: entry.regions }),
+      ...(entry.gcs === undefined ? {} : { gcs: { read: entry.gcs.read, write: entry.gcs.write } }),
       baseUrl: entry.base_url,
       tokenUrl: entry.token_url
     },

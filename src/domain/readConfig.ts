@@ -3,7 +3,7 @@
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { parseQuery } from "./conditions.ts"
+import { parseQuery, type QueryAllowance } from "./conditions.ts"
 import { type DropPath, type Edits, merge, parseDropPath } from "./edits.ts"
 import { type Fault, faultAt, type FaultPath, faultsOfIssue, shown } from "./faults.ts"
 import {
@@ -23,16 +23,14 @@ import { maskedConfig } from "./maskedConfig.ts"
 import { isSlug } from "./ModelRef.ts"
 import { type CarriedCredentials, isProject, isRegion } from "./ProviderAccount.ts"
 import { hint } from "./nearest.ts"
+import { refusedKeysOf } from "./refusedKeys.ts"
 
-export type ConfigLimits = Pick<LimitValues, "configDepth" | "configTargets">
+export type ConfigLimits = Pick<LimitValues, "configDepth" | "configTargets" | "configPatterns">
 
 /** What a node hands down to its targets. */
 type Inherited = Pick<ConfigTarget, "edits" | "labels" | "retry" | "times" | "circuit" | "cache">
 
 const nothing: Inherited = { edits: undefined, labels: undefined, retry: undefined, times: undefined, circuit: undefined, cache: undefined }
-
-/** Names that reach into an object's own nature; they are no labels. */
-const refusedKeys = new Set(["__proto__", "constructor", "prototype"])
 
 /** The route's, or the upstream's dialect's own. */
 const ownedFields = new Set(["stream", "contents", "anthropic_version"])
@@ -72,16 +70,21 @@ const circuitOf = (written: WrittenCircuit): CircuitRule => ({
   codes: setOf(written.failure_status_codes)
 })
 
+/** A hint compares a name with those of all targets, so the first faults alone have one. */
+const mostHints = 4
+
 /** Walks a config once; faults are gathered, so that all of them can be told. */
 class Compiler {
   readonly faults: Array<Fault> = []
   readonly targets: Array<ConfigTarget> = []
   private readonly limits: ConfigLimits
+  private readonly allowance: QueryAllowance
   /** Steps of a place that lead to the config. */
   private readonly above: number
 
   constructor(limits: ConfigLimits, above: number) {
     this.limits = limits
+    this.allowance = { patterns: limits.configPatterns, mostPatterns: limits.configPatterns }
     this.above = above
   }
 
@@ -105,7 +108,7 @@ class Compiler {
   }
 
   private pairs(pairs: Readonly<Record<string, string>>, at: FaultPath): Readonly<Record<string, string>> {
-    for (const key of Object.keys(pairs)) if (refusedKeys.has(key)) this.fault([...at, key], "is no name for a label")
+    for (const key of refusedKeysOf(pairs)) this.fault([...at, key], "is no name for a label")
     return pairs
   }
 
@@ -200,7 +203,8 @@ class Compiler {
     const targets = written.targets ?? []
     if (targets.length === 0) this.fault([...at, "targets"], "names no target")
     if (depth === this.limits.configDepth) this.fault([...at, "targets"], `is nested deeper than ${this.limits.configDepth} levels`)
-    const inner = depth < this.limits.configDepth ? targets : []
+    // One more than there may be makes the fault; what follows it is not read.
+    const inner = depth < this.limits.configDepth ? targets.slice(0, this.limits.configTargets + 1) : []
     const members = inner.map((target, index) => ({
       node: this.node(target, [...at, "targets", index], depth + 1, inherited),
       weight: target.weight ?? 1
@@ -212,15 +216,16 @@ class Compiler {
     return mode === "conditional" ? { ...group, ...this.conditions(written, at) } : group
   }
 
-  private conditions({ strategy, targets = [] }: WrittenConfig, at: FaultPath): Pick<ConfigGroup, "conditions" | "otherwise"> {
+  private conditions({ strategy, targets: written = [] }: WrittenConfig, at: FaultPath): Pick<ConfigGroup, "conditions" | "otherwise"> {
     const here = [...at, "strategy"]
+    const targets = written.slice(0, this.limits.configTargets + 1)
     const names = targets.flatMap(({ name }) => name ?? [])
     const named = (name: string | undefined, place: FaultPath): number => {
       if (name === undefined) {
         this.fault(place, "is missing: it names the target for requests that fit no condition")
         return 0
       }
-      if (!names.includes(name)) this.fault(place, `${shown(name)} is no name of a target${hint(name, names)}`)
+      if (!names.includes(name)) this.fault(place, `${shown(name)} is no name of a target${this.faults.length < mostHints ? hint(name, names) : ""}`)
       return Math.max(0, targets.findIndex((target) => target.name === name))
     }
     for (const [index, target] of targets.entries()) {
@@ -232,7 +237,7 @@ class Compiler {
     return {
       conditions: (strategy?.conditions ?? []).flatMap(({ query, then }, index) => {
         const place = [...here, "conditions", index]
-        const parsed = parseQuery(query, [...place, "query"])
+        const parsed = parseQuery(query, [...place, "query"], this.allowance)
         if (Result.isFailure(parsed)) this.faults.push(parsed.failure)
         const member = named(then, [...place, "then"])
         return Result.isFailure(parsed) ? [] : [{ holds: parsed.success, then: member }]
@@ -255,9 +260,7 @@ export const compileConfig = (
   const root = compiler.node(written, at, 0, nothing)
   const { faults, targets } = compiler
   const models = targets.map(({ defaultModel, model }) => model ?? (targets.length === 1 ? defaultModel : undefined))
-  for (const key of Object.keys(written.metadata ?? {})) {
-    if (refusedKeys.has(key)) faults.push(faultAt([...at, "metadata", key], "is no name for metadata"))
-  }
+  for (const key of refusedKeysOf(written.metadata ?? {})) faults.push(faultAt([...at, "metadata", key], "is no name for metadata"))
   return {
     config: {
       root,

@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import { type Fault, faultAt, type FaultPath, shown } from "./faults.ts"
 import type { ConfigTarget, GatewayConfig, WrittenConfig } from "./GatewayConfig.ts"
 import { parseModelRef } from "./ModelRef.ts"
-import { hint } from "./nearest.ts"
+import { hint, isNamed } from "./nearest.ts"
 import type { ProviderAccount } from "./ProviderAccount.ts"
 import { compileConfig, type ConfigLimits } from "./readConfig.ts"
 
@@ -33,7 +33,7 @@ export const readConfigs = (
     faults.push(...compiled.faults)
     for (const target of compiled.config.targets) {
       for (const slug of slugsOf(target)) {
-        if (!known.includes(slug)) faults.push(faultAt([...at, ...target.at], `${shown(slug)} is no provider of this configuration${hint(slug, known)}`))
+        if (!isNamed(slug, known)) faults.push(faultAt([...at, ...target.at], `${shown(slug)} is no provider of this configuration${hint(slug, known)}`))
       }
     }
   }

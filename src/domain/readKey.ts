@@ -3,7 +3,8 @@
 import { type Fault, faultAt, type FaultPath, shown } from "./faults.ts"
 import type { GatewayKey, KeyScope } from "./GatewayKey.ts"
 import { momentMillis } from "./moments.ts"
-import { hint } from "./nearest.ts"
+import { hint, isNamed } from "./nearest.ts"
+import { refusedKeysOf } from "./refusedKeys.ts"
 import type { WrittenKey } from "./Settings.ts"
 
 /** What a key is for that does not say. */
@@ -12,14 +13,29 @@ export const inference: ReadonlyArray<KeyScope> = ["inference"]
 /** Dollars to millionths, which add up without error. */
 const microsOf = (usd: number): number => Math.round(usd * 1e6)
 
-/** The record of the key, and what is wrong with it; slugs and configs it names must be among those known. */
+/** Names a key may name. */
+export interface KnownNames {
+  readonly slugs: ReadonlyArray<string>
+  readonly configs: ReadonlyArray<string>
+  readonly prompts: ReadonlyArray<string>
+}
+
+/** For keys that were checked when they were written. */
+export const noNames: KnownNames = { slugs: [], configs: [], prompts: [] }
+
+/** Entries of a list that name nothing there is. */
+const strangers = (list: ReadonlyArray<string> | undefined, known: ReadonlyArray<string>, thing: string, at: FaultPath): ReadonlyArray<Fault> =>
+  (list ?? []).flatMap((name, place) =>
+    name.endsWith("*") || isNamed(name, known) ? [] : [faultAt([...at, place], `${shown(name)} is no ${thing} of this configuration${hint(name, known)}`)])
+
+/** The record of the key, and what is wrong with it; slugs, configs and prompts it names must be among those known. */
 export const readKey = (
   id: string,
   written: WrittenKey,
-  known: { readonly slugs: ReadonlyArray<string>; readonly configs: ReadonlyArray<string> },
+  known: KnownNames,
   at: FaultPath = []
 ): { readonly key: GatewayKey; readonly faults: ReadonlyArray<Fault> } => {
-  const { budget, config, expires_at: expires, metadata, models, name, providers, rate_limit: limit, scopes = inference } = written
+  const { budget, concurrency, config, configs, expires_at: expires, metadata, metadata_locked: metadataLocked, models, name, prompts, providers, rate_limit: limit, scopes = inference } = written
   const expiresMillis = expires === undefined ? undefined : momentMillis(expires)
   return {
     key: {
@@ -27,23 +43,28 @@ export const readKey = (
       name,
       providers,
       models,
+      configs,
+      prompts,
       config,
       scopes,
       rateLimit: limit === undefined ? undefined : { requestsPerMinute: limit.requests_per_minute, tokensPerMinute: limit.tokens_per_minute },
       budget: budget === undefined ? undefined : { micros: microsOf(budget.usd), per: budget.per },
+      concurrency,
       // An end nobody can read is no reason to be served for good.
       expiresMillis: expires === undefined ? undefined : expiresMillis ?? 0,
-      metadata
+      metadata,
+      metadataLocked
     },
     faults: [
+      ...refusedKeysOf(metadata ?? {}).map((name) => faultAt([...at, "metadata", name], "is no name for metadata")),
+      ...(metadataLocked === true && metadata === undefined ? [faultAt([...at, "metadata_locked"], "locks nothing: the key has no metadata")] : []),
       ...(expires === undefined || expiresMillis !== undefined
         ? []
         : [faultAt([...at, "expires_at"], `${shown(expires)} is not a moment such as 2027-01-31T12:00:00Z`)]),
-      ...(providers ?? []).flatMap((slug, place) =>
-        slug.endsWith("*") || known.slugs.includes(slug)
-          ? []
-          : [faultAt([...at, "providers", place], `${shown(slug)} is no provider of this configuration${hint(slug, known.slugs)}`)]),
-      ...(config === undefined || known.configs.includes(config)
+      ...strangers(providers, known.slugs, "provider", [...at, "providers"]),
+      ...strangers(configs, known.configs, "config", [...at, "configs"]),
+      ...strangers(prompts, known.prompts, "prompt", [...at, "prompts"]),
+      ...(config === undefined || isNamed(config, known.configs)
         ? []
         : [faultAt([...at, "config"], `${shown(config)} is no config of this configuration${hint(config, known.configs)}`)])
     ]

@@ -9,6 +9,7 @@ export interface RequestQuery {
   readonly provider?: string | undefined
   readonly model?: string | undefined
   readonly key?: string | undefined
+  readonly requestId?: string | undefined
   /** Moment in milliseconds; older requests are left out. */
   readonly since?: number | undefined
   readonly limit: number
@@ -17,9 +18,10 @@ export interface RequestQuery {
 }
 
 /** Whether a list that is asked for holds this request. */
-export const fits = (row: RequestRow, { key, model, provider, since, status }: RequestQuery): boolean =>
+export const fits = (row: RequestRow, { key, model, provider, requestId, since, status }: RequestQuery): boolean =>
   (status === undefined || row.status === status) && (provider === undefined || row.provider === provider) &&
   (model === undefined || row.model === model) && (key === undefined || row.keyId === key) &&
+  (requestId === undefined || row.requestId === requestId) &&
   (since === undefined || row.endedMillis >= since)
 
 /** What sums can be told apart by. */

@@ -56,7 +56,7 @@ const entries = <A extends Entry, R = never>(
     const kind = yield* managed
     const read = yield* reader
     return (call) =>
-      Effect.flatMap(read(call.request, call.arrival.headers), (written) =>
+      Effect.flatMap(read(call.request, call.arrival), (written) =>
         Effect.map(kind.create(written, actorOf(call)), (entry) => created(entry, `${path}/${encodeURIComponent(idIn(entry))}`, call.arrival)))
   }), "admin")
   const get = keyedRoute("GET", `${path}/:id`, Effect.gen(function*() {
@@ -72,7 +72,7 @@ const entries = <A extends Entry, R = never>(
     const read = yield* reader
     return Effect.fnUntraced(function*(call) {
       const id = yield* Effect.fromResult(idOf(call))
-      const written = yield* read(call.request, call.arrival.headers)
+      const written = yield* read(call.request, call.arrival)
       return shown(yield* kind.update(id, written, actorOf(call), expected(call)), call.arrival)
     })
   }), "admin")

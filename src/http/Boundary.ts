@@ -12,7 +12,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import type * as Types from "effect/Types"
-import { Busy, type GatewayError, MethodNotAllowed, RouteUnknown } from "../domain/GatewayError.ts"
+import { type GatewayError, MethodNotAllowed, RouteUnknown } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import { Accounting } from "./Accounting.ts"
 import { nodeResponseOf, OwnServer } from "./NodeAnswer.ts"
@@ -43,12 +43,11 @@ export type Bounded = Effect.Effect<
 
 /** Makes the bounded handlers of a route, whose template names it where requests are counted. */
 export const boundary = (method: string, path: string): Effect.Effect<(handler: Handler) => Bounded, never, Traffic> => Effect.gen(function*() {
-  const limits = yield* Limits
   const traffic = yield* Traffic
   const arrived = yield* arrivals
   const accounts = (yield* Accounting)?.route(method, path)
   const leave = (exit: Exit.Exit<unknown, unknown>, arrival: Arrival): Effect.Effect<void> => {
-    traffic.inFlight--
+    arrival.hold?.end()
     return arrival.record === undefined || accounts === undefined ? Effect.void : accounts.close(arrival.record, arrival, exit)
   }
   const closing = (answer: HttpServerResponse.HttpServerResponse) =>
@@ -58,11 +57,9 @@ export const boundary = (method: string, path: string): Effect.Effect<(handler: 
       const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
       const arrival = arrived(request, fiber.getRef(Clock.Clock), accounts?.open())
       if (arrival.record !== undefined) accounts?.begin?.(arrival.record, arrival)
-      const isBusy = traffic.inFlight >= limits.inFlight
-      traffic.inFlight++
       const scope = Context.getUnsafe(fiber.context, Scope.Scope)
       return Effect.flatMap(Scope.addFinalizerExit(scope, (exit) => leave(exit, arrival)), () =>
-        isBusy ? Effect.succeed(refuse(overloaded, arrival)) : Effect.matchCauseEffect(Effect.suspend(() => handler(request, arrival)), {
+        Effect.matchCauseEffect(Effect.suspend(() => handler(request, arrival)), {
           onSuccess: (answer) => {
             if (arrival.record?.status === 0) arrival.record.status = arrival.node?.headersSent === true ? arrival.node.statusCode : answer.status
             return Effect.succeed(closing(answer))
@@ -71,8 +68,6 @@ export const boundary = (method: string, path: string): Effect.Effect<(handler: 
         }))
     })
 })
-
-const overloaded = new Busy({ code: "overloaded", retryAfterMillis: 1000 })
 
 const answered = (cause: Cause.Cause<GatewayError>, arrival: Arrival): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   if (isClientGone(cause)) return Effect.failCause(Cause.fromReasons(cause.reasons.filter(Cause.isInterruptReason)))
@@ -120,7 +115,8 @@ export const serverEdge = (serves: (path: string) => boolean): Layer.Layer<never
       const routed = Effect.catch(app, () => answerUnrouted)
       return Effect.withFiber((fiber) => {
         const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-        const fault = headerFault(rawHeaders(request), limits.headerCount)
+        const { source } = request
+        const fault = source instanceof IncomingMessage ? headerFault(source, limits.headerCount) : undefined
         return fault === undefined
           ? routed
           : Effect.clockWith((clock) => Effect.succeed(refusal(fault, "MalformedHttp", arrived(request, clock, undefined))))

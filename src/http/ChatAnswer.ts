@@ -10,7 +10,7 @@ import type { RequestContext } from "../domain/RequestContext.ts"
 import type { Admission } from "../keys/Admission.ts"
 import { ProviderRouter } from "../router/ProviderRouter.ts"
 import type { ChatRequest } from "../wire/openai/Chat.ts"
-import { admitting, isLimited } from "./Admitting.ts"
+import { admitting, admittingUncalled, isLimited } from "./Admitting.ts"
 import { pulse } from "./Pulse.ts"
 import { completion, events, json } from "./Reply.ts"
 import type { Arrival } from "./RequestContexts.ts"
@@ -26,6 +26,7 @@ export const chatAnswer: Effect.Effect<ChatAnswer, never, ProviderRouter | Admis
   const router = yield* ProviderRouter
   const limits = yield* Limits
   const admit = yield* admitting
+  const admitUncalled = yield* admittingUncalled
   const answer: ChatAnswer = (body, context, arrival) => {
     if (body.stream !== true) {
       return Effect.flatMap(router.run("chat", body, context), ({ served, value }) => completion(value, served, context.strict, arrival))
@@ -35,7 +36,9 @@ export const chatAnswer: Effect.Effect<ChatAnswer, never, ProviderRouter | Admis
       Effect.flatMap(pulse(arrival.node, limits.pingMillis), (beat) => events(opened, wish, arrival, beat)))
   }
   return (body, context, arrival) => {
-    if (context.dryRun) return Effect.flatMap(router.explain("chat", body, context), (explained) => json(explained, arrival))
+    if (context.dryRun) {
+      return Effect.flatMap(Effect.andThen(admitUncalled(context.key, arrival), router.explain("chat", body, context)), (explained) => json(explained, arrival))
+    }
     return isLimited(context.key)
       ? Effect.flatMap(admit("chat", body, context, arrival), () => answer(body, context, arrival))
       : answer(body, context, arrival)

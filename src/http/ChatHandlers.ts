@@ -16,6 +16,6 @@ export const ChatHandlers = keyedRoute("POST", "/v1/chat/completions", Effect.ge
     const { arrival, request } = call
     const context = requestContext(call)
     if (Result.isFailure(context)) return Effect.fail(context.failure)
-    return Effect.flatMapEager(readChat(request, arrival.headers, context.success.config?.model), (body) => answer(body, context.success, arrival))
+    return Effect.flatMapEager(readChat(request, arrival, context.success.config?.model), (body) => answer(body, context.success, arrival))
   }
 }))

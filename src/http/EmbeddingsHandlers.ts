@@ -1,9 +1,8 @@
 // POST /v1/embeddings.
 // It must not know providers or how bodies are read.
-import * as Result from "effect/Result"
 import { strictlyEmbeddings } from "../translate/shared/strictly.ts"
 import { EmbeddingsRequest } from "../wire/openai/Embeddings.ts"
-import { checkModel } from "../router/bodyChecks.ts"
+import { checkLabelled } from "../router/bodyChecks.ts"
 import { unaryRoute } from "./UnaryRoute.ts"
 import { embeddingsUsage } from "./usageOf.ts"
 
@@ -11,7 +10,7 @@ export const EmbeddingsHandlers = unaryRoute({
   path: "/v1/embeddings",
   operation: "embeddings",
   body: EmbeddingsRequest,
-  check: (request) => Result.map(checkModel(request.model), () => request),
+  check: checkLabelled,
   most: "embeddingsBodyBytes",
   strictly: strictlyEmbeddings,
   usage: embeddingsUsage

@@ -9,13 +9,14 @@ import type * as Scope from "effect/Scope"
 import { presentedKey } from "../api/Headers.ts"
 import { Catalog } from "../catalog/Catalog.ts"
 import { Configs } from "../catalog/Configs.ts"
-import { type GatewayError, KeyInvalid, KeyMissing, ScopeMissing } from "../domain/GatewayError.ts"
+import { Busy, ConcurrencyReached, type GatewayError, KeyInvalid, KeyMissing, ScopeMissing } from "../domain/GatewayError.ts"
 import type { GatewayKey, KeyScope } from "../domain/GatewayKey.ts"
 import type { CatalogView } from "../domain/ProviderAccount.ts"
+import type { SlotRefused } from "../keys/FairShares.ts"
 import { GatewayKeys } from "../keys/GatewayKeys.ts"
 import { boundedRoute, type RouteMethod, type RoutePath } from "./Boundary.ts"
 import type { Arrival } from "./RequestContexts.ts"
-import type { Traffic } from "./Traffic.ts"
+import { Traffic } from "./Traffic.ts"
 
 /** A request of a known key. */
 export interface Call {
@@ -30,6 +31,11 @@ export interface Call {
 
 export type KeyedHandler = (call: Call) => Effect.Effect<HttpServerResponse.HttpServerResponse, GatewayError, Scope.Scope>
 
+const crowded = (refused: SlotRefused, key: GatewayKey): GatewayError =>
+  refused === "all"
+    ? new Busy({ code: "overloaded", retryAfterMillis: 1000 })
+    : new ConcurrencyReached({ resource: "requests", limit: refused === "limit" ? key.concurrency : undefined })
+
 /** A route for holders of a gateway key; `make` builds its handler once. */
 export const keyedRoute = <R>(
   method: RouteMethod,
@@ -41,15 +47,20 @@ export const keyedRoute = <R>(
     const keys = yield* GatewayKeys
     const catalog = yield* Catalog
     const configs = yield* Configs
+    const traffic = yield* Traffic
+    const shares = scope === "admin" ? traffic.adminShares : traffic.shares
     const handler = yield* make
     return (request, arrival) => {
       const presented = presentedKey(arrival.headers)
       if (presented === undefined) return Effect.fail(new KeyMissing())
       return Effect.flatMapEager(keys.find(presented), (key) => {
         if (arrival.record !== undefined) arrival.record.keyId = key.id
-        if (key.scopes.includes(scope)) return handler({ request, arrival, key, configs, catalog: catalog.now() })
-        // Whoever tries keys on the admin API learns nothing of those that are good elsewhere.
-        return Effect.fail(scope === "admin" ? new KeyInvalid() : new ScopeMissing({ scope }))
+        // A key tried on the admin API is refused as an unknown one, so that the answer does not show where it is good.
+        if (!key.scopes.includes(scope)) return Effect.fail(scope === "admin" ? new KeyInvalid() : new ScopeMissing({ scope }))
+        const hold = shares.enter(key.id, key.concurrency)
+        if (typeof hold === "string") return Effect.fail(crowded(hold, key))
+        arrival.hold = hold
+        return handler({ request, arrival, key, configs, catalog: catalog.now() })
       })
     }
   }))

@@ -3,13 +3,13 @@
 import * as Effect from "effect/Effect"
 import type { Key } from "../api/AdminResources.ts"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
-import { readKey } from "../domain/readKey.ts"
+import { noNames, readKey } from "../domain/readKey.ts"
 import { dollarsOf } from "../domain/Usage.ts"
 import { Admission } from "../keys/Admission.ts"
 
 export const withSpending: Effect.Effect<(key: Key) => Effect.Effect<Key, StoreUnavailable>, never, Admission> =
   Effect.map(Admission, ({ spent }) => (key) => {
-    const { key: record } = readKey(key.id, key, { slugs: [], configs: [] })
+    const { key: record } = readKey(key.id, key, noNames)
     return Effect.map(spent(record), ({ lastUsedMillis, spentMicros }) => ({
       ...key,
       spent_usd: dollarsOf(spentMicros),

@@ -8,7 +8,7 @@ import { ProviderRouter } from "../router/ProviderRouter.ts"
 import { readCounted, readMessages } from "../translate/messages-to-claude.ts"
 import { frame } from "../wire/frames.ts"
 import { checkModel } from "../router/bodyChecks.ts"
-import { admitting, isLimited } from "./Admitting.ts"
+import { admitting, admittingUncalled, isLimited } from "./Admitting.ts"
 import { keyedRoute } from "./GatewayAuth.ts"
 import { pulse } from "./Pulse.ts"
 import { textReader } from "./ReadBody.ts"
@@ -26,11 +26,15 @@ const answers = keyedRoute("POST", "/v1/messages", Effect.gen(function*() {
   const limits = yield* Limits
   const readBody = yield* reader(readMessages)
   const admit = yield* admitting
+  const admitUncalled = yield* admittingUncalled
   return Effect.fnUntraced(function*(call) {
     const { arrival, request } = call
     const context = yield* Effect.fromResult(requestContext(call))
-    const body = yield* readBody(request, arrival.headers, context.config?.model)
-    if (context.dryRun) return yield* json(yield* router.explain("messages", body, context), arrival)
+    const body = yield* readBody(request, arrival, context.config?.model)
+    if (context.dryRun) {
+      yield* admitUncalled(context.key, arrival)
+      return yield* json(yield* router.explain("messages", body, context), arrival)
+    }
     if (isLimited(context.key)) yield* admit("messages", body, context, arrival)
     if (!body.stream) {
       const { served, value } = yield* router.run("messages", body, context)
@@ -45,11 +49,15 @@ const counts = keyedRoute("POST", "/v1/messages/count_tokens", Effect.gen(functi
   const router = yield* ProviderRouter
   const readBody = yield* reader(readCounted)
   const admit = yield* admitting
+  const admitUncalled = yield* admittingUncalled
   return Effect.fnUntraced(function*(call) {
     const { arrival, request } = call
     const context = yield* Effect.fromResult(requestContext(call))
-    const body = yield* readBody(request, arrival.headers, context.config?.model)
-    if (context.dryRun) return yield* json(yield* router.explain("messagesCountTokens", body, context), arrival)
+    const body = yield* readBody(request, arrival, context.config?.model)
+    if (context.dryRun) {
+      yield* admitUncalled(context.key, arrival)
+      return yield* json(yield* router.explain("messagesCountTokens", body, context), arrival)
+    }
     if (isLimited(context.key)) yield* admit("messagesCountTokens", body, context, arrival)
     const { served, value } = yield* router.run("messagesCountTokens", body, context)
     return yield* passed(value, served, arrival)

@@ -26,10 +26,10 @@ export const nodeResponseOf = (request: HttpServerRequest.HttpServerRequest): Se
 
 /** The headers of a request; Node's own where they are, for Effect's are a copy of them. */
 export const headersOf = (request: HttpServerRequest.HttpServerRequest): HeaderRecord =>
-  request.source instanceof IncomingMessage ? single(request.source.headers) : request.headers
+  request.source instanceof IncomingMessage ? headersOfNode(request.source) : request.headers
 
 /** `set-cookie` alone would be a list, and nobody reads it in a request. */
-const single = (headers: IncomingHttpHeaders): HeaderRecord => headers as HeaderRecord
+export const headersOfNode = ({ headers }: { readonly headers: IncomingHttpHeaders }): HeaderRecord => headers as HeaderRecord
 
 /** What Effect's server is given for an answer that is out: it leaves a response that has ended alone. */
 const answered = HttpServerResponse.empty()

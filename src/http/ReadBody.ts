@@ -9,18 +9,18 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { HeaderRecord } from "../api/Headers.ts"
 import { bodyFault } from "../domain/bodyFault.ts"
-import { BodyInvalid, BodyTooLarge, Busy, ContentTypeUnsupported } from "../domain/GatewayError.ts"
+import { BodyInvalid, BodyTooLarge, Busy, ConcurrencyReached, ContentTypeUnsupported } from "../domain/GatewayError.ts"
 import { type JsonObject, parseBody } from "../domain/json.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { inStep } from "../upstream/Steps.ts"
-import { Traffic } from "./Traffic.ts"
+import type { Arrival } from "./RequestContexts.ts"
 
-type ReadFault = BodyTooLarge | Busy | BodyInvalid
+type ReadFault = BodyTooLarge | Busy | ConcurrencyReached | BodyInvalid
 
-/** Reads the body of a request; `model` stands in for a missing one. */
+/** Reads the body of a request, whose bytes stay counted until the request ends; `model` replaces a missing one. */
 export type ReadBody<A> = (
   request: HttpServerRequest.HttpServerRequest,
-  headers: HeaderRecord,
+  arrival: Arrival,
   model?: string
 ) => Effect.Effect<A, ContentTypeUnsupported | ReadFault>
 
@@ -35,7 +35,7 @@ export const bodyDecoder = <A>(schema: Schema.Codec<A, unknown>, check: Check<A>
   const decode = Schema.decodeUnknownResult(schema)
   return (body: JsonObject, limits: LimitValues): Result.Result<A, BodyInvalid> => {
     const decoded = decode(body)
-    return Result.isFailure(decoded) ? Result.fail(bodyFault(decoded.failure)) : check(decoded.success, limits)
+    return Result.isFailure(decoded) ? Result.fail(bodyFault(decoded.failure, body)) : check(decoded.success, limits)
   }
 }
 
@@ -44,7 +44,7 @@ export const bodyReader = <A>(
   schema: Schema.Codec<A, unknown>,
   check: Check<A>,
   most: BodyLimit = "bodyBytes"
-): Effect.Effect<ReadBody<A>, never, Traffic> => {
+): Effect.Effect<ReadBody<A>> => {
   const decode = bodyDecoder(schema, check)
   return textReader((body, _bytes, limits) => decode(body, limits), most)
 }
@@ -53,15 +53,13 @@ export const bodyReader = <A>(
 export const textReader = <A>(
   read: (body: JsonObject, bytes: Uint8Array, limits: LimitValues) => Result.Result<A, BodyInvalid>,
   most: BodyLimit = "bodyBytes"
-): Effect.Effect<ReadBody<A>, never, Traffic> =>
-  Effect.gen(function*() {
-    const all = yield* Limits
+): Effect.Effect<ReadBody<A>> =>
+  Effect.map(Limits, (all) => {
     const limits = { ...all, bodyBytes: Math.min(all.bodyBytes, all[most]) }
-    const traffic = yield* Traffic
-    return (request, headers, model) => {
-      const fault = contentFault(headers)
+    return (request, arrival, model) => {
+      const fault = contentFault(arrival.headers)
       return fault === undefined
-        ? Effect.flatMapEager(readBytes(request, headers, limits, traffic), (bytes) => {
+        ? Effect.flatMapEager(readBytes(request, arrival, limits), (bytes) => {
           const parsed = parseBody(bytes, limits)
           if (Result.isFailure(parsed)) return Effect.fail(parsed.failure)
           const body = parsed.success
@@ -92,42 +90,50 @@ const contentFault = (headers: HeaderRecord): ContentTypeUnsupported | undefined
 
 const tooLarge = (limits: LimitValues) => new BodyTooLarge({ limitBytes: limits.bodyBytes, param: null })
 
-/** The limits of one body, and of all that are being read. */
-const sizeFault = (bytes: number, allBytes: number, limits: LimitValues): ReadFault | undefined => {
-  if (bytes > limits.bodyBytes) return tooLarge(limits)
-  return allBytes > limits.bodiesInFlightBytes ? new Busy({ code: "overloaded", retryAfterMillis: 1000 }) : undefined
+/** Counts bytes that have come; `size` is that of the body so far, these included. */
+const countBytes = (bytes: number, size: number, limits: LimitValues, { hold }: Arrival): ReadFault | undefined => {
+  if (size > limits.bodyBytes) return tooLarge(limits)
+  const shortage = hold?.take(bytes)
+  if (shortage === undefined) return undefined
+  return shortage === "key"
+    ? new ConcurrencyReached({ resource: "bytes", limit: undefined })
+    : new Busy({ code: "overloaded", retryAfterMillis: 1000 })
 }
 
 /**
- * One listener on Node's own request where there is one: it costs a fifth of the accessor.
- * An `Expect: 100-continue` is answered by the accessor only.
+ * One listener on Node's own request where there is one: it costs a fifth of the accessor. A client that sent
+ * `Expect: 100-continue` waits for an answer to it; in a server that is not ours only the accessor may give that.
  */
 const readBytes = (
   request: HttpServerRequest.HttpServerRequest,
-  headers: HeaderRecord,
-  limits: LimitValues,
-  traffic: Traffic["Service"]
+  arrival: Arrival,
+  limits: LimitValues
 ): Effect.Effect<Uint8Array, ReadFault> => {
+  const { headers, node } = arrival
   if (Number(headers["content-length"] ?? 0) > limits.bodyBytes) return Effect.fail(tooLarge(limits))
   const { source } = request
-  if (!(source instanceof IncomingMessage) || headers["expect"] !== undefined) return fromAccessor(request, limits)
-  return source.complete && !source.destroyed ? arrived(source, limits, traffic) : fromNode(source, limits, traffic)
+  if (!(source instanceof IncomingMessage)) return fromAccessor(request, limits, arrival)
+  if (headers["expect"] !== undefined) {
+    if (node === undefined) return fromAccessor(request, limits, arrival)
+    node.writeContinue()
+  }
+  return source.complete && !source.destroyed ? arrived(source, limits, arrival) : fromNode(source, limits, arrival)
 }
 
 const nothing = Buffer.alloc(0)
 
 /** A body that is here already is taken as a whole. */
-const arrived = (source: IncomingMessage, limits: LimitValues, traffic: Traffic["Service"]): Effect.Effect<Uint8Array, ReadFault> => {
+const arrived = (source: IncomingMessage, limits: LimitValues, arrival: Arrival): Effect.Effect<Uint8Array, ReadFault> => {
   const read: Buffer | null = source.read()
   const bytes = read ?? nothing
-  const fault = sizeFault(bytes.length, traffic.bodyBytes + bytes.length, limits)
+  const fault = countBytes(bytes.length, bytes.length, limits, arrival)
   return fault === undefined ? Effect.succeed(bytes) : Effect.fail(fault)
 }
 
 const fromNode = (
   source: IncomingMessage,
   limits: LimitValues,
-  traffic: Traffic["Service"]
+  arrival: Arrival
 ): Effect.Effect<Uint8Array, ReadFault> =>
   Effect.callback<Uint8Array, ReadFault>((resume) => {
     const parts: Array<Buffer> = []
@@ -135,8 +141,6 @@ const fromNode = (
     const detach = () => {
       source.off("data", onData)
       source.off("end", onEnd)
-      traffic.bodyBytes -= size
-      size = 0
     }
     const stop = (fault: ReadFault) => {
       detach()
@@ -145,8 +149,7 @@ const fromNode = (
     }
     const onData = (part: Buffer) => {
       size += part.length
-      traffic.bodyBytes += part.length
-      const fault = sizeFault(size, traffic.bodyBytes, limits)
+      const fault = countBytes(part.length, size, limits, arrival)
       if (fault !== undefined) return stop(fault)
       parts.push(part)
     }
@@ -163,7 +166,8 @@ const fromNode = (
 
 const fromAccessor = (
   request: HttpServerRequest.HttpServerRequest,
-  limits: LimitValues
+  limits: LimitValues,
+  arrival: Arrival
 ): Effect.Effect<Uint8Array, ReadFault> =>
   request.arrayBuffer.pipe(
     Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limits.bodyBytes)),
@@ -172,7 +176,8 @@ const fromAccessor = (
         ? tooLarge(limits)
         : new BodyInvalid({ code: "invalid_json", param: null, message: "The request body could not be read." })
     ),
-    Effect.flatMap((buffer) =>
-      buffer.byteLength > limits.bodyBytes ? Effect.fail(tooLarge(limits)) : Effect.succeed(new Uint8Array(buffer))
-    )
+    Effect.flatMap((buffer) => {
+      const fault = countBytes(buffer.byteLength, buffer.byteLength, limits, arrival)
+      return fault === undefined ? Effect.succeed(new Uint8Array(buffer)) : Effect.fail(fault)
+    })
   )

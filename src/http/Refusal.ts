@@ -3,12 +3,12 @@
 import * as Cause from "effect/Cause"
 import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { answerHeaders } from "../api/Headers.ts"
+import { answerHeaders, setAnswerHeader } from "../api/Headers.ts"
 import { Busy, type GatewayError, RouteUnknown, Unexpected } from "../domain/GatewayError.ts"
 import { contentTypeOf, envelopeOf, errorBody } from "./errorBody.ts"
 import { type ErrorFacts, errorFacts, errorTag } from "./errorFacts.ts"
 import { addLimits } from "./limitHeaders.ts"
-import type { Arrival } from "./RequestContexts.ts"
+import type { Arrival, RequestIds } from "./RequestContexts.ts"
 
 /** Every tag of the union; a new error does not compile without its name here. */
 const tags: Record<GatewayError["_tag"], true> = {
@@ -16,6 +16,8 @@ const tags: Record<GatewayError["_tag"], true> = {
   KeyInvalid: true,
   ScopeMissing: true,
   ModelNotAllowed: true,
+  ModelNotPriced: true,
+  ObjectNotAllowed: true,
   ProviderMissing: true,
   SlugUnknown: true,
   RecordUnknown: true,
@@ -32,6 +34,7 @@ const tags: Record<GatewayError["_tag"], true> = {
   RouteUnknown: true,
   MethodNotAllowed: true,
   Busy: true,
+  ConcurrencyReached: true,
   RateLimitReached: true,
   BudgetSpent: true,
   StoreUnavailable: true,
@@ -66,14 +69,16 @@ const failureOf = (error: unknown): GatewayError => {
     : new Unexpected()
 }
 
-/** Headers every answer carries, success or not. */
+/** Headers every answer carries, those of broken HTTP included. */
+export const idHeaders = ({ requestId, traceId, usesAlias }: RequestIds): Record<string, string> => {
+  const headers: Record<string, string> = { "x-request-id": requestId, "request-id": requestId, "cache-control": "no-store" }
+  setAnswerHeader(headers, answerHeaders.traceId, traceId, usesAlias)
+  return headers
+}
+
+/** The same, and what is left of the limits of the key. */
 export const arrivalHeaders = (arrival: Arrival): Record<string, string> => {
-  const headers = {
-    "x-request-id": arrival.requestId,
-    "request-id": arrival.requestId,
-    [answerHeaders[arrival.prefix].traceId]: arrival.traceId,
-    "cache-control": "no-store"
-  }
+  const headers = idHeaders(arrival)
   const limits = arrival.record?.limits
   if (limits === undefined) return headers
   const dialect = envelopeOf(arrival.path) === "anthropic" ? "anthropic" : "openai"
@@ -85,11 +90,13 @@ export const refusal = (facts: ErrorFacts, tag: string, arrival: Arrival): HttpS
   arrival.record?.failed(facts.status, tag, facts.code)
   const envelope = envelopeOf(arrival.path)
   const headers = Object.assign(arrivalHeaders(arrival), facts.headers)
-  const names = answerHeaders[arrival.prefix]
-  if (facts.upstream !== undefined) headers[names.provider] = facts.upstream.provider
-  if (facts.tried !== undefined) {
-    headers[names.optionIndex] = String(facts.tried.optionIndex)
-    headers[names.retryCount] = String(facts.tried.retryCount)
+  const { tried, upstream } = facts
+  const { usesAlias } = arrival
+  if (upstream !== undefined) setAnswerHeader(headers, answerHeaders.provider, upstream.provider, usesAlias)
+  if (tried !== undefined) {
+    setAnswerHeader(headers, answerHeaders.optionIndex, String(tried.optionIndex), usesAlias)
+    setAnswerHeader(headers, answerHeaders.retryCount, String(tried.retryCount), usesAlias)
+    setAnswerHeader(headers, answerHeaders.cacheStatus, tried.cache, usesAlias)
   }
   return HttpServerResponse.text(errorBody(facts, envelope, arrival.strict, arrival.requestId), {
     status: facts.status,

@@ -8,12 +8,13 @@ import * as Exit from "effect/Exit"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { answerHeaders } from "../api/Headers.ts"
+import { answerHeaders, setAnswerHeader } from "../api/Headers.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
 import type { Usage } from "../domain/Usage.ts"
 import type { OpenedStream, Served } from "../router/ProviderRouter.ts"
 import type { PassedReply } from "../translate/messages-to-claude.ts"
 import { strictlyCompletion } from "../translate/shared/strictly.ts"
+import { adjustmentText } from "../translate/Translator.ts"
 import { doneFrame, frame } from "../wire/frames.ts"
 import type { ChatChunk, ChatCompletion } from "../wire/openai/ChatReply.ts"
 import { errorBody } from "./errorBody.ts"
@@ -21,7 +22,7 @@ import { type ErrorFacts, errorFacts, errorTag } from "./errorFacts.ts"
 import { writeStream, writeWhole, type Written } from "./NodeAnswer.ts"
 import type { Pulse } from "./Pulse.ts"
 import { arrivalHeaders, errorOf } from "./Refusal.ts"
-import { chunkRenderer, type StreamWish } from "./renderChunk.ts"
+import { charactersOfChunk, chunkRenderer, type StreamWish } from "./renderChunk.ts"
 import type { Arrival } from "./RequestContexts.ts"
 import { chatUsage } from "./usageOf.ts"
 
@@ -54,20 +55,21 @@ const whole = (
 const closing = (headers: Record<string, string>, { traffic }: Arrival): Record<string, string> =>
   traffic.draining ? Object.assign(headers, { connection: "close" }) : headers
 
-const mostIgnored = 1024
+const longestParams = 1024
 
 /** Names the client made up may hold anything; a header may not. */
-const ignoredText = (ignored: ReadonlyArray<string>): string =>
-  ignored.join(",").slice(0, mostIgnored).replace(/[^\x21-\x7e]/g, "?")
+const paramsText = (names: ReadonlyArray<string>): string =>
+  names.join(",").slice(0, longestParams).replace(/[^\x21-\x7e]/g, "?")
 
 const servedHeaders = (arrival: Arrival, served: Served): Record<string, string> => {
   const headers = arrivalHeaders(arrival)
-  const names = answerHeaders[arrival.prefix]
-  headers[names.provider] = served.slug
-  headers[names.optionIndex] = String(served.optionIndex)
-  headers[names.retryCount] = String(served.retryCount)
-  headers[names.cacheStatus] = served.cache
-  if (served.ignored.length > 0) headers[names.ignoredParams] = ignoredText(served.ignored)
+  const { usesAlias } = arrival
+  setAnswerHeader(headers, answerHeaders.provider, served.slug, usesAlias)
+  setAnswerHeader(headers, answerHeaders.optionIndex, String(served.optionIndex), usesAlias)
+  setAnswerHeader(headers, answerHeaders.retryCount, String(served.retryCount), usesAlias)
+  setAnswerHeader(headers, answerHeaders.cacheStatus, served.cache, usesAlias)
+  if (served.ignored.length > 0) setAnswerHeader(headers, answerHeaders.ignoredParams, paramsText(served.ignored), usesAlias)
+  if (served.adjusted !== undefined) setAnswerHeader(headers, answerHeaders.adjustedParams, paramsText(served.adjusted.map(adjustmentText)), usesAlias)
   return headers
 }
 
@@ -96,9 +98,11 @@ export const events = (
   pulse: Pulse
 ): StreamAnswered => {
   const renderChunk = chunkRenderer(wish)
+  const { record } = arrival
   const render = (read: ReadonlyArray<ChatChunk>) => {
     let text = ""
     for (const chunk of read) text += renderChunk(chunk)
+    if (record !== undefined) for (const chunk of read) record.characters += charactersOfChunk(chunk)
     return text
   }
   return eventStream(opened, arrival, pulse, {
@@ -137,7 +141,7 @@ interface Frames<A> {
   readonly errorFrame: (facts: ErrorFacts) => string
 }
 
-const eventStream = <A>({ chunks, served, usage }: OpenedStream<A>, arrival: Arrival, pulse: Pulse, frames: Frames<A>): StreamAnswered => {
+const eventStream = <A>({ chunks, progress, served, usage }: OpenedStream<A>, arrival: Arrival, pulse: Pulse, frames: Frames<A>): StreamAnswered => {
   const headers: Record<string, string> = {
     ...servedHeaders(arrival, served),
     "content-type": "text/event-stream; charset=utf-8",
@@ -145,7 +149,7 @@ const eventStream = <A>({ chunks, served, usage }: OpenedStream<A>, arrival: Arr
     "x-accel-buffering": "no"
   }
   const { node, record } = arrival
-  record?.opened(served, () => chatUsage(usage()))
+  record?.opened(served, () => chatUsage(usage()), progress)
   const { ending } = frames
   const errorFrame = (cause: Cause.Cause<unknown>) => {
     const error = errorOf(cause)

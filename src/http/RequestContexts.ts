@@ -8,24 +8,25 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import {
   gatewayHeader,
-  type HeaderPrefix,
   type HeaderRecord,
   isStrict,
   known,
-  prefixOf,
   presentedKey,
   strictHeader,
+  usesAliasPrefix,
   withoutBearer
 } from "../api/Headers.ts"
 import type { Configs } from "../catalog/Configs.ts"
 import { BodyInvalid, CredentialsInvalid, type GatewayError, RecordUnknown } from "../domain/GatewayError.ts"
 import type { GatewayConfig } from "../domain/GatewayConfig.ts"
-import type { GatewayKey } from "../domain/GatewayKey.ts"
+import { allows, type GatewayKey } from "../domain/GatewayKey.ts"
 import { isJsonObject, parseJsonText } from "../domain/json.ts"
 import { keyMark } from "../domain/keyMark.ts"
 import { isSlug } from "../domain/ModelRef.ts"
+import { isRefusedKey } from "../domain/refusedKeys.ts"
 import type { CarriedCredentials, CatalogView } from "../domain/ProviderAccount.ts"
 import type { CacheWish, RequestContext } from "../domain/RequestContext.ts"
+import type { RequestHold } from "../keys/FairShares.ts"
 import { headersOf } from "./NodeAnswer.ts"
 import type { RequestRecord } from "./RequestRecord.ts"
 import { parseTraceparent } from "./traceContext.ts"
@@ -51,11 +52,16 @@ export const FreshId: Context.Reference<(millis: number) => string> = Context.Re
   defaultValue: () => (millis: number) => `${uuidTime(millis)}-7${randomUUID().slice(15)}`
 })
 
-/** What is known of a request before its key is looked at; every answer, errors too, is marked with it. */
-export interface Arrival {
+/** What marks every answer, errors too. */
+export interface RequestIds {
   readonly requestId: string
   readonly traceId: string
-  readonly prefix: HeaderPrefix
+  /** The answer has our headers under their `x-portkey-*` names as well. */
+  readonly usesAlias: boolean
+}
+
+/** What is known of a request before its key is looked at. */
+export interface Arrival extends RequestIds {
   /** Read leniently: an invalid switch is refused later. */
   readonly strict: boolean
   readonly startedMillis: number
@@ -70,6 +76,8 @@ export interface Arrival {
   readonly traffic: Traffic["Service"]
   /** What is noted of it; undefined when nobody accounts. */
   readonly record: RequestRecord | undefined
+  /** What it holds of the process; undefined until its key is known. */
+  hold: RequestHold | undefined
 }
 
 const requestIdGrammar = /^[\w-]{1,128}$/
@@ -77,6 +85,25 @@ const traceIdGrammar = /^[\x20-\x7e]{1,128}$/
 
 /** Some SDKs add the version to a base URL that has it already. */
 const undoubled = (path: string): string => (path.startsWith("/v1/v1/") ? path.slice("/v1".length) : path)
+
+const requestIdOf = (headers: HeaderRecord, freshId: string): string => {
+  const presented = headers["x-request-id"]
+  return presented !== undefined && requestIdGrammar.test(presented) ? presented : freshId
+}
+
+const traceIdOf = (headers: HeaderRecord, freshId: string): string => {
+  const trace = gatewayHeader(headers, known.traceId)
+  if (trace !== undefined && traceIdGrammar.test(trace)) return trace
+  const parent = headers["traceparent"]
+  return (parent === undefined ? undefined : parseTraceparent(parent)?.traceId) ?? freshId.replaceAll("-", "")
+}
+
+/** The same for a request that is refused before it arrives; without headers where they could not be read. */
+export const requestIds = (headers: HeaderRecord, freshId: string): RequestIds => ({
+  requestId: requestIdOf(headers, freshId),
+  traceId: traceIdOf(headers, freshId),
+  usesAlias: usesAliasPrefix(headers)
+})
 
 export const arrive = (
   request: HttpServerRequest.HttpServerRequest,
@@ -88,16 +115,11 @@ export const arrive = (
   record: RequestRecord | undefined
 ): Arrival => {
   const headers = headersOf(request)
-  const presented = headers["x-request-id"]
-  const trace = gatewayHeader(headers, known.traceId)
-  const parent = headers["traceparent"]
   const query = request.url.indexOf("?")
   return {
-    requestId: presented !== undefined && requestIdGrammar.test(presented) ? presented : freshId,
-    traceId: trace !== undefined && traceIdGrammar.test(trace)
-      ? trace
-      : (parent === undefined ? undefined : parseTraceparent(parent)?.traceId) ?? freshId.replaceAll("-", ""),
-    prefix: prefixOf(headers),
+    requestId: requestIdOf(headers, freshId),
+    traceId: traceIdOf(headers, freshId),
+    usesAlias: usesAliasPrefix(headers),
     strict: isStrict(headers),
     startedMillis,
     freshId,
@@ -106,7 +128,8 @@ export const arrive = (
     headers,
     node,
     traffic,
-    record
+    record,
+    hold: undefined
   }
 }
 
@@ -157,12 +180,12 @@ export const requestContext = ({ arrival, catalog, configs, key }: {
     strict: strict.success,
     dryRun: dryRun.success,
     unsupported: unsupportedParams.success,
-    metadata: labels.success,
+    metadata: key.metadataLocked === true ? { ...labels.success, ...key.metadata } : labels.success,
     betas: flags.success,
     cache: wish.success,
     idSeed: arrival.freshId,
-    headerPrefix: arrival.prefix,
-    observed: arrival.record
+    observed: arrival.record,
+    room: arrival.hold
   })
 }
 
@@ -215,10 +238,11 @@ const configOf = (
   const text = configText(headers, key)
   if (text === undefined) return noConfig
   if (text.startsWith("{")) {
-    return Result.mapError(configs.read(text), ({ message, path }) =>
+    return Result.mapError(configs.read(text, key.id), ({ message, path }) =>
       new BodyInvalid({ code: "invalid_config", param: known.config.name, message: sentence(`${known.config.name}: ${path === "" ? "the config" : path} ${message}`) }))
   }
-  const config = configs.find(text)
+  // A config that the key may not name is one that is not there; its default is its own in any case.
+  const config = text === key.config || allows(key.configs, text) ? configs.find(text) : undefined
   if (config !== undefined) return Result.succeed(config)
   const ofKey = ownConfig(headers) === undefined ? { ofKey: true as const } : {}
   return Result.fail(new RecordUnknown({ kind: "config", id: text.slice(0, 64), ...ofKey }))
@@ -249,7 +273,6 @@ const unsupported = (headers: HeaderRecord): Result.Result<"ignore" | "reject", 
 const longestMetadata = 8 * 1024
 type Metadata = Readonly<Record<string, string>>
 const noMetadata: Result.Result<Metadata, BodyInvalid> = Result.succeed({})
-const refusedKeys = new Set(["__proto__", "constructor", "prototype"])
 
 /** What the key says, and the config over it. */
 const defaultMetadata = (ofKey: Metadata | undefined, ofConfig: Metadata | undefined): Metadata | undefined =>
@@ -266,7 +289,7 @@ const metadata = (headers: HeaderRecord, defaults: Metadata | undefined): Result
   const entries: Array<readonly [string, string]> = []
   for (const [key, value] of Object.entries(parsed)) {
     if (typeof value !== "string") return wrong
-    if (refusedKeys.has(key)) {
+    if (isRefusedKey(key)) {
       return Result.fail(new BodyInvalid({ code: "invalid_key", param: name, message: `${name} may not use the key "${key}".` }))
     }
     entries.push([key, value])

@@ -8,6 +8,7 @@ import type { Admitted } from "../keys/Admission.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
 import type { Usage } from "../domain/Usage.ts"
 import type { Served } from "../router/ProviderRouter.ts"
+import type { Progress } from "../translate/Translator.ts"
 import type { AttemptTrace, RequestTrace } from "./RequestTrace.ts"
 
 /** Moments are milliseconds of the stopwatch; 0 stands for what has not happened. */
@@ -64,6 +65,10 @@ export class RequestRecord implements Observed {
   /** Times between the chunks behind the first. */
   pace: Histogram | undefined
   usage: (() => Usage | undefined) | undefined
+  /** Output characters that have passed as chunks of a chat. */
+  characters = 0
+  /** How far its stream has come; undefined for an answer without a stream. */
+  progress: (() => Progress) | undefined
   /** Where its key has limits: what ends what was reserved for it, and what its answer tells of them. */
   admitted: Admitted | undefined
   limits: LimitState | undefined
@@ -99,9 +104,10 @@ export class RequestRecord implements Observed {
   }
 
   /** A stream goes out; what it uses is asked when it has ended. */
-  opened(served: Served, usage: () => Usage | undefined): void {
+  opened(served: Served, usage: () => Usage | undefined, progress: () => Progress): void {
     this.served = served
     this.usage = usage
+    this.progress = progress
     this.status = 200
     this.open = this.streams()
     this.open.value++

@@ -8,6 +8,7 @@ import type { ObservedAsking, ObservedAttempt, ObservedCall } from "../domain/Ob
 import { answerAttributes, operationName, providerName, requestAttributes, usageAttributes } from "../telemetry/genAi.ts"
 import { inputContent } from "../telemetry/MessageContent.ts"
 import type { Attributes, SpanFacts, Tracer } from "../telemetry/Tracing.ts"
+import { adjustmentText } from "../translate/Translator.ts"
 import { AnswerNotes } from "./AnswerNotes.ts"
 import type { Arrival } from "./RequestContexts.ts"
 import type { AttemptRecord, RequestRecord } from "./RequestRecord.ts"
@@ -119,6 +120,7 @@ const routeSpan = ({ config, configId, startedAt }: NonNullable<RequestRecord["r
       "gateway.attempts": attempts.length,
       ...(served === undefined ? {} : { "gateway.cache": served.cache }),
       ...(served === undefined || served.ignored.length === 0 ? {} : { "gateway.ignored_params": served.ignored }),
+      ...(served?.adjusted === undefined ? {} : { "gateway.adjusted_params": served.adjusted.map(adjustmentText) }),
       ...(served === undefined && errorType !== undefined ? { "error.type": errorType } : {})
     },
     failed: served === undefined && settled.status >= 500,

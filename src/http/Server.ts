@@ -12,11 +12,12 @@ import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { errorBody } from "./errorBody.ts"
 import type { ErrorFacts } from "./errorFacts.ts"
 import { HttpApi, type HttpApiServices } from "./HttpApi.ts"
-import { OwnServer } from "./NodeAnswer.ts"
-import { FreshId } from "./RequestContexts.ts"
+import { headersOfNode, OwnServer } from "./NodeAnswer.ts"
+import { idHeaders } from "./Refusal.ts"
+import { FreshId, type RequestIds, requestIds } from "./RequestContexts.ts"
 import { StepwiseServer } from "./StepwiseServer.ts"
 import { Traffic } from "./Traffic.ts"
-import { expectationFailed, parserFault } from "./wireFaults.ts"
+import { expectationFailed, headerFault, parserFault } from "./wireFaults.ts"
 
 interface Place {
   readonly host: string
@@ -72,7 +73,9 @@ const nodeServer = (limits: LimitValues, freshId: MakeId): NodeServer => {
     headersTimeout: limits.headersTimeoutMillis,
     requestTimeout: limits.requestTimeoutMillis,
     connectionsCheckingInterval: Math.min(1000, limits.requestTimeoutMillis),
-    keepAliveTimeout: limits.keepAliveMillis
+    keepAliveTimeout: limits.keepAliveMillis,
+    // Node's own refusal of a request without a host has no body; ours is made with those of other headers.
+    requireHostHeader: false
   })
   closingQuietly(server)
   server.maxConnections = limits.connections
@@ -85,14 +88,15 @@ const nodeServer = (limits: LimitValues, freshId: MakeId): NodeServer => {
       socket.destroy()
       return
     }
-    socket.end(rawAnswer(parserFault(error.code ?? ""), freshId(Date.now())))
+    socket.end(rawAnswer(parserFault(error.code ?? ""), requestIds({}, freshId(Date.now()))))
     const timer = setTimeout(() => socket.destroy(), graceMillis)
     socket.once("close", () => clearTimeout(timer))
   })
-  server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {
-    const id = freshId(Date.now())
-    const body = refusalText(expectationFailed, id)
-    response.writeHead(expectationFailed.status, answerHeaders(expectationFailed, id, body)).end(body)
+  server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
+    const ids = requestIds(headersOfNode(request), freshId(Date.now()))
+    const facts = headerFault(request, limits.headerCount) ?? expectationFailed
+    const body = refusalText(facts, ids)
+    response.writeHead(facts.status, refusalHeaders(facts, ids, body)).end(body)
   })
   return server
 }
@@ -109,14 +113,12 @@ const isAnswering = (socket: Duplex): boolean => {
   return message !== null && "_headerSent" in message && message._headerSent === true
 }
 
-const refusalText = (facts: ErrorFacts, id: string): string => errorBody(facts, "openai", true, id)
+const refusalText = (facts: ErrorFacts, { requestId }: RequestIds): string => errorBody(facts, "openai", true, requestId)
 
-const answerHeaders = (facts: ErrorFacts, id: string, body: string): Record<string, string> => ({
+const refusalHeaders = (facts: ErrorFacts, ids: RequestIds, body: string): Record<string, string> => ({
   "content-type": "application/json",
   "content-length": String(Buffer.byteLength(body)),
-  "x-request-id": id,
-  "request-id": id,
-  "cache-control": "no-store",
+  ...idHeaders(ids),
   ...facts.headers
 })
 
@@ -127,9 +129,9 @@ const reasons: Readonly<Record<number, string>> = {
   431: "Request Header Fields Too Large"
 }
 
-const rawAnswer = (facts: ErrorFacts, id: string): string => {
-  const body = refusalText(facts, id)
-  const lines = Object.entries(answerHeaders(facts, id, body)).map(([name, value]) => `${name}: ${value}\r\n`)
+const rawAnswer = (facts: ErrorFacts, ids: RequestIds): string => {
+  const body = refusalText(facts, ids)
+  const lines = Object.entries(refusalHeaders(facts, ids, body)).map(([name, value]) => `${name}: ${value}\r\n`)
   return `HTTP/1.1 ${facts.status} ${reasons[facts.status] ?? "Bad Request"}\r\n${lines.join("")}\r\n${body}`
 }
 

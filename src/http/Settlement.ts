@@ -3,12 +3,15 @@
 import type { Counted } from "../catalog/Prices.ts"
 import type { AttemptTarget } from "../domain/Observed.ts"
 import type { AttemptRow, RequestRow } from "../domain/RequestRow.ts"
-import type { Estimate } from "../keys/Admission.ts"
+import type { Used } from "../keys/Admission.ts"
+import { tokensOfCharacters } from "../domain/estimateTokens.ts"
+import { mayHaveWorked } from "../domain/ProviderError.ts"
 import { dollarsOf, microDollars, type Usage } from "../domain/Usage.ts"
 import { answered, cancelled, type RouteMeters, type TargetMeters } from "../telemetry/Meters.ts"
 import { errorFacts } from "./errorFacts.ts"
 import type { Arrival } from "./RequestContexts.ts"
 import type { AttemptRecord, RequestRecord } from "./RequestRecord.ts"
+import { nothing } from "./usageOf.ts"
 
 /** A request that has ended. */
 export interface Ended {
@@ -70,16 +73,20 @@ export const settle = (ended: Ended, book: Book, target: CountedTarget | undefin
   return { status, durationMillis, overheadMillis, usage, costMicros }
 }
 
-const nothingUsed: Estimate = { tokens: 0, costMicros: 0 }
+const nothingUsed: Used = { tokens: 0, costMicros: 0 }
 
 /**
- * What a request has used of the limits of its key: nothing where nobody was called or nobody answered, as an answer from
- * the cache. Undefined where somebody may have worked for it and nobody counted: then what was reserved stands, for
- * otherwise who always leaves before the end would be served for nothing.
+ * What a request has used of the limits of its key: nothing without an upstream call, as from the cache, and nothing where
+ * every upstream refused. Undefined where an upstream may have worked and its counts never came: the reserve stands.
+ * Otherwise a client that always leaves early, or sets a short deadline, would pay nothing. A cut stream costs at least the
+ * reserve, and so does an answer after a failed call that the upstream may bill.
  */
-export const usedBy = ({ gone, record }: Ended, { costMicros, usage }: Settled): Estimate | undefined => {
-  if (record.attempts.length === 0 || (record.served === undefined && !gone)) return nothingUsed
-  return usage === undefined ? undefined : { tokens: usage.input + usage.output, costMicros: costMicros ?? 0 }
+export const usedBy = ({ gone, record }: Ended, { costMicros, usage }: Settled): Used | undefined => {
+  const { attempts, served } = record
+  if (attempts.length === 0) return nothingUsed
+  const isBilled = attempts.some(({ error }) => error !== undefined && mayHaveWorked(error))
+  if (served === undefined && !gone) return isBilled ? undefined : nothingUsed
+  return usage === undefined ? undefined : { tokens: usage.input + usage.output, costMicros: costMicros ?? 0, isPart: isBilled || isCut(record) }
 }
 
 /** The same as a row. */
@@ -88,6 +95,7 @@ export const rowOf = ({ arrival, at, gone, record }: Ended, route: string, settl
   return {
     endedMillis: arrival.startedMillis + Math.round(settled.durationMillis),
     requestId: arrival.requestId,
+    id: arrival.requestId === arrival.freshId ? undefined : arrival.freshId,
     traceId: arrival.traceId,
     route,
     status: settled.status,
@@ -107,11 +115,17 @@ export const rowOf = ({ arrival, at, gone, record }: Ended, route: string, settl
   }
 }
 
-/** An upstream that counts nothing leaves zeros, which say nothing. */
-const usageOf = ({ usage: read }: RequestRecord): Usage | undefined => {
-  const usage = read?.()
+/** A stream that ended before the last counts of its upstream, because its client left or the upstream broke off. */
+const isCut = ({ progress }: RequestRecord): boolean => progress !== undefined && !progress().isCounted
+
+/** Zeros of an upstream that does not count are no usage. A cut stream has used at least the output that has passed. */
+const usageOf = (record: RequestRecord): Usage | undefined => {
+  const read = record.usage?.()
+  const usage = isCut(record) ? atLeast(read ?? nothing, record.characters + (record.progress?.().characters ?? 0)) : read
   return usage === undefined || usage.input + usage.output + usage.images === 0 ? undefined : usage
 }
+
+const atLeast = (usage: Usage, characters: number): Usage => ({ ...usage, output: Math.max(usage.output, tokensOfCharacters(characters)) })
 
 const endOf = ({ endedAt }: AttemptRecord, at: number): number => (endedAt === 0 ? at : endedAt)
 

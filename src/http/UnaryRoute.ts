@@ -12,7 +12,7 @@ import type { Admission } from "../keys/Admission.ts"
 import type { GatewayKeys } from "../keys/GatewayKeys.ts"
 import type { Operations } from "../provider/Provider.ts"
 import { ProviderRouter } from "../router/ProviderRouter.ts"
-import { admitting, isLimited } from "./Admitting.ts"
+import { admitting, admittingUncalled, isLimited } from "./Admitting.ts"
 import { keyedRoute } from "./GatewayAuth.ts"
 import { type BodyLimit, bodyReader, type Check } from "./ReadBody.ts"
 import { answer, json } from "./Reply.ts"
@@ -38,11 +38,15 @@ export const unaryRoute = <Op extends keyof Operations>(
     const router = yield* ProviderRouter
     const readBody = yield* bodyReader(route.body, route.check, route.most)
     const admit = yield* admitting
+    const admitUncalled = yield* admittingUncalled
     return Effect.fnUntraced(function*(call) {
       const { arrival, request } = call
       const context = yield* Effect.fromResult(requestContext(call))
-      const body = yield* readBody(request, arrival.headers, context.config?.model)
-      if (context.dryRun) return yield* json(yield* router.explain(route.operation, body, context), arrival)
+      const body = yield* readBody(request, arrival, context.config?.model)
+      if (context.dryRun) {
+        yield* admitUncalled(context.key, arrival)
+        return yield* json(yield* router.explain(route.operation, body, context), arrival)
+      }
       if (isLimited(context.key)) yield* admit(route.operation, body, context, arrival)
       const { served, value } = yield* router.run(route.operation, body, context)
       return yield* answer(context.strict ? route.strictly(value) : value, served, route.usage(value), arrival)

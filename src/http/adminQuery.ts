@@ -43,7 +43,7 @@ const name = (field: string, text: string | undefined): Result.Result<string | u
 
 export const requestQuery = (url: string): Result.Result<RequestQuery, BodyInvalid> =>
   Result.gen(function*() {
-    const fields = yield* read(url, ["status", "provider", "model", "key", "since", "limit", "cursor"])
+    const fields = yield* read(url, ["status", "provider", "model", "key", "request_id", "since", "limit", "cursor"])
     const since = fields.since === undefined ? undefined : momentMillis(fields.since)
     if (fields.since !== undefined && since === undefined) return yield* invalid("since", "is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")
     return {
@@ -51,6 +51,7 @@ export const requestQuery = (url: string): Result.Result<RequestQuery, BodyInval
       provider: yield* name("provider", fields.provider),
       model: yield* name("model", fields.model),
       key: yield* name("key", fields.key),
+      requestId: yield* name("request_id", fields.request_id),
       since,
       limit: (yield* whole("limit", fields.limit, mostRows)) ?? usualRows,
       cursor: yield* whole("cursor", fields.cursor, Number.MAX_SAFE_INTEGER)

@@ -1,6 +1,6 @@
 // Requests and sums as the admin API shows them.
 // It must not know who asked.
-import type { AttemptRow, RequestRow } from "../domain/RequestRow.ts"
+import { type AttemptRow, ownIdOf, type RequestRow } from "../domain/RequestRow.ts"
 import { dollarsOf, type Usage } from "../domain/Usage.ts"
 import type { UsageGroup } from "../domain/usageSums.ts"
 import { round } from "../telemetry/requestLines.ts"
@@ -29,6 +29,7 @@ const usageOf = (usage: Usage) => ({
 /** The names of the log line; what is not known is left out. */
 export const shownRequest = (row: RequestRow) => ({
   object: "request",
+  id: ownIdOf(row),
   request_id: row.requestId,
   trace_id: row.traceId,
   ts: new Date(row.endedMillis).toISOString(),

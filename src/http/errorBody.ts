@@ -50,11 +50,10 @@ const openAiError = (facts: ErrorFacts, strict: boolean) => {
 
 /** Anthropic's words where they differ from OpenAI's (table 14, last column). */
 const anthropicType = (facts: ErrorFacts): string => {
+  if (facts.type === "insufficient_quota") return "billing_error"
   switch (facts.code) {
     case "request_too_large":
       return "request_too_large"
-    case "insufficient_quota":
-      return "billing_error"
     case "overloaded":
     case "server_shutting_down":
     case "dependency_unavailable":

@@ -2,27 +2,16 @@
 // It must not know envelopes, requests or how an answer is written.
 import type {
   AllTargetsFailed,
-  BudgetSpent,
-  Busy,
   GatewayError,
-  RateLimitReached,
+  ModelNotPriced,
   RecordChanged,
   RecordInvalid,
   RecordRefused,
-  RecordUnknown,
-  StoreUnavailable
+  RecordUnknown
 } from "../domain/GatewayError.ts"
 import type { ProviderError, Reason } from "../domain/ProviderError.ts"
-
-/** OpenAI's words for kinds of errors. */
-export type ErrorType =
-  | "invalid_request_error"
-  | "authentication_error"
-  | "permission_error"
-  | "not_found_error"
-  | "rate_limit_error"
-  | "insufficient_quota"
-  | "api_error"
+import { api, type Draft, type ErrorType, invalid, limited, noHeaders, noRetry, notFound, retryAfter } from "./drafts.ts"
+import { crowdedDraft, keyDraft, roomRetryMillis, unableDraft } from "./limitDrafts.ts"
 
 /** The name of an error that no message or id can widen: its tag, of a failed call that of its reason. */
 export const errorTag = (error: GatewayError): string =>
@@ -40,21 +29,10 @@ export interface ErrorFacts {
   readonly faults?: ReadonlyArray<{ readonly path: string; readonly message: string }>
   /** Who failed and with what status, for bodies that are not strict. */
   readonly upstream: { readonly provider: string; readonly status: number | undefined; readonly quotaId?: string } | undefined
-  /** Which target was called last, and how often again; undefined when none was. */
-  readonly tried: { readonly optionIndex: number; readonly retryCount: number } | undefined
+  /** Which target was called last, how often again, and what the cache had to do with it; undefined when none was called. */
+  readonly tried: { readonly optionIndex: number; readonly retryCount: number; readonly cache: AllTargetsFailed["cache"] } | undefined
 }
 
-interface Draft {
-  readonly status: number
-  readonly type: ErrorType
-  readonly code: string
-  readonly message: string
-  readonly param?: string | null
-  readonly headers?: Readonly<Record<string, string>>
-  readonly faults?: ErrorFacts["faults"]
-}
-
-const noHeaders: Readonly<Record<string, string>> = {}
 const finished = (draft: Draft, upstream?: ErrorFacts["upstream"], tried?: ErrorFacts["tried"]): ErrorFacts => ({
   status: draft.status,
   type: draft.type,
@@ -67,70 +45,13 @@ const finished = (draft: Draft, upstream?: ErrorFacts["upstream"], tried?: Error
   tried
 })
 
-const invalid = (code: string, message: string, param: string | null = null): Draft => ({
-  status: 400,
-  type: "invalid_request_error",
-  code,
-  message,
-  param
-})
-const api = (status: number, code: string, message: string, headers = noHeaders): Draft => ({
-  status,
-  type: "api_error",
-  code,
-  message,
-  headers
-})
-
-/** Tells SDKs that the same request will fail again. */
-const noRetry = { "x-should-retry": "false" }
-
-/** Both spellings of a delay: whole seconds rounded up, and milliseconds. */
-const retryAfter = (millis: number | undefined): Readonly<Record<string, string>> =>
-  millis === undefined
-    ? noHeaders
-    : { "retry-after": String(Math.ceil(millis / 1000)), "retry-after-ms": String(Math.ceil(millis)) }
-
-/** A store that is back answers within seconds. */
-const storeRetryMillis = 1000
-
-/** The gateway itself cannot serve anybody right now. */
-const unableDraft = (error: Busy | StoreUnavailable): Draft => {
-  if (error._tag === "Busy") {
-    return api(
-      503,
-      error.code,
-      error.code === "overloaded"
-        ? "The gateway is at its limit of requests; try again shortly."
-        : "The gateway is shutting down; try again, another instance will answer.",
-      retryAfter(error.retryAfterMillis)
-    )
-  }
-  return error.reason === "full"
-    ? api(507, "storage_unavailable", "The gateway's store is full or cannot be written; what was there before is unchanged. An operator has to make room.")
-    : api(503, "dependency_unavailable", "The gateway cannot reach its store; try again shortly.", retryAfter(storeRetryMillis))
-}
-
-/** What is set aside for running requests comes back within seconds. */
-const reservedRetryMillis = 1000
-
-/** The key has used up what it may use for now. */
-const keyDraft = (error: RateLimitReached | BudgetSpent): Draft => {
-  if (error._tag === "RateLimitReached") {
-    const message = `The gateway key has reached its limit of ${error.limit} ${error.kind} a minute; try again in ${Math.ceil(error.retryMillis / 1000)} s.`
-    return { ...limited(message, retryAfter(error.retryMillis)), type: "rate_limit_error", code: "rate_limit_exceeded" }
-  }
-  const budget = `budget of ${error.usd} US dollars a ${error.per}`
-  return error.isReserved
-    ? limited(`What is left of the gateway key's ${budget} is set aside for requests that are running; try again shortly.`, retryAfter(reservedRetryMillis))
-    : limited(
-      `The gateway key's ${budget} does not cover this request; the next ${error.per} begins ${error.resets}.`,
-      { ...retryAfter(error.retryMillis), ...noRetry }
-    )
-}
-
 const slugs = (known: ReadonlyArray<string>): string =>
   known.length === 0 ? "no provider is configured for this key" : `known here: ${known.slice(0, 20).join(", ")}`
+
+const modelForbidden = (code: string, message: string): Draft => ({ status: 403, type: "permission_error", code, message, param: "model" })
+
+const unpriced = ({ modelId, slug }: ModelNotPriced): string =>
+  `The key has a budget, and "${modelId}" on ${slug} has no price: an operator states one under prices; 0 is a price.`
 
 /** Facts of any error a request can end in. Total: a new error does not compile without a row here. */
 export const errorFacts = (error: GatewayError): ErrorFacts => {
@@ -154,13 +75,11 @@ export const errorFacts = (error: GatewayError): ErrorFacts => {
         message: "The gateway key is not valid."
       })
     case "ModelNotAllowed":
-      return finished({
-        status: 403,
-        type: "permission_error",
-        code: "model_not_allowed",
-        message: error.message,
-        param: "model"
-      })
+      return finished(modelForbidden("model_not_allowed", error.message))
+    case "ModelNotPriced":
+      return finished(modelForbidden("model_not_priced", unpriced(error)))
+    case "ObjectNotAllowed":
+      return finished({ status: 403, type: "permission_error", code: error.code, message: error.message })
     case "CredentialsMissing":
       return finished({
         status: 401,
@@ -180,6 +99,7 @@ export const errorFacts = (error: GatewayError): ErrorFacts => {
     case "Busy":
     case "StoreUnavailable":
       return finished(unableDraft(error))
+    case "ConcurrencyReached":
     case "RateLimitReached":
     case "BudgetSpent":
       return finished(keyDraft(error))
@@ -210,10 +130,13 @@ type RequestSide = Exclude<GatewayError, {
     | "KeyMissing"
     | "KeyInvalid"
     | "ModelNotAllowed"
+    | "ModelNotPriced"
+    | "ObjectNotAllowed"
     | "CredentialsMissing"
     | "CredentialsInvalid"
     | "Busy"
     | "StoreUnavailable"
+    | "ConcurrencyReached"
     | "RateLimitReached"
     | "BudgetSpent"
     | "Unexpected"
@@ -305,14 +228,6 @@ const unknownDraft = ({ id, kind, ofKey }: RecordUnknown): Draft => {
     : notFound(code, `There is no such ${kind}.`, kind === "config" ? "x-gateway-config" : "id")
 }
 
-const notFound = (code: string, message: string, param: string | null): Draft => ({
-  status: 404,
-  type: "not_found_error",
-  code,
-  message,
-  param
-})
-
 /** Table 14 of the translation rules. */
 const providerFacts = (error: ProviderError): ErrorFacts =>
   finished(reasonDraft(error.reason), { provider: error.slug, status: error.upstreamStatus, ...quotaOf(error.reason) }, onlyOnce)
@@ -321,15 +236,15 @@ const providerFacts = (error: ProviderError): ErrorFacts =>
 const quotaOf = (reason: Reason): { readonly quotaId?: string } =>
   reason._tag === "QuotaExhausted" && reason.quotaId !== undefined ? { quotaId: reason.quotaId } : {}
 
-const onlyOnce = { optionIndex: 0, retryCount: 0 }
+const onlyOnce: ErrorFacts["tried"] = { optionIndex: 0, retryCount: 0, cache: "DISABLED" }
 
 /** The last attempt's own facts; that others failed before it is said where it is so. */
-const lastFacts = ({ last, optionIndex, retryCount, targets }: AllTargetsFailed): ErrorFacts => {
+const lastFacts = ({ cache, last, optionIndex, retryCount, targets }: AllTargetsFailed): ErrorFacts => {
   const facts = errorFacts(last)
   return {
     ...facts,
     message: targets === 1 ? facts.message : `All ${targets} targets that were tried failed. The last one: ${facts.message}`,
-    tried: { optionIndex, retryCount }
+    tried: { optionIndex, retryCount, cache }
   }
 }
 
@@ -364,11 +279,18 @@ const reasonDraft = (reason: Reason): Draft => {
     case "RateLimited":
       return { ...limited(message, retryAfter(reason.retryAfterMillis)), type: "rate_limit_error", code: "rate_limit_exceeded" }
     case "QuotaExhausted":
-      return limited(message, { ...retryAfter(reason.retryAfterMillis), ...noRetry })
+      return {
+        ...limited(message, { ...retryAfter(reason.retryAfterMillis), ...noRetry }),
+        type: reason.isBilling === true ? "insufficient_quota" : "rate_limit_error"
+      }
     case "Overloaded":
       return api(503, reason.code, message, retryAfter(reason.retryAfterMillis))
     case "CircuitOpen":
       return api(503, "upstream_unavailable", message, retryAfter(reason.retryAfterMillis))
+    case "NoRoom":
+      return reason.shortage === "key"
+        ? crowdedDraft({ resource: "bytes", limit: undefined })
+        : unableDraft({ _tag: "Busy", code: "overloaded", retryAfterMillis: roomRetryMillis })
     case "Internal":
       return api(502, "upstream_error", message, retryAfter(reason.retryAfterMillis))
     case "Timeout":
@@ -384,11 +306,3 @@ const reasonDraft = (reason: Reason): Draft => {
       )
   }
 }
-
-const limited = (message: string, headers: Readonly<Record<string, string>>): Draft => ({
-  status: 429,
-  type: "insufficient_quota",
-  code: "insufficient_quota",
-  message,
-  headers
-})

@@ -16,27 +16,48 @@ const toThousandth = (value: number): number => Math.round(value * 1000) / 1000
 type Headers = Record<string, string>
 type Kind = keyof LimitState
 
-const namesOf = (name: (fact: "limit" | "remaining" | "reset", kind: Kind) => string) => {
-  const names = (kind: Kind) => ({ limit: name("limit", kind), remaining: name("remaining", kind), reset: name("reset", kind) })
-  return { requests: names("requests"), tokens: names("tokens") }
+interface Names {
+  readonly limit: string
+  readonly remaining: string
+  readonly reset: string
 }
 
-const openAiNames = namesOf((fact, kind) => `x-ratelimit-${fact}-${kind}`)
-const anthropicNames = namesOf((fact, kind) => `anthropic-ratelimit-${kind}-${fact}`)
+const openAiName = (kind: Kind): Names => ({
+  limit: `x-ratelimit-limit-${kind}`,
+  remaining: `x-ratelimit-remaining-${kind}`,
+  reset: `x-ratelimit-reset-${kind}`
+})
+const anthropicName = (kind: string): Names => ({
+  limit: `anthropic-ratelimit-${kind}-limit`,
+  remaining: `anthropic-ratelimit-${kind}-remaining`,
+  reset: `anthropic-ratelimit-${kind}-reset`
+})
+
+/** A limit of tokens covers input and output together: Anthropic's headers of either show it, and so do those of both. */
+const namesOf: Readonly<Record<"openai" | "anthropic", Readonly<Record<Kind, ReadonlyArray<Names>>>>> = {
+  openai: { requests: [openAiName("requests")], tokens: [openAiName("tokens")] },
+  anthropic: {
+    requests: [anthropicName("requests")],
+    tokens: ["input-tokens", "output-tokens", "tokens"].map(anthropicName)
+  }
+}
 
 /** A moment in whole seconds, and never too early. */
 const secondOf = (millis: number): string => `${new Date(Math.ceil(millis / 1000) * 1000).toISOString().slice(0, -5)}Z`
 
-/** Adds what the limits of a key tell. A limit of tokens covers input and output together, which Anthropic has a name for as well. */
+/** Adds what is left of the limits of a key. */
 export const addLimits = (headers: Headers, limits: LimitState, dialect: "openai" | "anthropic", nowMillis: number): Headers => {
   for (const kind of ["requests", "tokens"] as const) {
     const allowance = limits[kind]
     if (allowance === undefined) continue
-    const { limit, remaining, resetMillis } = allowance
-    const names = (dialect === "openai" ? openAiNames : anthropicNames)[kind]
-    headers[names.limit] = String(limit)
-    headers[names.remaining] = String(remaining)
-    headers[names.reset] = dialect === "openai" ? goDuration(resetMillis) : secondOf(nowMillis + resetMillis)
+    const limit = String(allowance.limit)
+    const remaining = String(allowance.remaining)
+    const reset = dialect === "openai" ? goDuration(allowance.resetMillis) : secondOf(nowMillis + allowance.resetMillis)
+    for (const names of namesOf[dialect][kind]) {
+      headers[names.limit] = limit
+      headers[names.remaining] = remaining
+      headers[names.reset] = reset
+    }
   }
   return headers
 }

@@ -1,8 +1,20 @@
 // Chunks of a chat stream as frames, in the form the client asked for.
 // It must not know streams, sockets or where a chunk came from.
+import { charactersOf } from "../domain/estimateTokens.ts"
 import { strictlyChunk } from "../translate/shared/strictly.ts"
 import { frame } from "../wire/frames.ts"
 import type { ChatChunk } from "../wire/openai/ChatReply.ts"
+
+/** Output characters of a chunk: text, thoughts and arguments of calls. `content_blocks` repeats the thoughts. */
+export const charactersOfChunk = ({ choices }: ChatChunk): number => {
+  let characters = 0
+  for (const { delta: { content, reasoning_content: thought, tool_calls: calls } } of choices) {
+    if (typeof content === "string") characters += charactersOf(content)
+    if (thought !== undefined) characters += charactersOf(thought)
+    if (calls !== undefined) for (const call of calls) characters += charactersOf(call.function.arguments ?? "")
+  }
+  return characters
+}
 
 /** How a client wants its stream. */
 export interface StreamWish {

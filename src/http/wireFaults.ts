@@ -35,10 +35,17 @@ export const parserFault = (code: string): ErrorFacts => {
   }
 }
 
-/** Names and values by turns, as they came; refuses what the parser tolerates: two hosts, too many headers. */
-export const headerFault = (raw: ReadonlyArray<string>, maximum: number): ErrorFacts | undefined => {
-  if (raw.length > maximum * 2) return headersTooLarge
-  return countOf(raw, "host") > 1 ? malformed : undefined
+/** The parts of Node's request that are looked at; names and values of its headers by turns, as they came. */
+interface Head {
+  readonly httpVersion: string
+  readonly rawHeaders: ReadonlyArray<string>
+}
+
+/** Refuses what the parser tolerates: too many headers, two hosts, and from HTTP/1.1 on none. */
+export const headerFault = ({ httpVersion, rawHeaders }: Head, maximum: number): ErrorFacts | undefined => {
+  if (rawHeaders.length > maximum * 2) return headersTooLarge
+  const hosts = countOf(rawHeaders, "host")
+  return hosts > 1 || (hosts === 0 && httpVersion !== "1.0") ? malformed : undefined
 }
 
 /** How often a header came, before Node joined or dropped its repetitions. */

@@ -21,12 +21,18 @@ export interface Estimate {
   readonly costMicros: number
 }
 
+/** What a request has used. */
+export interface Used extends Estimate {
+  /** The counts are incomplete: the greater of them and the estimate is charged. */
+  readonly isPart?: boolean
+}
+
 /** A request that may run. */
 export interface Admitted {
   /** What is left of the limits of its key. */
   readonly limits: LimitState
   /** To be run once, when it has ended: with what it used, or undefined where nobody counted and the estimate stands. */
-  readonly settle: (used: Estimate | undefined) => Effect.Effect<unknown>
+  readonly settle: (used: Used | undefined) => Effect.Effect<unknown>
 }
 
 export interface KeySpending {
@@ -46,6 +52,8 @@ export class Admission extends Context.Service<Admission, {
     estimate: Estimate,
     hold: (admitted: Admitted) => void
   ) => Effect.Effect<void, RateLimitReached | BudgetSpent | StoreUnavailable>
+  /** The same for a request without an upstream call: it counts as a request only, whatever is left of tokens and budget. */
+  readonly admitUncalled: (key: GatewayKey, hold: (admitted: Admitted) => void) => Effect.Effect<void, RateLimitReached>
   /** What a key has spent, by all gateways on the store, and when it was used last. */
   readonly spent: (key: GatewayKey) => Effect.Effect<KeySpending, StoreUnavailable>
 }>()("gateway/keys/Admission") {
@@ -56,6 +64,11 @@ export class Admission extends Context.Service<Admission, {
 }
 
 const none: LimitState = { requests: undefined, tokens: undefined }
+
+/** Incomplete counts do not reduce a reserve. */
+const chargeOf = ({ isPart }: Used, counted: number, reserved: number): number => isPart === true ? Math.max(counted, reserved) : counted
+
+const uncalled = (requests: Allowance | undefined): Admitted => ({ limits: { requests, tokens: undefined }, settle: () => Effect.void })
 
 const make = Effect.gen(function*() {
   const spending = yield* Spending
@@ -87,11 +100,9 @@ const make = Effect.gen(function*() {
     // A request that is larger than a minute allows waits for a whole minute's; the excess is paid by those behind it.
     const taken = perMinute === undefined ? 0 : Math.min(tokens, perMinute.limit)
     const limits = buckets === undefined ? none : yield* limitsOf(buckets, taken)
-    const settleTokens = (used: number): Effect.Effect<unknown> =>
-      perMinute === undefined || used === taken ? Effect.void : perMinute.adjust(used - taken)
-    if (budget === undefined) {
-      return hold({ limits, settle: (used) => used === undefined ? Effect.void : settleTokens(used.tokens) })
-    }
+    const settleTokens = (used: number): Effect.Effect<unknown> => perMinute === undefined || used === taken ? Effect.void : perMinute.adjust(used - taken)
+    const settleUsed = (used: Used | undefined) => used === undefined ? Effect.void : settleTokens(chargeOf(used, used.tokens, taken))
+    if (budget === undefined) return hold({ limits, settle: settleUsed })
     let isHeld = false
     const reserved = budgets.reserve(key.id, budget, costMicros, (settleCost) => {
       isHeld = true
@@ -99,8 +110,8 @@ const make = Effect.gen(function*() {
         limits,
         settle: (used) =>
           Effect.suspend(() => {
-            settleCost(used?.costMicros ?? costMicros)
-            return used === undefined ? Effect.void : settleTokens(used.tokens)
+            settleCost(used === undefined ? costMicros : chargeOf(used, used.costMicros, costMicros))
+            return settleUsed(used)
           })
       })
     })
@@ -112,6 +123,10 @@ const make = Effect.gen(function*() {
     yield* Effect.ensuring(counted, Effect.suspend(() => isHeld ? Effect.void : settleTokens(0)))
   })
 
+  const admitUncalled: Admission["Service"]["admitUncalled"] = (key, hold) => {
+    const buckets = bucketsOf(key)
+    return buckets === undefined ? Effect.void : Effect.map(take(buckets, "requests", 1), (requests) => hold(uncalled(requests)))
+  }
   const spent: Admission["Service"]["spent"] = Effect.fnUntraced(function*({ budget, id }) {
     const period = periodOf(budget?.per ?? "month", yield* Clock.currentTimeMillis)
     const lastUsedMillis = yield* log.lastUsed(id)
@@ -123,5 +138,5 @@ const make = Effect.gen(function*() {
     const [sums] = yield* log.usage({ groupBy: [], from: `${period}-01`, key: id })
     return { spentMicros: sums?.costMicros ?? 0, lastUsedMillis }
   })
-  return Admission.of({ admit, spent })
+  return Admission.of({ admit, admitUncalled, spent })
 })

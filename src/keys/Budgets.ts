@@ -1,6 +1,7 @@
 // Budgets of keys: what a request may cost is set aside before it runs, out of a lease on the shared budget.
 // It must not know requests, prices or tables. The store is asked by one fiber, and waited for only where a lease does not suffice.
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -15,10 +16,13 @@ import { metrics } from "../telemetry/metrics.ts"
 import { SeriesRegistry } from "../telemetry/Series.ts"
 import { Lease } from "./Lease.ts"
 
+/** Whether metrics may name keys by their ids; open metrics name none unless the operator asks (TH32). */
+export const KeyLabel: Context.Reference<boolean> = Context.Reference("gateway/keys/KeyLabel", { defaultValue: () => false })
+
 export interface Budgets {
   /**
-   * Sets this much aside, and in the same moment gives `hold` what ends that: it takes what was spent in the end. Fails
-   * when the budget does not cover it, and when nothing of it is at hand while the store is gone.
+   * Sets this much aside, at least a millionth of a dollar, and in the same moment gives `hold` what ends that: it takes
+   * what was spent in the end. Fails when the budget does not cover it, and when nothing of it is at hand while the store is gone.
    */
   readonly reserve: (
     keyId: string,
@@ -34,10 +38,11 @@ export interface Budgets {
 class Leases {
   private readonly all = new Map<string, Lease>()
   private readonly latest = new Map<string, Lease>()
-  private readonly registry: SeriesRegistry
+  /** Undefined: no key is named by a metric. */
+  private readonly registry: SeriesRegistry | undefined
   private readonly leaseMillis: number
 
-  constructor(registry: SeriesRegistry, leaseMillis: number) {
+  constructor(registry: SeriesRegistry | undefined, leaseMillis: number) {
     this.registry = registry
     this.leaseMillis = leaseMillis
   }
@@ -56,7 +61,7 @@ class Leases {
     }
     const lease = new Lease(keyId, period, budgetMicros, this.leaseMillis)
     if (!this.latest.has(keyId)) {
-      this.registry.read(metrics.budgetRemaining, { budget: keyId }, () => this.remaining(keyId))
+      this.registry?.read(metrics.budgetRemaining, { budget: keyId }, () => this.remaining(keyId))
     }
     this.all.set(`${period} ${keyId}`, lease)
     this.latest.set(keyId, lease)
@@ -101,10 +106,13 @@ class Leases {
   }
 }
 
+/** A request that costs nothing also reserves this while it runs, so that no request passes when the budget is used up. */
+const leastMicros = 1
+
 export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> = Effect.gen(function*() {
   const spending = yield* Spending
   const { leaseMillis, spendingMillis } = yield* Limits
-  const leases = new Leases(SeriesRegistry.of(yield* Effect.context<never>()), leaseMillis)
+  const leases = new Leases((yield* KeyLabel) ? SeriesRegistry.of(yield* Effect.context<never>()) : undefined, leaseMillis)
   /** Something is to be told; somebody waits for that. */
   const stirred = yield* Latch.make(false)
   const urgent = yield* Latch.make(false)
@@ -134,11 +142,12 @@ export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> 
       }))
     })
 
-  const reserve: Budgets["reserve"] = (keyId, budget, micros, hold) => {
+  const reserve: Budgets["reserve"] = (keyId, budget, estimate, hold) => {
+    const micros = Math.max(leastMicros, estimate)
     const attempt: Effect.Effect<void, BudgetSpent | StoreUnavailable> = Effect.clockWith((clock) => {
       const now = clock.currentTimeMillisUnsafe()
       const lease = leases.of(keyId, budget.micros, periodOf(budget.per, now))
-      if (micros === 0 || lease.fits(micros, now)) {
+      if (lease.fits(micros, now)) {
         lease.reserve(micros, now)
         if (lease.isLow) stirred.openUnsafe()
         hold((spent) => {

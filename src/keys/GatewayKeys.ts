@@ -10,7 +10,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { KeyInvalid, StoreUnavailable } from "../domain/GatewayError.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
-import { inference, readKey } from "../domain/readKey.ts"
+import { inference, noNames, readKey } from "../domain/readKey.ts"
 import { type KeySetting, WrittenKey } from "../domain/Settings.ts"
 import { type Held, Holdings, type RecordFault } from "../store/Holdings.ts"
 import { newestOf, recordReader } from "../store/readRecord.ts"
@@ -106,7 +106,7 @@ const heldKeys = ({ declared, records }: Held, digestOf: Digest): { readonly vie
       faults.push({ id: `key ${record.id}`, message: entry.failure })
     } else if (entry.success.revoked_at === undefined && !view.has(entry.success.digest)) {
       // Slugs and configs it names may come and go: a key that names one that is gone may use that little less.
-      const { key } = readKey(record.id, entry.success, { slugs: [], configs: [] })
+      const { key } = readKey(record.id, entry.success, noNames)
       view.set(entry.success.digest, known(Buffer.from(entry.success.digest, "base64"), key))
     }
   }

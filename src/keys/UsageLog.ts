@@ -5,9 +5,9 @@ import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
-import type { StoreUnavailable } from "../domain/GatewayError.ts"
+import { RecordRefused, type StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
-import type { RequestRow } from "../domain/RequestRow.ts"
+import { ownIdOf, type RequestRow } from "../domain/RequestRow.ts"
 import { fits, grouped, type RequestPage, type RequestQuery, sumUp, type UsageBucket, type UsageGroup, type UsageQuery } from "../domain/usageSums.ts"
 import { batchRows, RequestBatch } from "../store/RequestBatch.ts"
 import { RequestTable } from "../store/RequestTable.ts"
@@ -22,7 +22,8 @@ const pauseMillis = 1000
 export class UsageLog extends Context.Service<UsageLog, {
   /** `model` is the name the row is summed under. Never waits: what cannot be kept is dropped and counted. */
   readonly append: (row: RequestRow, model: string) => void
-  readonly request: (requestId: string) => Effect.Effect<RequestRow | undefined, StoreUnavailable>
+  /** The request of this id of ours, else the latest whose client called it so; refused where several keys did. */
+  readonly request: (id: string) => Effect.Effect<RequestRow | undefined, StoreUnavailable | RecordRefused>
   readonly requests: (query: RequestQuery) => Effect.Effect<RequestPage, StoreUnavailable>
   readonly usage: (query: UsageQuery) => Effect.Effect<ReadonlyArray<UsageGroup>, StoreUnavailable>
   /** When the latest request of a key ended, of those that are kept. */
@@ -61,7 +62,7 @@ export class UsageLog extends Context.Service<UsageLog, {
           const [first] = buckets.keys()
           if (buckets.size > usageEntries && first !== undefined) buckets.delete(first)
         },
-        request: (requestId) => Effect.sync(() => latest((row) => row.requestId === requestId)),
+        request: (id) => byId(id, (fit) => Effect.sync(() => latest(fit))),
         requests: (query) => Effect.sync(() => page(query)),
         usage: (query) => Effect.sync(() => grouped(buckets.values(), query)),
         lastUsed: (keyId) => Effect.sync(() => latest((row) => row.keyId === keyId)?.endedMillis)
@@ -72,6 +73,23 @@ export class UsageLog extends Context.Service<UsageLog, {
   /** In the store, for all gateways on it. One fiber writes; who reads sees all that has ended in this process. */
   static readonly layer: Layer.Layer<UsageLog, never, RequestTable> = Layer.effect(UsageLog, Effect.suspend(() => make))
 }
+
+/** Clients choose their ids, so that one key can repeat another's: which request is meant is not guessed then. Requests without a key give way. */
+const byId = Effect.fnUntraced(function*(
+  id: string,
+  latest: (fit: (row: RequestRow) => boolean) => Effect.Effect<RequestRow | undefined, StoreUnavailable>
+) {
+  const own = yield* latest((row) => ownIdOf(row) === id)
+  if (own !== undefined) return own
+  const sent = yield* latest(({ keyId, requestId }) => requestId === id && keyId !== undefined)
+  if (sent === undefined) return yield* latest(({ requestId }) => requestId === id)
+  const other = yield* latest(({ keyId, requestId }) => requestId === id && keyId !== undefined && keyId !== sent.keyId)
+  if (other === undefined) return sent
+  return yield* new RecordRefused({
+    code: "request_id_ambiguous",
+    message: `Several keys sent the x-request-id "${id}": list them by GET /admin/v1/requests?request_id=${id}, and read one by its id.`
+  })
+})
 
 const make = Effect.gen(function*() {
   const table = yield* RequestTable
@@ -126,7 +144,7 @@ const make = Effect.gen(function*() {
         many.openUnsafe()
       }
     },
-    request: (requestId) => after(table.request(requestId)),
+    request: (id) => Effect.andThen(writeAll, byId(id, (fit) => table.latest(id, fit))),
     requests: (query) => after(table.requests(query)),
     usage: (query) => after(table.usage(query)),
     lastUsed: (keyId) => after(table.lastUsed(keyId))

@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
 import type * as Redis from "effect/persistence/Redis"
 import * as Scope from "effect/Scope"
+import { FairEntries } from "../domain/FairEntries.ts"
 import type { CircuitRule } from "../domain/GatewayConfig.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { RedisPrefix } from "../store/SharedRedis.ts"
@@ -16,6 +17,8 @@ import { Breakers, type Policy, type Refused, type Verdict } from "./Breakers.ts
 /** A circuit: who and what it is of, and when it opens. */
 export interface Circuit {
   readonly name: string
+  /** The gateway key of its calls. */
+  readonly owner: string
   /** The account and the model it leads to. */
   readonly slug: string
   readonly modelId: string
@@ -59,7 +62,7 @@ export class Circuits extends Context.Service<Circuits, {
 
 const make = (breakers: Breakers, { circuitEntries, circuitIdleMillis }: LimitValues): Effect.Effect<Circuits["Service"]> =>
   Effect.map(CircuitStates, (met) => {
-    const isTracked = tracking(circuitEntries, circuitIdleMillis)
+    const tracked = new Tracked(circuitEntries, circuitIdleMillis)
     const guarded = <A, E, R>(
       circuit: Circuit,
       policy: Policy,
@@ -75,7 +78,10 @@ const make = (breakers: Breakers, { circuitEntries, circuitIdleMillis }: LimitVa
             onSuccess: ({ isProbe, record }) => {
               const made = Effect.onExit(restore(call), (exit) =>
                 Effect.flatMap(record(Exit.isSuccess(exit) ? "Success" : verdictOf(exit.cause)), (state) =>
-                  state === undefined ? Effect.void : met(circuit, policy.key, state)))
+                  state === undefined ? Effect.void : Effect.clockWith((clock) => {
+                    if (state === "Open") tracked.opened(circuit, clock.currentTimeMillisUnsafe())
+                    return met(circuit, policy.key, state)
+                  })))
               return isProbe ? Effect.andThen(met(circuit, policy.key, "HalfOpen"), made) : made
             }
           })))
@@ -89,7 +95,7 @@ const make = (breakers: Breakers, { circuitEntries, circuitIdleMillis }: LimitVa
         ),
       guard: (circuit, call, verdictOf, refused) =>
         Effect.clockWith((clock) =>
-          isTracked(circuit.name, clock.currentTimeMillisUnsafe())
+          tracked.has(circuit, clock.currentTimeMillisUnsafe())
             ? policiesOf(circuit).reduce((inner, policy) => guarded(circuit, policy, inner, verdictOf, refused), call)
             : call)
     }
@@ -108,17 +114,40 @@ const policiesOf = ({ name, rule: { consecutive, cooldownMillis: openMillis, rat
   }])
 ]
 
-/** Names are made of what callers send: beyond so many of late, further ones have no circuit. */
-const tracking = (most: number, idleMillis: number): ((name: string, nowMillis: number) => boolean) => {
-  const seen = new Map<string, number>()
-  return (name, nowMillis) => {
-    for (const [oldest, at] of seen) {
-      if (nowMillis - at < idleMillis) break
-      seen.delete(oldest)
-    }
-    if (!seen.has(name) && seen.size >= most) return false
-    seen.delete(name)
-    seen.set(name, nowMillis)
+/** How often, of the time a name stays, it is looked for names that are over. */
+const prunedShare = 0.1
+
+/**
+ * Names are made of what callers send: beyond so many, a key that holds its even share gets no further circuits. A key that
+ * holds less takes the place of one that has the most. A name stays as long as its breaker does.
+ */
+class Tracked {
+  private readonly untilMillis: FairEntries<number>
+  private readonly idleMillis: number
+  private prunedMillis = 0
+
+  constructor(most: number, idleMillis: number) {
+    this.untilMillis = new FairEntries(most)
+    this.idleMillis = idleMillis
+  }
+
+  /** Whether calls of this circuit are counted. */
+  has({ name, owner }: Circuit, nowMillis: number): boolean {
+    const until = this.untilMillis.get(name)
+    if (until === undefined && !this.mayAdd(owner, nowMillis)) return false
+    this.untilMillis.set(owner, name, Math.max(until ?? 0, nowMillis + this.idleMillis))
     return true
+  }
+
+  opened({ name, owner, rule }: Circuit, nowMillis: number): void {
+    if (this.untilMillis.get(name) !== undefined) this.untilMillis.set(owner, name, nowMillis + rule.cooldownMillis + this.idleMillis)
+  }
+
+  private mayAdd(owner: string, nowMillis: number): boolean {
+    if (this.untilMillis.mayAdd(owner)) return true
+    if (nowMillis - this.prunedMillis < this.idleMillis * prunedShare) return false
+    this.prunedMillis = nowMillis
+    this.untilMillis.prune((untilMillis) => untilMillis <= nowMillis)
+    return this.untilMillis.mayAdd(owner)
   }
 }

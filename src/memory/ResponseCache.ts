@@ -5,6 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
+import { FairEntries } from "../domain/FairEntries.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { version } from "../domain/version.ts"
 import { RedisPrefix } from "../store/SharedRedis.ts"
@@ -14,12 +15,12 @@ export class ResponseCache extends Context.Service<ResponseCache, {
   readonly keyOf: (parts: ReadonlyArray<string | Uint8Array>) => string
   /** What was put in under the key no longer ago than this. */
   readonly get: (key: string, maxAgeMillis: number) => Effect.Effect<string | undefined>
-  /** Keeps a text for so long at most; one that is too large is not kept. */
-  readonly set: (key: string, text: string, lifeMillis: number) => Effect.Effect<void>
+  /** Keeps a text for so long at most; one that is too large is not kept. `owner` is the gateway key that had it made. */
+  readonly set: (key: string, text: string, lifeMillis: number, owner: string) => Effect.Effect<void>
   /** Texts beyond this length are not worth writing. */
   readonly longest: number
 }>()("gateway/memory/ResponseCache") {
-  /** In this process: the entry that was used longest ago leaves first. */
+  /** In this process: of the owner that has the most, the entry that was used longest ago leaves first. */
   static readonly layerMemory: Layer.Layer<ResponseCache> = Layer.effect(ResponseCache, Effect.map(Limits, make))
 
   /** In this process and in Redis, whose word counts while it is there: an answer made anew by one is the answer of all. */
@@ -37,8 +38,8 @@ export class ResponseCache extends Context.Service<ResponseCache, {
             const entry = written === null ? undefined : entryOf(written)
             return entry === undefined ? own.get(key, maxAgeMillis) : clocked((now) => (isGood(entry, now, maxAgeMillis) ? entry.text : undefined))
           }),
-        set: (key, text, lifeMillis) =>
-          Effect.andThen(own.set(key, text, lifeMillis), sizeOf(text) > own.longest ? Effect.void : Effect.flatMap(
+        set: (key, text, lifeMillis, owner) =>
+          Effect.andThen(own.set(key, text, lifeMillis, owner), sizeOf(text) > own.longest ? Effect.void : Effect.flatMap(
             clocked((now) => `${now} ${now + lifeMillis}\n${text}`),
             (written) => Effect.ignore(redis.send("SET", prefix + key, written, "PX", String(lifeMillis)))
           )),
@@ -49,6 +50,7 @@ export class ResponseCache extends Context.Service<ResponseCache, {
 }
 
 interface Entry {
+  readonly owner: string
   readonly text: string
   readonly sinceMillis: number
   readonly untilMillis: number
@@ -57,33 +59,18 @@ interface Entry {
 const clocked = <A>(use: (nowMillis: number) => A): Effect.Effect<A> =>
   Effect.clockWith((clock) => Effect.succeed(use(clock.currentTimeMillisUnsafe())))
 
-const isGood = ({ sinceMillis, untilMillis }: Entry, nowMillis: number, maxAgeMillis: number): boolean =>
+const isGood = ({ sinceMillis, untilMillis }: Omit<Entry, "owner">, nowMillis: number, maxAgeMillis: number): boolean =>
   nowMillis < untilMillis && nowMillis - sinceMillis < maxAgeMillis
 
 /** An entry as it stands in Redis: since when and until when it is good, and its text below. */
-const entryOf = (written: string): Entry | undefined => {
+const entryOf = (written: string): Omit<Entry, "owner"> | undefined => {
   const head = /^(\d+) (\d+)\n/.exec(written)
   return head === null ? undefined : { sinceMillis: Number(head[1]), untilMillis: Number(head[2]), text: written.slice(head[0].length) }
 }
 
 function make({ cacheBytes, cacheEntries, cacheEntryBytes }: LimitValues): ResponseCache["Service"] {
-  const entries = new Map<string, Entry>()
-  let size = 0
-  const forget = (key: string): Entry | undefined => {
-    const entry = entries.get(key)
-    if (entry === undefined) return undefined
-    entries.delete(key)
-    size -= sizeOf(entry.text)
-    return entry
-  }
-  const keep = (key: string, entry: Entry): void => {
-    entries.set(key, entry)
-    size += sizeOf(entry.text)
-    for (const oldest of entries.keys()) {
-      if (entries.size <= cacheEntries && size <= cacheBytes) break
-      forget(oldest)
-    }
-  }
+  const entries = new FairEntries<Entry>(cacheEntries, cacheBytes)
+  const keep = (key: string, entry: Entry): void => entries.set(entry.owner, key, entry, sizeOf(entry.text))
   return {
     keyOf: (parts) => {
       const hash = createHash("sha256")
@@ -92,15 +79,18 @@ function make({ cacheBytes, cacheEntries, cacheEntryBytes }: LimitValues): Respo
     },
     get: (key, maxAgeMillis) =>
       clocked((now) => {
-        const entry = forget(key)
-        if (entry === undefined || entry.untilMillis <= now) return undefined
+        const entry = entries.get(key)
+        if (entry === undefined || entry.untilMillis <= now) {
+          entries.delete(key)
+          return undefined
+        }
         keep(key, entry)
         return isGood(entry, now, maxAgeMillis) ? entry.text : undefined
       }),
-    set: (key, text, lifeMillis) =>
+    set: (key, text, lifeMillis, owner) =>
       clocked((now) => {
-        forget(key)
-        if (sizeOf(text) <= cacheEntryBytes) keep(key, { text, sinceMillis: now, untilMillis: now + lifeMillis })
+        entries.delete(key)
+        if (sizeOf(text) <= cacheEntryBytes) keep(key, { owner, text, sinceMillis: now, untilMillis: now + lifeMillis })
       }),
     longest: cacheEntryBytes
   }

@@ -4,6 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
+import { FairEntries } from "../domain/FairEntries.ts"
 import { Limits } from "../domain/Limits.ts"
 import { RedisPrefix } from "../store/SharedRedis.ts"
 
@@ -22,18 +23,12 @@ export class SignatureMemory extends Context.Service<SignatureMemory, {
     pairs: ReadonlyArray<{ readonly callId: string; readonly signature: string }>
   ) => Effect.Effect<void>
 }>()("gateway/memory/SignatureMemory") {
-  /** In this process: the oldest entries leave first, all expire, large ones are not kept. */
+  /** In this process: all expire, large ones are not kept, and the oldest of the key that has the most leave first. */
   static readonly layerMemory: Layer.Layer<SignatureMemory> = Layer.effect(
     SignatureMemory,
     Effect.gen(function*() {
       const limits = yield* Limits
-      const entries = new Map<string, Remembered & { readonly expiresMillis: number }>()
-      // Signatures are base64, so a letter is a byte.
-      let bytes = 0
-      const forget = (key: string): void => {
-        bytes -= entries.get(key)?.signature.length ?? 0
-        entries.delete(key)
-      }
+      const entries = new FairEntries<Remembered & { readonly expiresMillis: number }>(limits.signatureEntries, limits.signatureTotalBytes)
       const nowMillis = Effect.clockWith((clock) => Effect.succeed(clock.currentTimeMillisUnsafe()))
       return {
         recall: (keyId, callIds) =>
@@ -49,16 +44,11 @@ export class SignatureMemory extends Context.Service<SignatureMemory, {
           Effect.map(nowMillis, (now) => {
             for (const { callId, signature } of pairs) {
               if (signature.length > limits.signatureBytes) continue
-              const key = nameOf(keyId, callId)
-              forget(key)
-              bytes += signature.length
-              entries.set(key, { issuer, signature, expiresMillis: now + limits.signatureMillis })
+              // Signatures are base64, so a letter is a byte.
+              entries.set(keyId, nameOf(keyId, callId), { issuer, signature, expiresMillis: now + limits.signatureMillis }, signature.length)
             }
             // The oldest stand first, and they are the first to expire.
-            for (const [key, { expiresMillis }] of entries) {
-              if (entries.size <= limits.signatureEntries && bytes <= limits.signatureTotalBytes && expiresMillis > now) break
-              forget(key)
-            }
+            for (let oldest = entries.oldest; oldest !== undefined && oldest[1].expiresMillis <= now; oldest = entries.oldest) entries.delete(oldest[0])
           })
       }
     })

@@ -35,6 +35,7 @@ export const callInput = (
       target: { kind: account.kind, family, modelId: served, facts: modelFacts(modelId, { tuned: endpoint }), issuer },
       strict: request.strict,
       betas: request.betas,
+      schemaCopyBytes: limits.schemaCopyBytes,
       callId,
       signature,
       media

@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import { type GatewayError, UnsupportedOperation } from "../domain/GatewayError.ts"
 import { decodeUtf8, parseExactJsonText } from "../domain/json.ts"
 import type { LimitValues } from "../domain/Limits.ts"
+import { noRedaction } from "../domain/redaction.ts"
 import {
   countedBody,
   failureFromMessages,
@@ -67,8 +68,8 @@ const passing = <Chunk>(
       return Result.getOrElse(parseExactJsonText(decodeUtf8(bytes) ?? ""), () => null)
     },
     ignored: [],
-    reply: (status, replyHeaders, reply) =>
-      Result.map(acceptedJson(failing, status, replyHeaders, reply), (body) => ({
+    reply: (status, replyHeaders, reply, redaction) =>
+      Result.map(acceptedJson(failing, { status, headers: replyHeaders, bytes: reply, redaction }), (body) => ({
         bytes: reply,
         contentType: replyHeaders["content-type"] ?? "application/json",
         usage: usageOfReply(body)
@@ -88,7 +89,7 @@ export const claudeMessages = (routeOf: RouteOf, limits: LimitValues): Prepare<"
         route,
         limits,
         bytes: messagesBody(request),
-        chunks: () => ownedBy(attempt.account.origin, machine(messageStream(limits)))
+        chunks: (_headers, redaction = noRedaction) => ownedBy(attempt.account.origin, machine(messageStream(limits, redaction)))
       })))
 
 /** The URL names an operation where the model stands, and the body the model (table 13). */

@@ -21,6 +21,7 @@ import type { Fetched, Fetching } from "./Fetching.ts"
 import { lessons } from "./learned.ts"
 import { overridden } from "./overrides.ts"
 import type { Planned } from "./plan.ts"
+import { beyondReach } from "./reach.ts"
 
 /** One target made ready, with the provider that will authorise it. */
 export interface Attempt<Op extends keyof Operations> {
@@ -29,6 +30,8 @@ export interface Attempt<Op extends keyof Operations> {
   readonly account: ProviderAccount
   readonly provider: Provider
   readonly prepared: Prepared<Operations[Op]["out"], Operations[Op]["chunk"]>
+  /** What of the request is without effect. */
+  readonly ignored: ReadonlyArray<string>
 }
 
 export interface AttemptServices {
@@ -49,11 +52,13 @@ export interface Asking<Op extends keyof Operations> {
 export const preparing = ({ limits, memory, providers }: AttemptServices, fetch: Fetching | undefined) =>
 <Op extends keyof Operations>(
   asking: Asking<Op>,
-  { account: stored, carried, modelId, target }: Planned
+  { account: stored, carried, ignored, modelId, origin, target }: Planned
 ): Effect.Effect<Attempt<Op>, GatewayError> => {
   const { context, operation, request: asked, stream } = asking
-  const account = withCarried(stored, carried)
+  const account = withCarried(stored, carried, origin, context.key.id)
   if (Result.isFailure(account)) return Effect.fail(account.failure)
+  const [place] = ignored
+  if (place !== undefined && context.unsupported === "reject") return Effect.fail(placeRefused(place, stored))
   const { kind } = account.success
   const laid = target === undefined ? Result.succeed(asked) : overridden(operation, asked, target, kind, limits)
   if (Result.isFailure(laid)) return Effect.fail(laid.failure)
@@ -70,7 +75,7 @@ export const preparing = ({ limits, memory, providers }: AttemptServices, fetch:
       callId: callIds(context.idSeed),
       signature: (callId) => known?.get(callId),
       media: (url) => fetched?.get(url)
-    }, provider))
+    }, provider, ignored))
   const calls = lessons[operation]?.history(request) ?? []
   const withMedia = (fetched: Fetched | undefined) =>
     calls.length === 0 ? ready(undefined, fetched) : Effect.flatMap(memory.recall(context.key.id, calls), (known) => ready(known, fetched))
@@ -81,11 +86,18 @@ export const preparing = ({ limits, memory, providers }: AttemptServices, fetch:
     : Effect.flatMap(fetch(asking, urls), (fetched) => Effect.andThen(leftOf(account.success, context), withMedia(fetched)))
 }
 
+const placeRefused = (param: string, { slug }: ProviderAccount): UnsupportedParameter =>
+  new UnsupportedParameter({
+    param,
+    message: `"${param}" has no effect: "${slug}" is called at its own place unless the request brings the credential, and the request asked for refusal of such parameters.`
+  })
+
 const prepareAttempt = <Op extends keyof Operations>(
   operation: Op,
   request: Operations[Op]["request"],
   context: AttemptContext,
-  provider: Provider | undefined
+  provider: Provider | undefined,
+  places: ReadonlyArray<string>
 ): Result.Result<Attempt<Op>, GatewayError> => {
   const { account } = context
   if (provider === undefined) {
@@ -97,10 +109,22 @@ const prepareAttempt = <Op extends keyof Operations>(
   }
   const prepared = prepare(request, context)
   if (Result.isFailure(prepared)) return Result.fail(prepared.failure)
-  const refused = prepared.success.ignored[0]
-  return refused !== undefined && context.request.unsupported === "reject"
-    ? Result.fail(new UnsupportedParameter({ param: refused, message: `"${refused}" has no equivalent at this model, and the request asked for refusal of such parameters.` }))
-    : Result.succeed({ request, account, provider, prepared: prepared.success })
+  const refused = context.request.unsupported === "reject" ? unsupportedBy(prepared.success) : undefined
+  if (refused !== undefined) return Result.fail(refused)
+  const beyond = beyondReach(account, prepared.success)
+  const ignored = places.length === 0 ? prepared.success.ignored : [...places, ...prepared.success.ignored]
+  return beyond === undefined ? Result.succeed({ request, account, provider, prepared: prepared.success, ignored }) : Result.fail(beyond)
+}
+
+/** The refusal of a request that wants its parameters sent as they are, or not at all. */
+const unsupportedBy = ({ adjusted, ignored }: Prepared<unknown, unknown>): UnsupportedParameter | undefined => {
+  const [param] = ignored
+  if (param !== undefined) return new UnsupportedParameter({ param, message: `"${param}" has no equivalent at this model, and the request asked for refusal of such parameters.` })
+  const change = adjusted?.[0]
+  return change === undefined ? undefined : new UnsupportedParameter({
+    param: change.param,
+    message: `"${change.param}" is one of ${change.takes.join(", ")} at this model, and the request asked for refusal of other values.`
+  })
 }
 
 /** Authorises and calls; a token of ours that the upstream refuses is renewed once. Whoever observes the request is told. */

@@ -9,6 +9,7 @@ import { isJsonObject, parseExactJsonText } from "../domain/json.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"
 import type { ResponseCache } from "../memory/ResponseCache.ts"
 import type { Operations } from "../provider/Provider.ts"
+import type { Progress } from "../translate/Translator.ts"
 import type { Opened } from "../upstream/Upstream.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
 import type { Attempt } from "./Attempts.ts"
@@ -37,7 +38,7 @@ export const cached = <Op extends keyof Operations, A, R>(
   if (credentials === undefined) return Effect.map(call, (value) => [value, "DISABLED"])
   const key = cache.keyOf(cacheIdentity(context, account, digestOf(credentials), request, prepared))
   const millis = maxAgeSeconds * 1_000
-  const save = (text: string) => cache.set(key, text, millis)
+  const save = (text: string) => cache.set(key, text, millis, context.key.id)
   const made = (status: CacheStatus) =>
     Effect.flatMap(call, (value) => Effect.map(keep(value, save), (kept) => [kept, status] as const))
   return refresh
@@ -51,6 +52,8 @@ const usageOf = (line: string): Usage | undefined => {
   return isJsonObject(usage) ? usage as Usage : undefined
 }
 
+const counted: Progress = { isCounted: true, characters: 0 }
+
 /** Streams keep themselves once they have come to their end; one that grows too long is not worth it. */
 export const keptStreams = <Chunk>(
   { chunks: read, piece }: Pick<Recorded<unknown, Chunk>, "chunks" | "piece">,
@@ -58,15 +61,15 @@ export const keptStreams = <Chunk>(
 ): Keeping<Opened<Chunk>> => ({
   recall: (text) => {
     const end = text.indexOf("\n")
-    return { chunks: Stream.fromIterable(read(text.slice(end + 1))), usage: () => usageOf(text.slice(0, end)) }
+    return { chunks: Stream.fromIterable(read(text.slice(end + 1))), usage: () => usageOf(text.slice(0, end)), progress: () => counted }
   },
-  keep: ({ chunks, usage }, save) => {
+  keep: ({ chunks, progress, usage }, save) => {
     let pieces = ""
     const noted = Stream.mapArray(chunks, (some) => {
       for (const chunk of some) if (pieces.length <= longest) pieces += piece(chunk)
       return some
     })
     const saved = Effect.suspend(() => pieces.length > longest ? Effect.void : save(`${JSON.stringify(usage() ?? null)}\n${pieces}`))
-    return Effect.succeed({ chunks: Stream.concat(noted, Stream.drain(Stream.fromEffect(saved))), usage })
+    return Effect.succeed({ chunks: Stream.concat(noted, Stream.drain(Stream.fromEffect(saved))), usage, progress })
   }
 })

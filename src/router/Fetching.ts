@@ -26,7 +26,7 @@ export const fetching = (fetch: MediaFetch, { mediaMillis }: LimitValues): Fetch
       if (wanted.length === 0) return Effect.succeed(before)
       const { deadlineMillis } = asking.context
       const left = deadlineMillis === undefined ? mediaMillis : Math.max(0, deadlineMillis - clock.currentTimeMillisUnsafe())
-      return Effect.map(fetch(wanted, left), (fetched) => {
+      return Effect.map(fetch(wanted, left, asking.context.room), (fetched) => {
         const all = new Map([...before, ...fetched])
         kept.set(asking, all)
         return all

@@ -2,13 +2,14 @@
 // It must not know how a call is made, nor whether it answers at once or as a stream.
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import type * as Result from "effect/Result"
 import { AllTargetsFailed, type GatewayError } from "../domain/GatewayError.ts"
 import type { ResponseCache } from "../memory/ResponseCache.ts"
 import type { Operations } from "../provider/Provider.ts"
 import type { MediaFetch } from "../upstream/MediaFetch.ts"
 import type { AttemptTimes } from "../upstream/Upstream.ts"
 import { type Asking, type Attempt, type AttemptServices, preparing, timesOf } from "./Attempts.ts"
-import { cacheAsk } from "./cacheKey.ts"
+import { type CacheAsk, cacheAsk } from "./cacheKey.ts"
 import { cached, type CacheStatus, type Keeping } from "./Cached.ts"
 import { circuitOf, refusedBy, verdictOf } from "./circuit.ts"
 import { failureOf } from "./failures.ts"
@@ -38,8 +39,8 @@ export interface ServingServices extends AttemptServices, PlanningServices {
 }
 
 interface Serving {
-  /** The targets of a request, in the order in which they are tried. */
-  readonly planOf: <Op extends keyof Operations>(asking: Asking<Op>) => Effect.Effect<Plan, GatewayError>
+  /** All targets that a request could be sent to. */
+  readonly possible: <Op extends keyof Operations>(asking: Asking<Op>) => Result.Result<ReadonlyArray<Planned>, GatewayError>
   readonly serve: <Op extends keyof Operations, A, R>(
     asking: Asking<Op>,
     sending: Sending<Op, A, R>
@@ -53,7 +54,7 @@ export const serving = (services: ServingServices): Serving => {
   const prepare = preparing(services, media === undefined ? undefined : fetching(media, limits))
   const show = preparing(services, media === undefined ? undefined : notFetching)
   const budgetOf = retryBudgets()
-  const plan = planning(services)
+  const { plan, possible } = planning(services)
 
   const attempted = <Op extends keyof Operations, A, R>(
     asking: Asking<Op>,
@@ -99,12 +100,12 @@ export const serving = (services: ServingServices): Serving => {
           budget.retry(nowMillis)
           return Effect.flatMap(Effect.sleep(next.millis), () => again(next.state))
         case "Done":
-          return Effect.fail(endOf(error, state, plan))
+          return Effect.fail(endOf(error, state, plan, cacheAsk(context.cache, plan[state.target]?.target?.cache, limits.cacheSeconds)))
       }
     })
 
   return {
-    planOf: (asking) => Effect.suspend(() => plan(asking)),
+    possible,
     serve: <Op extends keyof Operations, A, R>(asking: Asking<Op>, sending: Sending<Op, A, R>) =>
       Effect.suspend(() => Effect.flatMapEager(plan(asking), (targets) => {
         const { key, startedMillis } = asking.context
@@ -119,10 +120,11 @@ export const serving = (services: ServingServices): Serving => {
   }
 }
 
-/** A failure that is not the first attempt's own tells which attempt it was. */
-const endOf = (error: GatewayError, { calls, retries, target, targets }: AttemptState, plan: Plan): GatewayError => {
+/** Adds what the headers of an answer need and a single failure lacks; a refusal before any call stays as it is. */
+const endOf = (error: GatewayError, { calls, retries, target, targets }: AttemptState, plan: Plan, ask: CacheAsk | undefined): GatewayError => {
   const last = plan[target]?.target
-  return error._tag === "AllTargetsFailed" || (calls === 1 && last === undefined)
-    ? error
-    : new AllTargetsFailed({ last: error, targets, optionIndex: last?.index ?? 0, retryCount: retries })
+  if (error._tag === "AllTargetsFailed") return error
+  if (calls === 1 && (error._tag !== "ProviderError" || (last === undefined && ask === undefined))) return error
+  const cache = ask === undefined ? "DISABLED" : ask.refresh ? "REFRESH" : "MISS"
+  return new AllTargetsFailed({ last: error, targets, optionIndex: last?.index ?? 0, retryCount: retries, cache })
 }

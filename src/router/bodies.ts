@@ -12,7 +12,7 @@ import { type MessagesRequest, readCounted, readMessages } from "../translate/me
 import { ChatRequest } from "../wire/openai/Chat.ts"
 import { EmbeddingsRequest } from "../wire/openai/Embeddings.ts"
 import { ImagesRequest } from "../wire/openai/Images.ts"
-import { checkChat, checkModel } from "./bodyChecks.ts"
+import { checkChat, checkLabelled, checkModel } from "./bodyChecks.ts"
 
 export interface Body<Request> {
   readonly path: `/v1/${string}`
@@ -41,8 +41,9 @@ const decoded = <Request extends { readonly model: string }>(
     labels: true,
     params: asJson,
     revise: (request, edit, limits) => {
-      const read = decode(edit(asJson(request)))
-      return Result.isFailure(read) ? Result.fail(bodyFault(read.failure)) : check(read.success, limits)
+      const edited = edit(asJson(request))
+      const read = decode(edited)
+      return Result.isFailure(read) ? Result.fail(bodyFault(read.failure, edited)) : check(read.success, limits)
     }
   }
 }
@@ -75,8 +76,8 @@ const native = (path: Body<MessagesRequest>["path"], read: typeof readMessages):
 export const bodies: { readonly [Op in keyof Operations]: Body<Operations[Op]["request"]> } = {
   chat: decoded("/v1/chat/completions", ChatRequest, checkChat),
   countTokens: decoded("/v1/chat/completions/count_tokens", ChatRequest, checkChat),
-  embeddings: decoded("/v1/embeddings", EmbeddingsRequest, namesModel),
-  images: decoded("/v1/images/generations", ImagesRequest, namesModel),
+  embeddings: decoded("/v1/embeddings", EmbeddingsRequest, checkLabelled),
+  images: decoded("/v1/images/generations", ImagesRequest, checkLabelled),
   messages: native("/v1/messages", readMessages),
   messagesCountTokens: native("/v1/messages/count_tokens", readCounted)
 }

@@ -2,9 +2,10 @@
 // It must not know families or what a provider takes.
 import * as Result from "effect/Result"
 import { BodyInvalid } from "../domain/GatewayError.ts"
-import { isLongInteger } from "../domain/json.ts"
+import { isJsonObject, isLongInteger } from "../domain/json.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import { parseModelRef } from "../domain/ModelRef.ts"
+import { refusedKeysOf } from "../domain/refusedKeys.ts"
 import { remembered } from "../domain/remembered.ts"
 import type { ChatRequest } from "../wire/openai/Chat.ts"
 
@@ -23,14 +24,26 @@ export const checkModel: (model: string) => Result.Result<unknown, BodyInvalid> 
   return parseModelRef(model)
 })
 
+/** What `labels` may not have, whatever provider reads them; their form is checked where they are read. */
+const labelsFault = (labels: unknown): Result.Result<never, BodyInvalid> | undefined => {
+  const [key] = isJsonObject(labels) ? refusedKeysOf(labels) : []
+  return key === undefined ? undefined : invalid("invalid_key", `labels.${key}`, `labels may not use the key "${key}".`)
+}
+
+/** What a request for anything but a chat must be. */
+export const checkLabelled = <Request extends { readonly model: string; readonly labels?: unknown }>(request: Request): Result.Result<Request, BodyInvalid> =>
+  labelsFault(request.labels) ?? Result.map(checkModel(request.model), () => request)
+
 export const checkChat = (request: ChatRequest, { messages: most }: LimitValues): Result.Result<ChatRequest, BodyInvalid> => {
-  const { messages, model, seed } = request
+  const { messages, seed } = request
   if (messages.length === 0) return invalid("empty_array", "messages", "messages is empty; send at least one message.")
   if (messages.length > most) {
     return invalid("array_too_long", "messages", `messages has more than ${most} entries.`)
   }
-  if (!(seed === undefined || seed === null || typeof seed === "number" || isLongInteger(seed))) {
-    return invalid("invalid_type", "seed", "seed has the wrong type: expected number.")
+  if (!(seed === undefined || seed === null || Number.isFinite(seed) || isLongInteger(seed))) {
+    return typeof seed === "number"
+      ? invalid("invalid_value", "seed", "seed must be a finite number.")
+      : invalid("invalid_type", "seed", "seed has the wrong type: expected number.")
   }
-  return Result.map(checkModel(model), () => request)
+  return checkLabelled(request)
 }

@@ -5,6 +5,7 @@ import { renderPath } from "../domain/faults.ts"
 import type { CircuitRule } from "../domain/GatewayConfig.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
+import { modelIdOf } from "../domain/ModelRef.ts"
 import { ProviderError } from "../domain/ProviderError.ts"
 import type { Refused, Verdict } from "../memory/Breakers.ts"
 import type { Circuit } from "../memory/Circuits.ts"
@@ -15,18 +16,22 @@ import type { Planned } from "./plan.ts"
  * One caller's, so that nobody opens it for others (TH20). Targets that share account, place, model and rule share it as well,
  * but for those with credentials of their own.
  */
-export const circuitOf = ({ account, carried, modelId, target }: Planned, key: GatewayKey): Circuit | undefined => {
+export const circuitOf = ({ account, modelId: written, target }: Planned, key: GatewayKey): Circuit | undefined => {
   if (target?.circuit === undefined) return undefined
+  const modelId = modelIdOf(written)
   const own = target.credentials === undefined ? "" : renderPath(target.at) || "own"
-  const parts = [key.id, account.slug, carried.vertexRegion ?? account.region ?? "", modelId, own, target.circuit.id]
-  return { name: JSON.stringify(parts), slug: account.slug, modelId, rule: target.circuit }
+  const parts = [key.id, account.slug, account.projectId ?? "", account.region ?? "", modelId, own, target.circuit.id]
+  return { name: JSON.stringify(parts), owner: key.id, slug: account.slug, modelId, rule: target.circuit }
 }
 
 const leastFailing = 500
 
+/** The gateway itself gave up the call. */
+const isOurs = ({ reason }: ProviderError): boolean => reason._tag === "CircuitOpen" || reason._tag === "NoRoom"
+
 /** Only what was said by the target, or by nobody in its place, speaks for or against it. */
 export const verdictOf = ({ codes }: CircuitRule, failed: Option.Option<GatewayError>): Verdict => {
-  if (failed._tag === "None" || failed.value._tag !== "ProviderError" || failed.value.reason._tag === "CircuitOpen") return "Ignored"
+  if (failed._tag === "None" || failed.value._tag !== "ProviderError" || isOurs(failed.value)) return "Ignored"
   const failure = failureOf(failed.value)
   if (codes === undefined ? failure.codes.some((code) => code >= leastFailing) : failure.codes.some((code) => codes.has(code))) return "Failure"
   return failed.value.upstreamStatus === undefined ? "Ignored" : "Success"

@@ -39,6 +39,8 @@ const codesOf = (reason: Reason): ReadonlyArray<number> => {
     case "Timeout":
       // The closest peer answers its own timers with 408, and configs written for it say so.
       return [504, 408]
+    case "NoRoom":
+      return [reason.shortage === "key" ? 429 : 503]
     case "Transport":
     case "BadReply":
       return [502]
@@ -62,6 +64,8 @@ export const failureOf = (error: GatewayError): Failure => {
       return ofProvider(error)
     case "CredentialsMissing":
       return refused(401, "next")
+    case "ObjectNotAllowed":
+      return refused(403, "next")
     case "BodyTooLarge":
       return refused(413, "never")
     default:

@@ -1,13 +1,15 @@
 // From a request to its targets, in the order in which they are tried: which slug, which account, with whose credential.
 // It must not know how a call is made. Chance is an argument.
 import * as Result from "effect/Result"
+import { carriesCredential } from "../auth/carried.ts"
 import type { RequestFacts } from "../domain/conditions.ts"
 import type { ConfigGroup, ConfigNode, ConfigTarget, GatewayConfig } from "../domain/GatewayConfig.ts"
 import type { CredentialsMissing, GatewayError } from "../domain/GatewayError.ts"
-import { ModelNotAllowed, ProviderMissing, SlugUnknown } from "../domain/GatewayError.ts"
-import { allows, type GatewayKey } from "../domain/GatewayKey.ts"
+import { BodyInvalid, ModelNotAllowed, ProviderMissing, SlugUnknown } from "../domain/GatewayError.ts"
+import { allows, type GatewayKey, lists } from "../domain/GatewayKey.ts"
 import { type ModelRef, parseModelRef } from "../domain/ModelRef.ts"
 import type { CarriedCredentials, CatalogView, ProviderAccount, ProviderKind } from "../domain/ProviderAccount.ts"
+import { placed } from "./place.ts"
 
 /** What the plan reads of a request. */
 export interface Asked {
@@ -16,6 +18,10 @@ export interface Asked {
   readonly header: string | undefined
   readonly key: GatewayKey
   readonly carried: CarriedCredentials
+  /** Undefined for a config that came with the request. */
+  readonly configId?: string | undefined
+  /** The model of a prompt that is granted to the key. */
+  readonly grantedModel?: string | undefined
 }
 
 /** Where to go on after a failure. */
@@ -26,12 +32,15 @@ export interface Way {
 }
 
 export interface Planned {
-  /** The catalog's account, before credentials of the request are laid over it. */
+  /** The catalog's account at the place where it is called, before carried credentials are laid over it. */
   readonly account: ProviderAccount
   /** The model without its slug. */
   readonly modelId: string
-  /** The credentials and the place to lay over the account. */
+  /** The credentials to lay over the account, and whose they are: those of an operator's config are stored ones. */
   readonly carried: CarriedCredentials
+  readonly origin: ProviderAccount["origin"]
+  /** Names under which the request asks for a place that it does not get. */
+  readonly ignored: ReadonlyArray<string>
   /** What a config says of it. */
   readonly target: ConfigTarget | undefined
   /** The innermost first; all lead onwards. */
@@ -70,17 +79,23 @@ const namedByRequest = (ref: ModelRef, header: string | undefined): Named | unde
     ? { slug: ref.slug, param: "model" }
     : header === undefined ? undefined : { slug: header, param: "x-gateway-provider" }
 
+/** What a key's lists do not bind: what a config or prompt that is granted to it names. */
+interface Granted {
+  readonly slug: boolean
+  readonly model: boolean
+}
+
 /** The account of a slug, if this key may use it for this model and the account offers it. */
-const resolved = ({ slug, param }: Named, modelId: string, catalog: CatalogView, key: GatewayKey): Read<ProviderAccount> => {
+const resolved = ({ slug, param }: Named, modelId: string, catalog: CatalogView, key: GatewayKey, granted: Granted): Read<ProviderAccount> => {
   const account = catalog.resolve(slug)
   if (account === undefined) {
     const known = catalog.list().map((one) => one.slug).filter((one) => allows(key.providers, one))
     return Result.fail(new SlugUnknown({ slug, param, known }))
   }
-  if (!allows(key.providers, slug)) {
+  if (!granted.slug && !allows(key.providers, slug)) {
     return Result.fail(new ModelNotAllowed({ message: `This key may not use the provider "${slug}".` }))
   }
-  if (!allows(key.models, modelId)) {
+  if (!granted.model && !allows(key.models, modelId)) {
     return Result.fail(new ModelNotAllowed({ message: "This key may not use the model asked for." }))
   }
   return allows(account.models, modelId)
@@ -89,23 +104,30 @@ const resolved = ({ slug, param }: Named, modelId: string, catalog: CatalogView,
 }
 
 /** The one target of a request without a config. */
-export const planOne = ({ carried, header, key, model }: Asked, catalog: CatalogView): Read<Plan> => {
+export const planOne = ({ carried, grantedModel, header, key, model }: Asked, catalog: CatalogView): Read<Plan> => {
   const ref = parseModelRef(model)
   if (Result.isFailure(ref)) return Result.fail(ref.failure)
   const named = namedByRequest(ref.success, header)
   const chosen = named === undefined ? onlyOne(catalog, key) : Result.succeed(named)
   if (Result.isFailure(chosen)) return Result.fail(chosen.failure)
   const modelId = ref.success.rest
-  const account = resolved(chosen.success, modelId, catalog, key)
+  const isGranted = model === grantedModel
+  const account = resolved(chosen.success, modelId, catalog, key, { slug: isGranted && ref.success.slug !== undefined, model: isGranted })
   return Result.isFailure(account)
     ? Result.fail(account.failure)
-    : Result.succeed([{ account: account.success, modelId, carried, target: undefined, ways: noWays }])
+    : Result.succeed([inPlace(account.success, { modelId, carried, origin: "caller", target: undefined, ways: noWays }, carried, undefined)])
+}
+
+/** What conditions are decided by. */
+export interface Conditioned {
+  /** Asked for by conditions only, and once. */
+  readonly facts: () => RequestFacts
+  /** Steps that all conditions together may take. */
+  readonly conditionSteps: number
 }
 
 /** What decides the order of targets. */
-export interface Order {
-  /** Asked for by conditions only. */
-  readonly facts: () => RequestFacts
+export interface Order extends Conditioned {
   /** From 0 to 1, the latter excluded. */
   readonly draw: () => number
   /** Whether a target would refuse to be called; load goes to others as long as there are some. */
@@ -132,7 +154,9 @@ export const resolveTargets = ({ targets }: GatewayConfig, asked: Asked, catalog
   const ref = parseModelRef(asked.model)
   if (Result.isFailure(ref)) return Result.fail(ref.failure)
   const byRequest = namedByRequest(ref.success, asked.header)
-  const planned: Array<Planned> = []
+  const isInline = asked.configId === undefined
+  const isGranted = asked.configId !== undefined && lists(asked.key.configs, asked.configId)
+  const chosenOnes: Array<Chosen> = []
   for (const target of targets) {
     const own = target.model === undefined ? undefined : parseModelRef(target.model)
     if (own !== undefined && Result.isFailure(own)) return Result.fail(own.failure)
@@ -140,36 +164,50 @@ export const resolveTargets = ({ targets }: GatewayConfig, asked: Asked, catalog
     const chosen = named === undefined ? onlyOne(catalog, asked.key) : Result.succeed(named)
     if (Result.isFailure(chosen)) return Result.fail(chosen.failure)
     const modelId = (own?.success ?? ref.success).rest
-    const account = resolved(chosen.success, modelId, catalog, asked.key)
+    // A request without a model gets that of the config.
+    const isModelGranted = asked.model === asked.grantedModel || (isGranted && asked.model === target.defaultModel)
+    const { param, slug } = chosen.success
+    const account = resolved(chosen.success, modelId, catalog, asked.key, {
+      slug: (isGranted && (param === "x-gateway-config" || slug === target.slug)) || (isModelGranted && slug === ref.success.slug),
+      model: own === undefined ? isModelGranted : isGranted
+    })
     if (Result.isFailure(account)) return Result.fail(account.failure)
-    planned.push({ account: account.success, modelId, carried: asked.carried, target, ways: noWays })
+    chosenOnes.push({ account: account.success, modelId, target })
   }
   const selected = byRequest === undefined ? undefined : catalog.resolve(byRequest.slug)?.kind
-  const kinds = new Set(planned.map(({ account }) => account.kind))
+  const kinds = new Set(chosenOnes.map(({ account }) => account.kind))
   const [kind] = kinds
-  return Result.succeed(planned.map((one) => withOwn(one, kinds.size === 1 ? kind : selected)))
+  return Result.succeed(chosenOnes.map((one) => withOwn(one, asked.carried, kinds.size === 1 ? kind : selected, isInline)))
+}
+
+/** A target whose account is found. */
+interface Chosen {
+  readonly account: ProviderAccount
+  readonly modelId: string
+  readonly target: ConfigTarget
 }
 
 /**
  * An Authorization header does not say whose credential it is: it goes to the kind of provider that the request selects,
  * or to the only one there is. A target's own credential goes to the account it names and nowhere else.
  */
-const withOwn = (planned: Planned, selected: ProviderKind | undefined): Planned => {
-  const { account, carried, target } = planned
-  const authorization = account.kind === selected ? carried.authorization : undefined
-  const own = target?.credentials
-  if (own === undefined || target?.slug !== account.slug) return { ...planned, carried: { ...carried, authorization } }
-  const isWhole = own.authorization !== undefined || own.vertexServiceAccountJson !== undefined
-  return {
-    ...planned,
-    carried: {
-      authorization: isWhole ? own.authorization : authorization,
-      googApiKey: isWhole ? undefined : carried.googApiKey,
-      vertexServiceAccountJson: isWhole ? own.vertexServiceAccountJson : carried.vertexServiceAccountJson,
-      vertexProjectId: own.vertexProjectId ?? carried.vertexProjectId,
-      vertexRegion: own.vertexRegion ?? carried.vertexRegion
-    }
-  }
+const withOwn = ({ account, modelId, target }: Chosen, byRequest: CarriedCredentials, selected: ProviderKind | undefined, isInline: boolean): Planned => {
+  const carried = { ...byRequest, authorization: account.kind === selected ? byRequest.authorization : undefined }
+  const own = target.slug === account.slug ? target.credentials : undefined
+  const isOwn = own !== undefined && (own.authorization !== undefined || own.vertexServiceAccountJson !== undefined)
+  const rest = { modelId, carried: isOwn ? own : carried, origin: isOwn && !isInline ? "stored" : "caller", target, ways: noWays } as const
+  return inPlace(account, rest, byRequest, own === undefined ? undefined : { of: own, isInline })
+}
+
+/** The target at its place. A stored credential, also one of an operator's config, goes where the request leads it only as far as its account allows. */
+const inPlace = (
+  account: ProviderAccount,
+  rest: Omit<Planned, "account" | "ignored">,
+  byRequest: CarriedCredentials,
+  config: { readonly of: CarriedCredentials; readonly isInline: boolean } | undefined
+): Planned => {
+  const isFree = carriesCredential(account, rest.carried) ? rest.origin === "caller" : account.credentials === undefined
+  return { ...rest, ...placed(account, byRequest, config, isFree) }
 }
 
 /** One member by the weights of those that would be called. */
@@ -190,9 +228,67 @@ const drawn = ({ members }: ConfigGroup, all: ReadonlyArray<Planned>, { draw, is
   return candidates.at(-1)?.node
 }
 
+/** What was decided with a spent budget is void, so the request goes nowhere. */
+const tooManySteps = (most: number): BodyInvalid =>
+  new BodyInvalid({
+    code: "invalid_config",
+    param: "x-gateway-config",
+    message: `The conditions of the config need more than ${most} steps for this request (limits.conditionSteps); use fewer or simpler patterns.`
+  })
+
+/** Decides conditional groups: facts are made once, and all conditions share one budget of steps. */
+class Branches {
+  private readonly conditioned: Conditioned
+  private readonly budget: { left: number }
+  private facts: RequestFacts | undefined
+
+  constructor(conditioned: Conditioned) {
+    this.conditioned = conditioned
+    this.budget = { left: conditioned.conditionSteps }
+  }
+
+  of({ conditions, members, otherwise }: ConfigGroup): ConfigNode | undefined {
+    const facts = this.facts ??= this.conditioned.facts()
+    const { budget } = this
+    return members[conditions.find(({ holds }) => budget.left < 0 || holds(facts, budget))?.then ?? otherwise]?.node
+  }
+
+  /** What was laid out by them, unless the budget was spent on the way. */
+  within<A>(laid: A): Read<A> {
+    return this.budget.left < 0 ? Result.fail(tooManySteps(this.conditioned.conditionSteps)) : Result.succeed(laid)
+  }
+}
+
+/** The targets that any plan of this request could contain: load balancing draws again for each plan, and circuits open meanwhile. */
+export const possibleTargets = ({ root }: GatewayConfig, all: ReadonlyArray<Planned>, conditioned: Conditioned): Read<ReadonlyArray<Planned>> => {
+  const possible: Array<Planned> = []
+  const branches = new Branches(conditioned)
+  const visit = (node: ConfigNode | undefined): void => {
+    if (node === undefined) return
+    if (node.kind === "target") {
+      const planned = all[node.index]
+      if (planned !== undefined) possible.push(planned)
+      return
+    }
+    switch (node.mode) {
+      case "single":
+        return visit(node.members[0]?.node)
+      case "conditional":
+        return visit(branches.of(node))
+      case "loadbalance":
+        return node.members.filter(({ weight }) => weight > 0).forEach((member) => visit(member.node))
+      case "fallback":
+        return node.members.forEach((member) => visit(member.node))
+    }
+  }
+  visit(root)
+  return branches.within(possible)
+}
+
 /** The targets of a config that may be called, in the order in which they are tried. */
 export const orderTargets = ({ root }: GatewayConfig, all: ReadonlyArray<Planned>, order: Order): Read<Plan> => {
   const plan: Array<Planned> = []
+  const branches = new Branches(order)
   const lay = (node: ConfigNode | undefined, ways: ReadonlyArray<Way>): void => {
     if (node === undefined) return
     if (node.kind === "target") {
@@ -205,10 +301,8 @@ export const orderTargets = ({ root }: GatewayConfig, all: ReadonlyArray<Planned
         return lay(node.members[0]?.node, ways)
       case "loadbalance":
         return lay(drawn(node, all, order), ways)
-      case "conditional": {
-        const facts = order.facts()
-        return lay(node.members[node.conditions.find(({ holds }) => holds(facts))?.then ?? node.otherwise]?.node, ways)
-      }
+      case "conditional":
+        return lay(branches.of(node), ways)
       case "fallback":
         for (const [index, { node: member }] of node.members.entries()) {
           const way = { codes: node.codes, to: 0 }
@@ -218,6 +312,6 @@ export const orderTargets = ({ root }: GatewayConfig, all: ReadonlyArray<Planned
     }
   }
   lay(root, noWays)
-  const [first, ...others] = plan
-  return first === undefined ? Result.fail(new ProviderMissing({ known: [] })) : Result.succeed([first, ...others])
+  return Result.flatMap(branches.within(plan), ([first, ...others]) =>
+    first === undefined ? Result.fail(new ProviderMissing({ known: [] })) : Result.succeed([first, ...others]))
 }

@@ -35,8 +35,8 @@ const trimShare = 0.01
 export class RequestTable extends Context.Service<RequestTable, {
   /** All of them or none. */
   readonly write: (batch: RequestBatch) => Effect.Effect<void, StoreUnavailable>
-  /** The latest of that id. */
-  readonly request: (requestId: string) => Effect.Effect<RequestRow | undefined, StoreUnavailable>
+  /** The latest that fits, of those that have this id in any way. */
+  readonly latest: (id: string, fit: (row: RequestRow) => boolean) => Effect.Effect<RequestRow | undefined, StoreUnavailable>
   readonly requests: (query: RequestQuery) => Effect.Effect<RequestPage, StoreUnavailable>
   readonly usage: (query: UsageQuery) => Effect.Effect<ReadonlyArray<UsageGroup>, StoreUnavailable>
   readonly lastUsed: (keyId: string) => Effect.Effect<number | undefined, StoreUnavailable>
@@ -169,15 +169,17 @@ const found = Effect.fnUntraced(function*(
   }
 })
 
+/** Batches in which this id stands. */
+const holding = (sql: SqlClient.SqlClient, id: string): Fragment =>
+  sql`${sql.literal(onSqlite(sql) ? "instr" : "strpos")}(packed, ${JSON.stringify(id)}) > 0`
+
 const reads = (sql: SqlClient.SqlClient, within: Within): Omit<RequestTable["Service"], "write"> => ({
-  request: (requestId) => {
-    const at = sql.literal(onSqlite(sql) ? "instr" : "strpos")
-    const mayHold = sql`${at}(packed, ${JSON.stringify(requestId)}) > 0`
-    return Effect.map(within(found(sql, Number.MAX_SAFE_INTEGER, 1, (row) => row.requestId === requestId, [mayHold])), ([latest]) => latest?.row)
-  },
+  latest: (id, fit) =>
+    Effect.map(within(found(sql, Number.MAX_SAFE_INTEGER, 1, fit, [holding(sql, id)])), ([latest]) => latest?.row),
   requests: (query) => {
-    const { cursor = Number.MAX_SAFE_INTEGER, limit } = query
-    return Effect.map(within(found(sql, cursor, limit + 1, (row) => fits(row, query))), (all) => ({
+    const { cursor = Number.MAX_SAFE_INTEGER, limit, requestId } = query
+    const asked = requestId === undefined ? [] : [holding(sql, requestId)]
+    return Effect.map(within(found(sql, cursor, limit + 1, (row) => fits(row, query), asked)), (all) => ({
       rows: all.slice(0, limit).map(({ row }) => row),
       next: all.length > limit ? all[limit - 1]?.position : undefined
     }))

@@ -7,6 +7,7 @@ import * as Redis from "effect/persistence/Redis"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
+import { PackageMissing } from "../domain/PackageMissing.ts"
 
 /** All that the gateway keeps in Redis has a name that begins so. */
 export const RedisPrefix: Context.Reference<string> = Context.Reference<string>("gateway/store/RedisPrefix", { defaultValue: () => "mgw:" })
@@ -16,7 +17,7 @@ export class SharedRedis extends Context.Service<SharedRedis, {
   readonly isUp: () => boolean
 }>()("gateway/store/SharedRedis") {
   /** Starts whether or not Redis is there, and waits for it no longer than for a connection. The driver is loaded here. */
-  static readonly layer = (url: Redacted.Redacted<string>): Layer.Layer<SharedRedis | Redis.Redis> =>
+  static readonly layer = (url: Redacted.Redacted<string>): Layer.Layer<SharedRedis | Redis.Redis, PackageMissing> =>
     Layer.effectContext(Effect.gen(function*() {
       const limits = yield* Limits
       const connection = yield* connect(url, limits, `${yield* RedisPrefix}look`)
@@ -47,9 +48,12 @@ interface Connection {
 
 const gone = new Redis.RedisError({ cause: "Redis is gone" })
 
-const connect = (url: Redacted.Redacted<string>, limits: LimitValues, lookName: string): Effect.Effect<Connection, never, Scope.Scope> =>
+const connect = (url: Redacted.Redacted<string>, limits: LimitValues, lookName: string): Effect.Effect<Connection, PackageMissing, Scope.Scope> =>
   Effect.gen(function*() {
-    const { createClient, ErrorReply } = yield* Effect.promise(() => import("redis"))
+    const { createClient, ErrorReply } = yield* Effect.tryPromise({
+      try: () => import("redis"),
+      catch: () => new PackageMissing({ setting: "redis.url", packages: "the package redis" })
+    })
     const client = yield* Effect.orDie(Effect.try({
       try: () => createClient(options(url, limits)),
       // The driver's own error quotes the address, with the password in it.

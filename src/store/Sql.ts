@@ -11,6 +11,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
+import { PackageMissing } from "../domain/PackageMissing.ts"
 import { describeStore, type StoreLocation } from "../domain/storeLocation.ts"
 import * as SqliteClient from "./SqliteClient.ts"
 
@@ -18,7 +19,9 @@ import * as SqliteClient from "./SqliteClient.ts"
 export class StoreUnusable extends Schema.TaggedError<StoreUnusable>()("StoreUnusable", {
   message: Schema.String,
   /** Nobody answers there, which may pass by itself. */
-  isAway: Schema.optionalKey(Schema.Boolean)
+  isAway: Schema.optionalKey(Schema.Boolean),
+  /** The configuration asks for what is not installed. */
+  isUninstalled: Schema.optionalKey(Schema.Literal(true))
 }) {}
 
 /** What the driver said, in one line. */
@@ -28,8 +31,14 @@ export const reasonOf = ({ reason }: SqlError): string => {
   return said.replaceAll(/\s+/g, " ")
 }
 
+const uninstalled = new PackageMissing({ setting: "a store.url of PostgreSQL", packages: "the package @effect/sql-pg" })
+
+/** The driver is loaded only where it is used. */
+const driver = <A>(load: () => Promise<A>): Effect.Effect<A, StoreUnusable> =>
+  Effect.tryPromise({ try: load, catch: () => new StoreUnusable({ message: uninstalled.message, isUninstalled: true }) })
+
 /** Whole numbers come as numbers on every database; none of ours passes 2^53. */
-const numbers = Effect.map(Effect.promise(() => import("@effect/sql-pg/PgTypes")), (PgTypes) => {
+const numbers = Effect.map(driver(() => import("@effect/sql-pg/PgTypes")), (PgTypes) => {
   const registry = PgTypes.makeRegistry()
   registry.register(PgTypes.OID.int8, {
     encode: (value: number) => PgTypes.encode(BigInt(value), PgTypes.OID.int8),
@@ -40,7 +49,7 @@ const numbers = Effect.map(Effect.promise(() => import("@effect/sql-pg/PgTypes")
 
 const postgres = Effect.fnUntraced(function*({ url }: Extract<StoreLocation, { kind: "postgres" }>) {
   const { storeAnswerMillis, storeConnections } = yield* Limits
-  const PgClient = yield* Effect.promise(() => import("@effect/sql-pg/PgClient"))
+  const PgClient = yield* driver(() => import("@effect/sql-pg/PgClient"))
   return yield* PgClient.make({
     url,
     types: yield* numbers,
@@ -58,7 +67,9 @@ export const layer = (location: StoreLocation): Layer.Layer<SqlClient.SqlClient,
   Layer.effect(SqlClient.SqlClient, location.kind === "sqlite" ? SqliteClient.make(location.path) : postgres(location)).pipe(
     Layer.provide(Reactivity.layer),
     Layer.catch((error) =>
-      Layer.effect(SqlClient.SqlClient, new StoreUnusable({ message: `the store ${describeStore(location)} cannot be opened: ${reasonOf(error)}` })))
+      Layer.effect(SqlClient.SqlClient, error._tag === "StoreUnusable"
+        ? error
+        : new StoreUnusable({ message: `the store ${describeStore(location)} cannot be opened: ${reasonOf(error)}` })))
   )
 
 /** True on SQLite, false on PostgreSQL. */

@@ -44,7 +44,8 @@ const facts = (row: RequestRow) =>
     row.usage === undefined ? null : packedUsage(row.usage),
     row.costMicros ?? null,
     row.errorCode ?? null,
-    row.attempts.map(packedAttempt)
+    row.attempts.map(packedAttempt),
+    ...(row.id === undefined ? [] as const : [row.id] as const)
   ] as const
 
 export const packed = (row: RequestRow): string => JSON.stringify(facts(row))
@@ -67,11 +68,12 @@ const usageOf = (
 
 /** The row of an array that `packed` made a text of. */
 export const unpacked = (
-  [endedMillis, requestId, status, provider, model, keyId, traceId, route, target, stream, cache, duration, ttft, overhead, usage, costMicros, errorCode, attempts]:
+  [endedMillis, requestId, status, provider, model, keyId, traceId, route, target, stream, cache, duration, ttft, overhead, usage, costMicros, errorCode, attempts, id]:
     PackedRow
 ): RequestRow => ({
   endedMillis,
   requestId,
+  id,
   traceId,
   route,
   status,

@@ -1,10 +1,6 @@
 // Spans as plain facts, for whoever exports them; nobody does unless an exporter is given.
 // It must not know requests, nor any exporter.
 import * as Context from "effect/Context"
-import * as Schema from "effect/Schema"
-
-/** An endpoint is set, and the packages that would export to it are not installed. */
-export class ExporterMissing extends Schema.TaggedError<ExporterMissing>()("ExporterMissing", {}) {}
 
 export type AttributeValue = string | number | boolean | ReadonlyArray<string>
 export type Attributes = Readonly<Record<string, AttributeValue>>

@@ -41,6 +41,8 @@ export interface TranslateContext {
   }
   readonly strict: boolean
   readonly betas: ReadonlyArray<string>
+  /** What schemas may copy when their references are resolved, if four times the request is less. */
+  readonly schemaCopyBytes: number
   /** `call-<uuid>` of the n-th call of this answer. */
   readonly callId: (n: number) => string
   /** What the signature memory knows of a call of the history. */
@@ -58,11 +60,25 @@ export const streamFailed = (reason: Reason): StreamFailed => ({ _tag: "StreamFa
 export const isStreamFailed = (value: unknown): value is StreamFailed =>
   typeof value === "object" && value !== null && "_tag" in value && value._tag === "StreamFailed"
 
+/** A parameter that is sent with another value than asked. */
+export interface Adjustment {
+  readonly param: string
+  readonly asked: string
+  readonly sent: string
+  /** The values the model takes, for a refusal. */
+  readonly takes: ReadonlyArray<string>
+}
+
+/** An adjustment as headers and dry runs name it. */
+export const adjustmentText = ({ asked, param, sent }: Adjustment): string => `${param}=${asked}>${sent}`
+
 /** The upstream body of a request, upstream headers the body implies, and the parameters that have no place in it. */
 export interface Translated<Body> {
   readonly body: Body
   readonly headers: Readonly<Record<string, string>>
   readonly ignored: ReadonlyArray<string>
+  /** Undefined: everything in the body is as it was asked. */
+  readonly adjusted?: ReadonlyArray<Adjustment> | undefined
 }
 
 /** What a request is cut into where its upstream takes it in several calls: at least one part, in order. */
@@ -88,6 +104,16 @@ export interface Translator<Req, Body, Reply, Event, Out, Chunk, State> extends 
   readonly stream: (context: TranslateContext, request: Req) => Fold<State, Json, Chunk | StreamFailed>
 }
 
+/** How far a stream has come, for the charge of one that is cut. */
+export interface Progress {
+  /** Whether the upstream's last counts have come; undefined: they come with the end of the stream. */
+  readonly isCounted: boolean | undefined
+  /** Output characters of a stream that passes as bytes. `Reply.ts` counts those of chunks. */
+  readonly characters: number
+}
+
+export const noProgress: Progress = { isCounted: undefined, characters: 0 }
+
 /** A pure left fold that answers outputs; `onHalt` gives what is owed when the input ends. */
 export interface Fold<State, In, Out> {
   readonly initial: () => State
@@ -95,6 +121,8 @@ export interface Fold<State, In, Out> {
   readonly onHalt: (state: State) => ReadonlyArray<Out>
   /** What the upstream has counted so far; asked once, when the stream is over or was left. */
   readonly usage?: (state: State) => Usage | undefined
+  /** Read together with `usage`. */
+  readonly progress?: (state: State) => Progress
 }
 
 /** A fold with its state closed over. */
@@ -104,6 +132,7 @@ export interface Machine<In, Out> {
   readonly halt: () => ReadonlyArray<Out>
   /** What the upstream has counted so far. */
   readonly usage: () => Usage | undefined
+  readonly progress: () => Progress
 }
 
 /** The machine that goes on, and what came out. */
@@ -137,6 +166,10 @@ class Folding<State, In, Out> implements Machine<In, Out> {
   usage(): Usage | undefined {
     return this.fold.usage?.(this.state)
   }
+
+  progress(): Progress {
+    return this.fold.progress?.(this.state) ?? noProgress
+  }
 }
 
 export const machine = <State, In, Out>(fold: Fold<State, In, Out>): Machine<In, Out> => new Folding(fold, fold.initial())
@@ -163,6 +196,10 @@ class Composed<A, B, C> implements Machine<A, C> {
 
   usage(): Usage | undefined {
     return this.second.usage()
+  }
+
+  progress(): Progress {
+    return this.second.progress()
   }
 }
 

@@ -5,6 +5,8 @@ import { type TopLevelEdits, editTopLevel } from "../domain/editTopLevel.ts"
 import { BodyInvalid } from "../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../domain/json.ts"
 import type { Reason } from "../domain/ProviderError.ts"
+import { upstreamText } from "../domain/upstreamText.ts"
+import type { Redaction } from "../domain/redaction.ts"
 import { vertexVersion } from "../wire/anthropic/Messages.ts"
 import { noFrames, readFrame, restOf, type WholeFrame, type WholeFrameState, wholeFrames } from "../wire/wholeFrames.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
@@ -66,9 +68,9 @@ export const readMessages = (body: JsonObject, bytes: Uint8Array): Result.Result
   Result.flatMap(readCounted(body, bytes), (request) => {
     const most = body["max_tokens"]
     if (most === undefined || most === null) return invalid("missing_required_parameter", "max_tokens", "is missing.")
-    return typeof most === "number" && Number.isInteger(most) && most > 0
+    return typeof most === "number" && Number.isSafeInteger(most) && most > 0
       ? Result.succeed(request)
-      : invalid("invalid_value", "max_tokens", "is a positive whole number.")
+      : invalid("invalid_value", "max_tokens", "is a positive whole number below 2^53.")
   })
 
 /** Vertex AI reads the version from the body and flags from the header. Source: anthropics/anthropic-sdk-typescript packages/vertex-sdk. */
@@ -94,43 +96,90 @@ export interface MessageStreamState {
   /** `ended` has seen `message_stop`, or the upstream's own error, behind which nothing is owed. */
   readonly phase: "open" | "ended" | "failed"
   readonly usage: JsonObject | undefined
+  /** True after the event with the stop reason, which has the last counts; false after an error in their place. */
+  readonly isCounted: boolean | undefined
+  /** Bytes of output so far, without the JSON around them. */
+  readonly written: number
 }
 
-const start: MessageStreamState = { frames: noFrames, begun: false, phase: "open", usage: undefined }
+const start: MessageStreamState = { frames: noFrames, begun: false, phase: "open", usage: undefined, isCounted: undefined, written: 0 }
+
+/** The bytes of a content event around its text, without the `event:` line. */
+const envelopeBytes = 'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":""}}\n\n'.length
 
 /**
  * Whole frames as they came, all of a read as one piece. An error as the first event fails the call, so that it can still
- * become a status; a later one passes. An error without a name is Google's own, and no event of this dialect.
+ * become a status; a later one passes, without what must not be shown. An error without a name is Google's own, and no event of this dialect.
  */
-export const messageStream = (limits: { readonly eventBytes: number }): Fold<MessageStreamState, Uint8Array, Uint8Array | StreamFailed> => ({
+export const messageStream = (
+  limits: { readonly eventBytes: number },
+  redaction: Redaction
+): Fold<MessageStreamState, Uint8Array, Uint8Array | StreamFailed> => ({
   initial: () => start,
   step: (state, bytes) => {
     if (state.phase === "failed") return [state, []]
     const [frames, whole] = wholeFrames(state.frames, bytes)
-    const out: Array<Uint8Array> = []
-    let { begun, phase, usage } = state
+    const done: Array<Uint8Array> = []
+    let run: Array<Uint8Array> = []
+    let { begun, isCounted, phase, usage, written } = state
     for (const frame of whole) {
-      const { type, error, counts } = phase === "ended" ? passing : eventOf(frame)
-      // Behind the first event the client is told by the upstream's own frame; an error without a name is no frame of this dialect.
-      if (error !== undefined && (!begun || frame.event === "")) return [{ frames, begun, phase: "failed", usage }, [...together(out), streamFailed(error())]]
-      if (counts !== undefined) usage = mergeUsage(usage, counts)
+      const { type, error, counts, isLast } = eventOf(frame, redaction)
+      const isOver = phase === "ended"
+      // After the first event the client gets the upstream's own frame; an error without a name is no frame of this dialect.
+      if (error !== undefined && !isOver && (!begun || frame.event === "")) {
+        return [{ ...state, frames, begun, phase: "failed", usage, written }, [...done, ...together(run), streamFailed(error())]]
+      }
+      if (!isOver) {
+        if (type === "content_block_delta") written += Math.max(0, frame.bytes.length - envelopeBytes - nameBytes(frame))
+        if (isLast === true) isCounted = true
+        if (type === "error") isCounted ??= false
+        if (counts !== undefined) usage = mergeUsage(usage, counts)
+      }
       if (type === "message_stop" || type === "error") phase = "ended"
       if (type !== "") begun = true
-      out.push(frame.bytes)
+      const shown = type === "error" || error !== undefined ? shownError(frame, redaction) : undefined
+      if (shown === undefined) run.push(frame.bytes)
+      else {
+        done.push(...together(run), shown)
+        run = []
+      }
     }
+    const out = [...done, ...together(run)]
     return frames.size > limits.eventBytes
-      ? [{ frames: noFrames, begun, phase: "failed", usage }, [...together(out), streamFailed(tooLarge)]]
-      : [{ frames, begun, phase, usage }, together(out)]
+      ? [{ frames: noFrames, begun, phase: "failed", usage, isCounted, written }, [...out, streamFailed(tooLarge)]]
+      : [{ frames, begun, phase, usage, isCounted, written }, out]
   },
   onHalt: ({ frames, begun, phase }) => {
     if (phase !== "open") return []
     // What never was a frame may be an error that came as plain JSON.
     const error = begun ? undefined : errorIn(jsonOf(decoder.decode(restOf(frames))))
-    return [streamFailed(error === undefined ? cutAnswer : failureInside(error))]
+    return [streamFailed(error === undefined ? cutAnswer : failureInside(error, redaction))]
   },
-  usage: ({ usage }) => (usage === undefined ? undefined : usageOf(usage))
+  usage: ({ usage }) => (usage === undefined ? undefined : usageOf(usage)),
+  progress: ({ isCounted, written }) => ({ isCounted, characters: written })
 })
 
+const nameBytes = ({ event }: WholeFrame): number => (event === "" ? 0 : "event: \n".length + event.length)
+
+/** The frame of an error without what must not be shown; undefined where nothing of that is in it, so that its own bytes pass. */
+const shownError = ({ bytes }: WholeFrame, redaction: Redaction): Uint8Array | undefined => {
+  const data = readFrame(bytes)?.data ?? decoder.decode(bytes)
+  const event = jsonOf(data)
+  const shown = isJsonObject(event) ? JSON.stringify(publicError(event, redaction)) : upstreamText(redaction.text(data))
+  return shown === (isJsonObject(event) ? JSON.stringify(event) : data) ? undefined : encoder.encode(`event: error\ndata: ${shown}\n\n`)
+}
+
+/** The error's message is text like that of any other error; the rest loses known values only. */
+const publicError = (event: JsonObject, redaction: Redaction): Json => {
+  const shown = redaction.json(event)
+  const error = isJsonObject(shown) ? shown["error"] : undefined
+  const message = isJsonObject(error) ? error["message"] : undefined
+  return isJsonObject(shown) && isJsonObject(error) && typeof message === "string"
+    ? { ...shown, error: { ...error, message: upstreamText(message) } }
+    : shown
+}
+
+const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 const tooLarge: Reason = { _tag: "BadReply", kind: "too_large", message: "The upstream sent an event over the size limit." }
@@ -149,26 +198,33 @@ interface ReadEvent {
   /** Why, of an event that is an error; read only when it is asked. */
   readonly error?: () => Reason
   readonly counts?: JsonObject | undefined
+  /** It has the stop reason. */
+  readonly isLast?: boolean
 }
 
-const passing: ReadEvent = { type: "" }
-
 /** What has to be known of an event; most are known by their name alone. */
-const eventOf = ({ bytes, event }: WholeFrame): ReadEvent => {
-  if (event === "message_start" || event === "message_delta") return { type: event, counts: countsIn(jsonOf(readFrame(bytes)?.data ?? "")) }
+const eventOf = ({ bytes, event }: WholeFrame, redaction: Redaction): ReadEvent => {
+  if (event === "message_start" || event === "message_delta") {
+    const value = jsonOf(readFrame(bytes)?.data ?? "")
+    return { type: event, counts: countsIn(value), isLast: endsAnswer(value) }
+  }
   if (event !== "" && event !== "error") return { type: event }
   const value = jsonOf(readFrame(bytes)?.data ?? "")
   const error = errorIn(value)
   const type = event === "" && isJsonObject(value) && typeof value["type"] === "string" ? value["type"] : event
-  return error === undefined ? { type, counts: countsIn(value) } : { type, error: () => failureInside(error) }
+  return error === undefined ? { type, counts: countsIn(value), isLast: endsAnswer(value) } : { type, error: () => failureInside(error, redaction) }
 }
+
+const endsAnswer = (event: Json): boolean =>
+  isJsonObject(event) && isJsonObject(event["delta"]) && typeof event["delta"]["stop_reason"] === "string"
 
 /** The first event of an answer tells its counts within the message, a later one beside what it changes. */
 const countsIn = (event: Json): JsonObject | undefined =>
   isJsonObject(event) ? countsOf(event["message"]) ?? countsOf(event) : undefined
 
 /** Whose credential was refused cannot be told inside a 200; nobody is blamed for a stored one. */
-const failureInside = (error: JsonObject): Reason => failureFromMessages(statusInside(error), {}, { error }, "stored")
+const failureInside = (error: JsonObject, redaction: Redaction): Reason =>
+  failureFromMessages(statusInside(error), {}, redaction.json({ error }), "stored")
 
 const jsonOf = (text: string): Json => Result.getOrElse(parseJsonText(text), () => null)
 

@@ -4,7 +4,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type { CollectBounds, CollectedResponse, TransportRequest, TransportResponse } from "./Transport.ts"
 import { inStep } from "./Steps.ts"
-import { type FaultKind, faultKind, TransportFault } from "./TransportFault.ts"
+import { type FaultKind, faultKind, noRoom, TransportFault } from "./TransportFault.ts"
 
 /** The connections of one layer, as a call uses them. */
 export interface Wire {
@@ -213,7 +213,9 @@ export class CollectCall extends Call {
     const room = (isSuccess(this.status) ? this.bounds.replyBytes : this.bounds.errorBytes) - this.size
     this.chunks.push(bytes.length > room ? bytes.subarray(0, room) : bytes)
     this.size += Math.min(bytes.length, room)
-    if (bytes.length > room) this.fail("too_large")
+    if (bytes.length > room) return this.fail("too_large")
+    const shortage = this.request.room?.take(bytes.length)
+    if (shortage !== undefined) this.fail(noRoom[shortage])
   }
 
   protected onEnd(): void {

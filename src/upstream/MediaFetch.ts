@@ -5,8 +5,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
-import { Busy } from "../domain/GatewayError.ts"
+import { Busy, ConcurrencyReached } from "../domain/GatewayError.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
+import type { Room, Shortage } from "../domain/Room.ts"
 import { isPublicMedia } from "../translate/shared/media.ts"
 import { anyBytes, isReadable, normaliseMime } from "../translate/shared/mime.ts"
 import { isGlobalAddress } from "../translate/shared/publicHost.ts"
@@ -15,8 +16,11 @@ import { HostAddresses } from "./HostAddresses.ts"
 import { MediaFault, type MediaFaultKind, mediaFaultText } from "./MediaFault.ts"
 import { Transport, type TransportRequest, type TransportResponse } from "./Transport.ts"
 
-/** What became of each address of one request, all of them within `millis`. Fails only while too much is being fetched. */
-export type MediaFetch = (urls: ReadonlyArray<string>, millis: number) => Effect.Effect<ReadonlyMap<string, FetchedMedia>, Busy>
+/** Too much is being fetched, by all requests or by those of this key. */
+type NoRoom = Busy | ConcurrencyReached
+
+/** What became of each address of one request, all of them within `millis`; `room` counts what was fetched until the request ends. */
+export type MediaFetch = (urls: ReadonlyArray<string>, millis: number, room?: Room) => Effect.Effect<ReadonlyMap<string, FetchedMedia>, NoRoom>
 
 /** Undefined: nothing is fetched. */
 export const MediaFetch: Context.Reference<MediaFetch | undefined> = Context.Reference<MediaFetch | undefined>("gateway/upstream/MediaFetch", {
@@ -32,22 +36,22 @@ export const mediaFetchLayer: Layer.Layer<never, never, Transport> = Layer.effec
     const connections = yield* Semaphore.make(limits.mediaConnections)
     const whole: Held = { bytes: 0 }
 
-    const fetchOne = (text: string, own: Held): Effect.Effect<FetchedMedia, MediaFault | Busy> => {
+    const fetchOne = (text: string, own: Held, room: Room | undefined): Effect.Effect<FetchedMedia, MediaFault | NoRoom> => {
       const url = isPublicMedia(text) ? URL.parse(text) : null
       if (url === null) return refuse({ kind: "no_public_address" })
       const called = Effect.flatMap(checkedAddresses(url, addressesOf), (addresses) =>
         Effect.flatMap(Effect.mapError(transport.open(requestFor(url, addresses, limits)), ofTransport), (response) =>
-          read(response, { own, whole, limits })))
+          read(response, { own, whole, room, limits })))
       return connections.withPermits(1)(Effect.scoped(called))
     }
 
-    return (urls, millis) => {
+    return (urls, millis, room) => {
       if (urls.length > limits.mediaUrls) return Effect.succeed(new Map(urls.map((url) => [url, failed({ kind: "too_many", limit: limits.mediaUrls })])))
       const own: Held = { bytes: 0 }
       return Effect.clockWith((clock) => {
         const ends = clock.currentTimeMillisUnsafe() + Math.min(millis, limits.mediaMillis)
-        const outcome = (url: string): Effect.Effect<readonly [string, FetchedMedia], Busy> =>
-          fetchOne(url, own).pipe(
+        const outcome = (url: string): Effect.Effect<readonly [string, FetchedMedia], NoRoom> =>
+          fetchOne(url, own, room).pipe(
             Effect.timeoutOrElse({ duration: Math.max(0, ends - clock.currentTimeMillisUnsafe()), orElse: () => refuse({ kind: "timeout" }) }),
             Effect.catchTag("MediaFault", ({ why }) => Effect.succeed(failed(why))),
             Effect.map((fetched) => [url, fetched] as const)
@@ -75,6 +79,8 @@ interface Reading {
   readonly own: Held
   /** Of all requests. */
   readonly whole: Held
+  /** Of the request, until it ends. */
+  readonly room: Room | undefined
   readonly limits: LimitValues
 }
 
@@ -112,7 +118,7 @@ const isFetched = (contentType: string | undefined): boolean => {
 }
 
 /** The head is judged before anything of the body is taken. */
-const read = (response: TransportResponse, reading: Reading): Effect.Effect<FetchedMedia, MediaFault | Busy> => {
+const read = (response: TransportResponse, reading: Reading): Effect.Effect<FetchedMedia, MediaFault | NoRoom> => {
   const { headers, status } = response
   const { limits: { mediaBytes }, own } = reading
   const contentType = headers["content-type"]
@@ -128,18 +134,21 @@ const read = (response: TransportResponse, reading: Reading): Effect.Effect<Fetc
 }
 
 /** Counts what comes, so that neither a request nor all of them hold more than they may. */
-const readBody = (body: TransportResponse["body"], parts: Array<Uint8Array>, reading: Reading): Effect.Effect<void, MediaFault | Busy> => {
-  const { limits: { mediaBytes, mediaInFlightBytes }, own, whole } = reading
-  const pull: Effect.Effect<void, MediaFault | Busy> = Effect.matchEffect(body, {
+const readBody = (body: TransportResponse["body"], parts: Array<Uint8Array>, reading: Reading): Effect.Effect<void, MediaFault | NoRoom> => {
+  const { limits: { mediaBytes, mediaInFlightBytes }, own, room, whole } = reading
+  const pull: Effect.Effect<void, MediaFault | NoRoom> = Effect.matchEffect(body, {
     onFailure: (end) => Cause.isDone(end) ? Effect.void : Effect.fail(ofTransport(end)),
     onSuccess: (some) => {
+      let shortage: Shortage | undefined
       for (const bytes of some) {
         parts.push(bytes)
         own.bytes += bytes.length
         whole.bytes += bytes.length
+        shortage ??= room?.take(bytes.length)
       }
+      if (shortage === "key") return Effect.fail(new ConcurrencyReached({ resource: "bytes", limit: undefined }))
       if (own.bytes > mediaBytes) return refuse({ kind: "too_large", limitBytes: mediaBytes })
-      return whole.bytes > mediaInFlightBytes ? Effect.fail(new Busy({ code: "overloaded", retryAfterMillis: 1_000 })) : pull
+      return shortage === "all" || whole.bytes > mediaInFlightBytes ? Effect.fail(new Busy({ code: "overloaded", retryAfterMillis: 1_000 })) : pull
     }
   })
   return pull

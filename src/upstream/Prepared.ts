@@ -7,13 +7,16 @@ import { decodeUtf8, isJsonObject, type Json, parseExactJsonText } from "../doma
 import type { LimitValues } from "../domain/Limits.ts"
 import type { ProviderKind } from "../domain/ProviderAccount.ts"
 import { ProviderError, Reason } from "../domain/ProviderError.ts"
+import { noRedaction, type Redaction } from "../domain/redaction.ts"
 import { jsonEvents } from "../translate/jsonEvents.ts"
 import { statusInside } from "../translate/shared/upstreamError.ts"
 import {
+  type Adjustment,
   compose,
   isStreamFailed,
   type Machine,
   machine,
+  noProgress,
   type StreamFailed,
   streamFailed,
   type TranslateContext,
@@ -44,16 +47,19 @@ export interface Prepared<Out, Chunk> {
   /** What to send in the place of the printed body, where its text must stay as the client wrote it. */
   readonly bytes?: Uint8Array
   readonly ignored: ReadonlyArray<string>
+  /** Parameters with another value than asked; undefined for none. */
+  readonly adjusted?: ReadonlyArray<Adjustment> | undefined
   /** The rest of a request that its upstream takes in pieces. */
   readonly split?: Split<Out>
-  /** Reads a complete answer of any status. */
+  /** Reads a complete answer of any status. What an error quotes goes through `redaction`, an answer does not. */
   readonly reply: (
     status: number,
     headers: Readonly<Record<string, string>>,
-    bytes: Uint8Array
+    bytes: Uint8Array,
+    redaction?: Redaction
   ) => Result.Result<Out, ProviderError>
   /** From network bytes of a 200 stream to chunks. */
-  readonly chunks: (headers: Readonly<Record<string, string>>) => Machine<Uint8Array, Chunk | StreamFailed>
+  readonly chunks: (headers: Readonly<Record<string, string>>, redaction?: Redaction) => Machine<Uint8Array, Chunk | StreamFailed>
 }
 
 /** The further calls of one request, and how all answers, in order and the first included, become one. */
@@ -83,10 +89,10 @@ export interface PrepareInput<Translate, Req> {
 export const prepare = <Req, Body, Reply, Event, Out, Chunk, State>(
   input: PrepareInput<Translator<Req, Body, Reply, Event, Out, Chunk, State>, Req>
 ): Result.Result<Prepared<Out, Chunk>, RequestFault> =>
-  prepared(input, () =>
+  prepared(input, (_headers, redaction = noRedaction) =>
     compose(
       machine(jsonEvents(input.limits)),
-      ownedBy(input.origin, throughFailure(machine(input.translator.stream(input.context, input.request))))
+      ownedBy(input.origin, throughFailure(machine(input.translator.stream(input.context, input.request)), redaction))
     ))
 
 /** The same for an operation that has no streams. */
@@ -98,14 +104,15 @@ const prepared = <Req, Body, Reply, Out, Chunk>(
   input: PrepareInput<Unary<Req, Body, Reply, Out>, Req>,
   chunks: Prepared<Out, Chunk>["chunks"]
 ): Result.Result<Prepared<Out, Chunk>, RequestFault> =>
-  Result.map(input.translator.request(input.request, input.context), ({ body, headers, ignored }) => ({
+  Result.map(input.translator.request(input.request, input.context), ({ adjusted, body, headers, ignored }) => ({
     target: input.target,
     method: "POST",
     url: input.url,
     headers: { "content-type": "application/json", ...input.headers, ...headers },
     body: asJson(body),
     ignored,
-    reply: (status, replyHeaders, bytes) => readReply(input, status, replyHeaders, bytes),
+    adjusted,
+    reply: (status, replyHeaders, bytes, redaction) => readReply(input, { status, headers: replyHeaders, bytes, redaction }),
     chunks
   }))
 
@@ -128,23 +135,39 @@ export const ownedBy = <In, Chunk>(origin: "caller" | "stored", inner: Machine<I
       return [ownedBy(origin, then), outputs(some)]
     },
     halt: () => outputs(inner.halt()),
-    usage: () => inner.usage()
+    usage: () => inner.usage(),
+    progress: () => inner.progress()
   }
 }
 
 const isReason = Schema.is(Reason)
 
 /** A failure of the framing passes by the translator, and ends it. */
-const throughFailure = <Chunk>(inner: Machine<Json, Chunk | StreamFailed>): Machine<Json | StreamFailed, Chunk | StreamFailed> => ({
+const throughFailure = <Chunk>(inner: Machine<Json, Chunk | StreamFailed>, redaction: Redaction): Machine<Json | StreamFailed, Chunk | StreamFailed> => ({
   steps: (inputs) => {
     const at = inputs.findIndex(isFailure)
-    const [next, out] = inner.steps(events(at < 0 ? inputs : inputs.slice(0, at)))
+    const some = events(at < 0 ? inputs : inputs.slice(0, at))
+    const [next, out] = inner.steps(some)
+    const last = out.at(-1)
+    const shown = isStreamFailed(last) ? [...out.slice(0, -1), failedAgain(inner, some, redaction, last)] : out
     const failure = inputs[at]
-    return isFailure(failure) ? [{ ...ended, usage: () => next.usage() }, [...out, failure]] : [throughFailure(next), out]
+    return isFailure(failure) ? [{ ...ended, usage: () => next.usage(), progress: () => next.progress() }, [...shown, failure]] : [throughFailure(next, redaction), shown]
   },
   halt: () => inner.halt(),
-  usage: () => inner.usage()
+  usage: () => inner.usage(),
+  progress: () => inner.progress()
 })
+
+/** Machines are pure: the failure is read once more, of the same events without what must not be shown. */
+const failedAgain = <Chunk>(
+  inner: Machine<Json, Chunk | StreamFailed>,
+  some: ReadonlyArray<Json>,
+  redaction: Redaction,
+  first: StreamFailed
+): StreamFailed => {
+  const again = inner.steps(some.map((event) => redaction.json(event)))[1].at(-1)
+  return isStreamFailed(again) && again.reason._tag === first.reason._tag ? again : first
+}
 
 /** The check of the reason keeps an event of the upstream that looks like a failure of ours apart. */
 const isFailure = (input: unknown): input is StreamFailed => isStreamFailed(input) && isReason(input.reason)
@@ -156,7 +179,8 @@ const events = (inputs: ReadonlyArray<Json | StreamFailed>): ReadonlyArray<Json>
 export const ended: Machine<unknown, never> = {
   steps: () => [ended, []],
   halt: () => [],
-  usage: () => undefined
+  usage: () => undefined,
+  progress: () => noProgress
 }
 
 const checks = new WeakMap<object, (input: unknown) => boolean>()
@@ -173,18 +197,29 @@ const isReply = <Req, Body, Reply, Out>(input: unknown, { reply }: Unary<Req, Bo
   return check(input)
 }
 
+/** An answer as it came, and what its errors must not show. */
+interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly bytes: Uint8Array
+  readonly redaction: Redaction | undefined
+}
+
 const readReply = <Req, Body, Reply, Out>(
   { translator, request, context, target, origin }: PrepareInput<Unary<Req, Body, Reply, Out>, Req>,
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  bytes: Uint8Array
+  answer: Answer
 ): Result.Result<Out, ProviderError> => {
-  const body = acceptedJson({ slug: target.slug, origin, failure: translator.failure }, status, headers, bytes)
+  const { redaction = noRedaction, status } = answer
+  const body = acceptedJson({ slug: target.slug, origin, failure: translator.failure }, answer)
   if (Result.isFailure(body)) return Result.fail(body.failure)
   const reply: unknown = body.success
   if (!isReply(reply, translator)) return failed(target.slug, status, badReply("unreadable", "The upstream answered with JSON of a shape that cannot be read."))
-  return Result.mapError(translator.response(reply, context, request), (reason) =>
-    new ProviderError({ slug: target.slug, reason: owned(reason, origin), upstreamStatus: status }))
+  const out = translator.response(reply, context, request)
+  if (Result.isSuccess(out)) return Result.succeed(out.success)
+  const hidden: unknown = redaction.json(body.success)
+  const again = isReply(hidden, translator) ? translator.response(hidden, context, request) : out
+  const reason = Result.isFailure(again) && again.failure._tag === out.failure._tag ? again.failure : out.failure
+  return failed(target.slug, status, owned(reason, origin))
 }
 
 const failed = (slug: string, upstreamStatus: number, reason: Reason): Result.Result<never, ProviderError> =>
@@ -200,20 +235,19 @@ interface Failing {
 /** The JSON of an answer that is a success; everything else an upstream can send is a reason. */
 export const acceptedJson = (
   { slug, origin, failure }: Failing,
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  bytes: Uint8Array
+  { bytes, headers, redaction = noRedaction, status }: Answer
 ): Result.Result<Json, ProviderError> => {
   const fail = (reason: Reason) => failed(slug, status, reason)
   if (status >= 300 && status < 400) return fail(badReply("redirect", "The upstream answered with a redirect, which is never followed."))
   const text = decodeUtf8(bytes)
   const json = text === undefined ? undefined : parseExactJsonText(text)
   const body = json !== undefined && Result.isSuccess(json) ? json.success : undefined
-  if (status < 200 || status >= 300) return fail(failure(status, headers, body ?? text ?? "", origin))
+  const refused = (code: number, said: Json) => fail(failure(code, redaction.headers(headers), redaction.json(said), origin))
+  if (status < 200 || status >= 300) return refused(status, body ?? text ?? "")
   if (bytes.length === 0) return fail(badReply("empty", "The upstream answered without a body."))
   if (body === undefined) return fail(badReply("unreadable", "The upstream answered with something that is not JSON text."))
   const hidden = hiddenStatus(body)
-  return hidden === undefined ? Result.succeed(body) : fail(failure(hidden, headers, body, origin))
+  return hidden === undefined ? Result.succeed(body) : refused(hidden, body)
 }
 
 const badReply = (kind: "redirect" | "empty" | "unreadable", message: string): Reason => ({ _tag: "BadReply", kind, message })

@@ -10,6 +10,8 @@ import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import { Agent, Client, type Dispatcher } from "undici"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
+import { type HiddenValue, redacted } from "../domain/redaction.ts"
+import type { Room } from "../domain/Room.ts"
 import { version } from "../domain/version.ts"
 import { type Call, CollectCall, StreamCall, toBytes, type Wire } from "./HttpCall.ts"
 import { type FaultKind, TransportFault } from "./TransportFault.ts"
@@ -25,6 +27,8 @@ export interface TransportRequest {
   /** The only addresses to call, checked by whoever asks; without them the host's name is looked up. */
   readonly addresses?: ReadonlyArray<string>
   readonly body: string | Uint8Array | undefined
+  /** Where the bytes of a collected answer are counted; without one they are not. */
+  readonly room?: Room | undefined
   /** Until a socket is there. */
   readonly connectMillis: number
   /** From the request on the socket to the head of the answer; for a stream, to its first byte of body. */
@@ -180,6 +184,10 @@ const lookupOf = (addresses: ReadonlyArray<string>): LookupFunction => {
     if (first !== undefined) done(null, first.address, first.family)
   }
 }
+
+/** What must not be shown of the values a call was authorised with: the credentials without their scheme. */
+export const credentialsIn = (auth: AuthHeaders): ReadonlyArray<HiddenValue> =>
+  Object.values(auth).map((value) => ({ value: Redacted.value(value).replace(/^(Bearer|Basic)\s+/i, ""), put: redacted }))
 
 const userAgent = `model-gateway/${version}`
 

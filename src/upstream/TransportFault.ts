@@ -2,8 +2,9 @@
 // It must not know undici's classes, providers or dialects.
 import * as Data from "effect/Data"
 import type { Reason } from "../domain/ProviderError.ts"
+import type { Shortage } from "../domain/Room.ts"
 
-/** `garbled` is an answer that is not HTTP, `encoded` one in a content coding nobody asked for. */
+/** `garbled` is an answer that is not HTTP, `encoded` one in a content coding that was not asked for, `no_room` one that memory lacks for. */
 export type FaultKind =
   | "connect_timeout"
   | "first_byte_timeout"
@@ -17,6 +18,11 @@ export type FaultKind =
   | "garbled"
   | "encoded"
   | "too_large"
+  | "no_room_for_key"
+  | "no_room"
+
+/** The fault of a shortage of memory. */
+export const noRoom: Readonly<Record<Shortage, FaultKind>> = { key: "no_room_for_key", all: "no_room" }
 
 /** A call that got no usable answer; `kind` says why, without hosts or texts of the network. */
 export class TransportFault extends Data.TaggedError("TransportFault")<{ readonly kind: FaultKind }> {}
@@ -80,5 +86,9 @@ export const faultReason = (kind: FaultKind, subject: string): Reason => {
       return { _tag: "BadReply", kind: "unreadable", message: `${subject} answered in a content encoding that was not asked for.` }
     case "too_large":
       return { _tag: "BadReply", kind: "too_large", message: `${subject} sent an answer larger than the limit.` }
+    case "no_room_for_key":
+      return { _tag: "NoRoom", shortage: "key", message: "The running requests of the key hold more than their share of memory." }
+    case "no_room":
+      return { _tag: "NoRoom", shortage: "all", message: "The gateway has no memory left for the call." }
   }
 }

@@ -171,7 +171,7 @@ describe("keys", () => {
     Effect.gen(function*() {
       const { keys } = yield* Administration
       const found = yield* GatewayKeys
-      const { key = "", ...made } = yield* keys.create({ name: "team", providers: ["prod"], rate_limit: { requests_per_minute: 10 }, budget: { usd: 1.5, per: "day" }, metadata: { team: "a" } }, actor)
+      const { key = "", ...made } = yield* keys.create({ name: "team", providers: ["prod"], rate_limit: { requests_per_minute: 10 }, budget: { usd: 1.5, per: "day" }, metadata: { team: "a" }, metadata_locked: true }, actor)
       expect(key).toMatch(/^mgk_[0-9A-Za-z]{43}$/)
       expect(made).toEqual({
         object: "key",
@@ -181,6 +181,7 @@ describe("keys", () => {
         rate_limit: { requests_per_minute: 10 },
         budget: { usd: 1.5, per: "day" },
         metadata: { team: "a" },
+        metadata_locked: true,
         prefix: key.slice(0, 8),
         ...kept
       })

@@ -277,6 +277,17 @@ describe("keeping", () => {
       for (const one of [a, b, a, c, a, b]) yield* bearer(one)
       expect(bounded.calls.length).toBe(4)
     }).pipe(Effect.provide(withTokens(bounded, {}, { ...defaultLimits, tokenEntries: 2 }))))
+  const crowded = endpoint()
+  it.effect("credentials that one key brings do not drive out those of the operator and of other keys (TH20)", () =>
+    Effect.gen(function*() {
+      const brought = (keyId: string, slug: string) => account({ slug, origin: "caller", carriedBy: keyId })
+      const others = [account({ slug: "stored" }), brought("quiet", "a")]
+      for (const one of others) yield* bearer(one)
+      for (let at = 0; at < 50; at++) yield* bearer(brought("loud", `l${at}`))
+      expect(crowded.calls.length).toBe(52)
+      for (const one of others) yield* bearer(one)
+      expect(crowded.calls.length).toBe(52)
+    }).pipe(Effect.provide(withTokens(crowded, {}, { ...defaultLimits, tokenEntries: 6 }))))
 })
 
 /** The test clock with a wall clock that can be set apart. */

@@ -51,6 +51,36 @@ describe("a model", () => {
       expect(asked).toEqual([])
     }).pipe(Effect.provide(over({ "gemini-2.5-flash": { input: 1 }, "vertex-ai/gemini-2.5-flash": { input: 2 }, "vertex-ai/my-llm": { output: 3 } }, list))))
 
+  const named: Effect.Effect<PriceList> = Effect.succeed(() => ({ id: "listed", price: { input: 1 } }))
+  it.effect("the operator's price holds for its versions, before that of a list", () =>
+    Effect.gen(function*() {
+      const prices = yield* Prices
+      const price = (modelId: string) => prices.counted("google", modelId, day)?.price
+      expect(["claude-x@20250514", "claude-x@default", "claude-x-001", "claude-x"].map(price)).toEqual([{ input: 7 }, { input: 7 }, { input: 7 }, { input: 7 }])
+    }).pipe(Effect.provide(over({ "claude-x": { input: 7 } }, named))))
+
+  it.effect("goes by its id, never by what a list calls it; versions of a known one are known", () =>
+    Effect.gen(function*() {
+      const prices = yield* Prices
+      yield* prices.load
+      const label = (modelId: string) => prices.counted("vertex-ai", modelId, day)?.label
+      expect(["claude-sonnet-4@20250514", "claude-sonnet-4", "claude-sonnet-4@default", "gemini-pro-latest", "gemini-2.5-flash-zzz"].map(label))
+        .toEqual(["claude-sonnet-4@20250514", "claude-sonnet-4", "claude-sonnet-4@default", "gemini-pro-latest", "other"])
+    }).pipe(Effect.provide(over({}, named))))
+
+  it.effect("of an account that came later is known as well", () => {
+    let present = accounts
+    const catalog = Layer.succeed(Catalog, { resolve: () => undefined, list: () => present, now: () => ({ resolve: () => undefined, list: () => present }) })
+    return Effect.gen(function*() {
+      const prices = yield* Prices
+      yield* prices.load
+      const label = () => prices.counted("google", "gemini-later", day)?.label
+      const before = label()
+      present = [...accounts, { ...googleAccount, slug: "later", models: ["gemini-later"] }]
+      expect([before, label()]).toEqual(["other", "gemini-later"])
+    }).pipe(Effect.provide(Prices.layerWith({}, named).pipe(Layer.provide(catalog))))
+  })
+
   it.effect("the list is asked once a model and day", () =>
     Effect.gen(function*() {
       const prices = yield* Prices

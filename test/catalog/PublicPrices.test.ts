@@ -33,14 +33,44 @@ describe("the list", () => {
       expect(Object.keys(priceSupplement).filter((id) => list(id, day) !== undefined)).toEqual([])
     }))
 
-  effectIt.effect("and the supplement together price what is on offer, but for few", () =>
+  effectIt.effect("and the supplement together price all that is on offer, but for one whose price is not published where we can read it", () =>
     Effect.gen(function*() {
       const prices = yield* Prices
       yield* prices.load
       const models = Object.values(listedModels).flat().map((model) => model.replace(/^anthropic\./, "").replace(/^meta\./, "meta/"))
       const unpriced = new Set(models.filter((model) => prices.counted("google", model, day)?.price === undefined))
-      expect([...unpriced]).toEqual(["deepseek-ai/deepseek-v3.2-maas", "qwen/qwen3-coder-480b-a35b-instruct-maas", "openai/gpt-oss-120b-maas", "multimodalembedding@001"])
+      expect([...unpriced]).toEqual(["qwen/qwen3-coder-480b-a35b-instruct-maas"])
     }).pipe(Effect.provide(Prices.layerWith({}, publicPrices).pipe(Layer.provide(Catalog.layerMemory([]))))))
+})
+
+describe("prices of both", () => {
+  const price = (modelId: string) =>
+    Effect.gen(function*() {
+      const prices = yield* Prices
+      yield* prices.load
+      return prices.counted("google", modelId, day)?.price
+    }).pipe(Effect.provide(Prices.layerWith({}, publicPrices).pipe(Layer.provide(Catalog.layerMemory([])))))
+
+  effectIt.effect.each([
+    ["gemini-flash-latest", { input: 1.5, output: 9, cached: 0.15, audioInput: 1.5 }],
+    ["gemini-flash-lite-latest", { input: 0.3, output: 2.5, cached: 0.03, audioInput: 0.5 }],
+    ["gemini-2.5-flash-001", { input: 0.3, output: 2.5, cached: 0.03, audioInput: 1 }],
+    ["claude-sonnet-4-6@default", { input: 3, output: 15, cached: 0.3, cacheWritten: 3.75 }],
+    ["text-embedding-005@default", { input: 0.1 }],
+    ["gemini-2.5-flash-image", { input: 0.3, output: 2.5, imageOutput: 30 }],
+    ["gemini-3.8-flash-tts", undefined],
+    ["gemini-9-unheard-of", undefined]
+  ] as const)("%s", ([modelId, expected]) => Effect.map(price(modelId), (found) => expect(found).toEqual(expected)))
+
+  effectIt.effect("a name that moves costs no less than any model of its kind", () =>
+    Effect.gen(function*() {
+      const latest = yield* price("gemini-flash-latest")
+      for (const model of ["gemini-2.5-flash", "gemini-3-flash-preview", "gemini-3.5-flash", "gemini-3.6-flash", "gemini-3.7-flash", "gemini-3.8-flash", "gemini-4-hydrogen"]) {
+        const one = yield* price(model)
+        const usage = used({ input: 1000, output: 1000, audioInput: 500, cached: 100 })
+        expect(microDollars(usage, latest ?? {})).toBeGreaterThanOrEqual(microDollars(usage, one ?? {}))
+      }
+    }))
 })
 
 describe("our calculation", () => {

@@ -47,12 +47,11 @@ describe("variables", () => {
   })
 
   it("B101 all that are missing are named at once, and what every object inherits is missing too", () => {
-    expect(render({ text: "{{a}} {{b}} {{a}} {{constructor}} {{toString}}" }, { b: "1" })).toStrictEqual(Result.fail(new BodyInvalid({
+    expect(render({ text: "{{a}} {{b}} {{a}} {{valueOf}} {{toString}}" }, { b: "1" })).toStrictEqual(Result.fail(new BodyInvalid({
       code: "missing_variable",
       param: "variables.a",
-      message: "The prompt needs a, constructor, toString; send each as a string in variables."
+      message: "The prompt needs a, valueOf, toString; send each as a string in variables."
     })))
-    expect(render({ text: "{{__proto__}}" }, Object.fromEntries([["__proto__", "own"]]))).toStrictEqual(Result.succeed({ text: "own" }))
   })
 
   it("TH15 the size is known before any text is made", () => {

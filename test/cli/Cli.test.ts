@@ -60,6 +60,20 @@ describe.concurrent("model-gateway", { timeout: 120_000 }, () => {
       ].join("\n")
     })
   })
+  it("check prints faults of meaning in the same run as faults of shape", async () => {
+    const text = "providers:\n  - provider: vertex-ai\n    region: us-centrl1\nkeys:\n  - name: ci\n    key: sekret\n    scopes: [admn]\n    providers: [vertx]\n"
+    expect(await run(["check"], { files: { "gateway.yaml": text } })).toEqual({
+      code: 2,
+      out: "",
+      err: [
+        "gateway.yaml:2:3  providers[0].slug  is missing",
+        "gateway.yaml:3:5  providers[0].region  \"us-centrl1\" is not a region; did you mean us-central1?",
+        "gateway.yaml:6:5  keys[0].key  must be 8 to 256 printable characters without spaces",
+        "gateway.yaml:7:14  keys[0].scopes[0]  \"admn\" is not known here; did you mean admin?",
+        ""
+      ].join("\n")
+    })
+  })
   it("check finds the line of a template that cannot be used", async () => {
     const text = "prompts:\n  - id: greeting\n    model: \"@google/gemini-2.5-flash\"\n    messages:\n      - role: user\n        content: Hello {{>gone}}\n"
     expect(await run(["check"], { files: { "gateway.yaml": text } })).toEqual({
@@ -119,7 +133,8 @@ describe.concurrent("model-gateway", { timeout: 120_000 }, () => {
       url: "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:generateContent",
       headers: { "content-type": "application/json" },
       body: { contents: [{ role: "user", parts: [{ text: "Hello" }] }], generationConfig: { temperature: 0.5 } },
-      ignored_params: ["store"]
+      ignored_params: ["store"],
+      adjusted_params: []
     })
   })
   it("explain --provider, with the credential left out of what it prints", async () => {

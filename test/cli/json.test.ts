@@ -28,8 +28,19 @@ it("check --json: what a sound configuration holds, by names", async () => {
     ],
     keys: ["ci"],
     configs: ["fast"],
-    prompts: ["tone"]
+    prompts: ["tone"],
+    warnings: []
   }])
+})
+
+it("check warns of accounts whose stored credential reads every object, on exit 0", async () => {
+  const account = (slug: string, more = "") => `{ slug: ${slug}, provider: vertex-ai, project_id: my-project, region: us, credentials: { type: application_default }${more} }`
+  const file = written(`providers:\n${["open", "closed"].map((slug) => `  - ${account(slug, slug === "open" ? "" : ", gcs: { read: [] }")}\n`).join("")}`)
+  const warning = "@open has no gcs.read: requests may read every gs:// object that its credential can read; list the prefixes they need, or [] for none"
+  const said = await commandLine(["check", "--config", file])
+  expect([said.code, said.out.split("\n").filter((line) => line.startsWith("warn"))]).toEqual([0, [`warn  ${warning}`]])
+  const { out } = await commandLine(["check", "--config", file, "--json"])
+  expect(JSON.parse(out).warnings).toEqual([warning])
 })
 
 it("check --json: the faults, and exit 2", async () => {

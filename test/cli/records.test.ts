@@ -32,7 +32,7 @@ const store = { source: "store", created_at: expect.any(String), updated_at: exp
 
 describe("keys", () => {
   it("are made once, listed without their text, changed, given another text and revoked", async () => {
-    const made = await run(["keys", "create", "--name", "ci", "--provider", "google", "--model", "gemini-*", "--requests-per-minute", "600", "--budget-usd", "50", "--budget-per", "month", "--metadata", "team=a"])
+    const made = await run(["keys", "create", "--name", "ci", "--provider", "google", "--model", "gemini-*", "--requests-per-minute", "600", "--budget-usd", "50", "--budget-per", "month", "--metadata", "team=a", "--metadata-locked"])
     const [, id = ""] = /^made key (key_\w+), version 1; its text is told this once\n$/.exec(made.err) ?? []
     expect([made.code, /^mgk_[A-Za-z0-9]{43}\n$/.test(made.out), id === ""]).toEqual([0, true, false])
     const key = {
@@ -44,6 +44,7 @@ describe("keys", () => {
       rate_limit: { requests_per_minute: 600 },
       budget: { usd: 50, per: "month" },
       metadata: { team: "a" },
+      metadata_locked: true,
       prefix: made.out.slice(0, 8),
       version: 1,
       ...store
@@ -60,11 +61,40 @@ describe("keys", () => {
     expect(await run(["keys", "rotate-secret"])).toMatchObject({ code: 0, err: "" })
   })
 
+  it("with control characters and marks of direction in their names are shown by escapes, in a list, one by one and as JSON", async () => {
+    const name = "a\u001b[2J\u001b]0;x\u0007\nkey_1\u009b31m\u202e\u2066z\u200b"
+    const escaped = "a\\u001b[2J\\u001b]0;x\\u0007\\u000akey_1\\u009b31m\\u202e\\u2066z\\u200b"
+    const made = await run(["keys", "create", "--name", name, "--metadata", `x=${name}`])
+    const [, id = ""] = /^made key (key_\w+)/.exec(made.err) ?? []
+    const row = (await run(["keys", "list"])).out.split("\n").find((line) => line.startsWith(id))
+    expect(row?.split(/ {2,}/)).toEqual([id, escaped, made.out.slice(0, 8), "-", "-", "-", "active", "store"])
+    const { out } = await run(["keys", "get", id])
+    expect(out.split("\n").find((line) => line.startsWith("name"))?.split(/ {2,}/)).toEqual(["name", escaped])
+    const shown = await run(["keys", "get", id, "--json"])
+    // oxlint-disable-next-line no-control-regex
+    expect([/[\p{Cf}\u2028\u2029\u0000-\u0009\u000b-\u001f\u007f-\u009f]/u.test(out + shown.out), JSON.parse(shown.out).name, JSON.parse(shown.out).metadata]).toEqual([
+      false,
+      name,
+      { x: name }
+    ])
+    await run(["keys", "revoke", id])
+  })
+
+  it("may name some configs and prompts only", async () => {
+    await run(["configs", "create", "narrow", "--file", write("narrow.yaml", "provider: \"@google\"\n")])
+    const made = await run(["keys", "create", "--name", "tenant", "--allow-config", "narrow", "--allow-prompt", "team-*"])
+    const [, id = ""] = /^made key (key_\w+),/.exec(made.err) ?? []
+    expect(await json(["keys", "get", id])).toMatchObject({ configs: ["narrow"], prompts: ["team-*"] })
+    expect((await run(["keys", "update", id, "--allow-config", "narow", "--allow-prompt", "tone"])).err).toBe(
+      "configs[0]  \"narow\" is no config of this configuration; did you mean narrow?\nprompts[0]  \"tone\" is no prompt of this configuration\n"
+    )
+  })
+
   it("every fault of what was written is a line, exit 2", async () => {
-    expect(await run(["keys", "create", "--name", "ci", "--provider", "gogle", "--expires-at", "soon"])).toEqual({
+    expect(await run(["keys", "create", "--name", "ci", "--provider", "gogle", "--expires-at", "soon", "--metadata-locked"])).toEqual({
       code: 2,
       out: "",
-      err: "expires_at  \"soon\" is not a moment such as 2027-01-31T12:00:00Z\nproviders[0]  \"gogle\" is no provider of this configuration; did you mean google?\n"
+      err: "metadata_locked  locks nothing: the key has no metadata\nexpires_at  \"soon\" is not a moment such as 2027-01-31T12:00:00Z\nproviders[0]  \"gogle\" is no provider of this configuration; did you mean google?\n"
     })
   })
 })
@@ -93,6 +123,15 @@ describe("providers", () => {
     expect(await run(["providers", "delete", "prod"])).toEqual({ code: 0, out: "", err: "deleted provider prod\n" })
     expect(await run(["providers", "get", "prod"])).toMatchObject({ code: 1, out: "" })
     expect(statSync(join(folder, "secret.key")).mode & 0o777).toBe(0o600)
+  })
+
+  it("say what requests may name under their credential", async () => {
+    const flags = ["--allow-project", "other-project", "--allow-region", "us", "--allow-region", "europe-*", "--gcs-read", "gs://in/a", "--gcs-read", "gs://in/b", "--gcs-write", "gs://out"]
+    expect((await run(["providers", "create", "lists", "--provider", "vertex-ai", ...flags])).code).toBe(0)
+    const lists = { projects: ["other-project"], regions: ["us", "europe-*"], gcs: { read: ["gs://in/a", "gs://in/b"], write: ["gs://out"] } }
+    expect(await json(["providers", "get", "lists"])).toMatchObject(lists)
+    await run(["providers", "update", "lists", "--gcs-write", "gs://elsewhere"])
+    expect(await json(["providers", "get", "lists"])).toMatchObject({ ...lists, gcs: { ...lists.gcs, write: ["gs://elsewhere"] } })
   })
 
   it("of the configuration are listed beside those of the store, and stay as they are", async () => {

@@ -45,6 +45,7 @@ describe("an error answer", () => {
     [413, "invalid_request_error", "request_too_large", null, "RequestInvalid"],
     [429, "rate_limit_error", "rate_limit_exceeded", null, "RateLimited"],
     [429, "insufficient_quota", "insufficient_quota", null, "QuotaExhausted"],
+    [429, "rate_limit_error", "insufficient_quota", null, "QuotaExhausted"],
     [502, "api_error", "upstream_bad_response", null, "ServiceFailed"],
     [503, "api_error", "overloaded", null, "ServiceFailed"],
     [504, "api_error", "upstream_timeout", null, "ServiceFailed"]
@@ -170,7 +171,7 @@ describe("a stream", () => {
     const whole = chunk("Hé") + ": ping\n\n" + chunk("llo") + done
     const bytes = Buffer.from(whole)
     const server = await start((response) => {
-      response.writeHead(200, { "content-type": "text/event-stream", "x-request-id": "request-1", "x-gateway-ignored-params": "user,store" })
+      response.writeHead(200, { "content-type": "text/event-stream", "x-request-id": "request-1", "x-gateway-ignored-params": "user,store", "x-gateway-adjusted-params": "reasoning_effort=max>high" })
       for (const byte of bytes) response.write(Buffer.of(byte))
       response.end()
     })
@@ -178,7 +179,7 @@ describe("a stream", () => {
     const stream = await clientOf(server).chat.completions.create({ ...body, stream: true }, once)
     expect(factsOf(stream)).toEqual({
       requestId: "request-1", traceId: undefined, provider: undefined, optionIndex: undefined, retryCount: undefined, cacheStatus: undefined,
-      ignoredParams: ["user", "store"]
+      ignoredParams: ["user", "store"], adjustedParams: ["reasoning_effort=max>high"]
     })
     stream.abort()
   })

@@ -31,7 +31,7 @@ describe("chat", () => {
     expectTypeOf(answer).toEqualTypeOf<ChatCompletion>()
     expect(answer.choices.map(({ finish_reason, message }) => [finish_reason, message.content])).toEqual([["stop", greeting]])
     expect(factsOf(answer)).toEqual({
-      requestId: "request-1", traceId: "trace-1", provider: "google", optionIndex: 0, retryCount: 0, cacheStatus: "DISABLED", ignoredParams: ["logit_bias"]
+      requestId: "request-1", traceId: "trace-1", provider: "google", optionIndex: 0, retryCount: 0, cacheStatus: "DISABLED", ignoredParams: ["logit_bias"], adjustedParams: []
     })
   })
 

@@ -8,7 +8,7 @@ let gateway: TestGateway
 let client: OpenAI
 let peer: Portkey
 beforeAll(async () => {
-  gateway = await startTestGateway()
+  gateway = await startTestGateway({ simulator: { accessTokens: ["ya29.own"] } })
   client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gatewayKey, maxRetries: 0 })
   peer = new Portkey({ baseURL: `${gateway.url}/v1`, apiKey: gatewayKey })
 })
@@ -101,7 +101,7 @@ describe("images", () => {
   })
   it("where pictures are stored is their address", async () => {
     const asked = { model: "@vertex-ai/imagen-3.0-generate-001", prompt: "A cat", storage_uri: "gs://bucket/images", response_format: "url" }
-    expect((await post("/v1/images/generations", asked)).answer.data).toEqual([{ url: expect.stringMatching(/^gs:\/\/bucket\/images\/\d+\/sample_0\.png$/) }])
+    expect((await post("/v1/images/generations", asked, { authorization: "Bearer ya29.own" })).answer.data).toEqual([{ url: expect.stringMatching(/^gs:\/\/bucket\/images\/\d+\/sample_0\.png$/) }])
   })
   it("a Gemini model that draws, one call for each picture", async () => {
     for (const slug of ["google", "vertex-ai"]) {

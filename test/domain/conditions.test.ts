@@ -10,10 +10,11 @@ const facts: RequestFacts = {
   params: { model: "fastest", temperature: 0.9, stream: true, user: null, response_format: { type: "json_schema" }, stop: ["a"] },
   path: "/v1/chat/completions"
 }
+const allowance = () => ({ patterns: 2, mostPatterns: 2 })
 const holds = (query: JsonObject): boolean =>
-  Result.getOrThrowWith(parseQuery(query, []), (fault) => new Error(`${fault.path} ${fault.message}`))(facts)
+  Result.getOrThrowWith(parseQuery(query, [], allowance()), (fault) => new Error(`${fault.path} ${fault.message}`))(facts, { left: 10_000 })
 const faultOf = (query: JsonObject): string => {
-  const parsed = parseQuery(query, ["query"])
+  const parsed = parseQuery(query, ["query"], allowance())
   return Result.isFailure(parsed) ? `${parsed.failure.path}  ${parsed.failure.message}` : "none"
 }
 
@@ -73,8 +74,38 @@ describe("a query", () => {
     }), { seed: 3 })
   })
 
+  it.each<readonly [query: JsonObject, steps: number]>([
+    [{ "metadata.plan": "paid" }, 1],
+    [{ "params.response_format.type": { $ne: "text", $eq: "json_schema" } }, 4],
+    [{ "metadata.plan": { $in: Array.from({ length: 5_000 }, (_, index) => index) } }, 2],
+    [{ $or: [{ "metadata.plan": "free" }, { $and: [{ "metadata.plan": "paid" }, { "params.model": "fastest" }] }] }, 3],
+    [{ "params.model": { $regex: "^f" } }, 7]
+  ])("%j takes its steps from the budget: %s", (query, steps) => {
+    const budget = { left: 100 }
+    Result.getOrThrow(parseQuery(query, [], allowance()))(facts, budget)
+    expect(100 - budget.left).toBe(steps)
+  })
+
+  it("asks nothing more when the budget is spent", () => {
+    const asked: Array<string> = []
+    const params = new Proxy({}, { getOwnPropertyDescriptor: (_target, name) => {
+      asked.push(String(name))
+      return undefined
+    } })
+    const budget = { left: 2 }
+    const query = { $or: Array.from({ length: 9 }, (_, index) => ({ [`params.p${index}`]: 1 })) }
+    expect(Result.getOrThrow(parseQuery(query, [], allowance()))({ ...facts, params }, budget)).toBe(false)
+    expect([asked, budget.left < 0]).toEqual([["p0", "p1"], true])
+  })
+
+  it("reads no number from a long text", () => {
+    const compare = (text: string) => Result.getOrThrow(parseQuery({ "params.n": { $gt: 1 } }, [], allowance()))({ ...facts, params: { n: text } }, { left: 10 })
+    expect([compare("2".padStart(64)), compare("2".padStart(65))]).toEqual([true, false])
+  })
+
   it.each<readonly [JsonObject, string]>([
     [{}, "query  asks nothing"],
+    [{ $or: ["a", "b", "c"].map(($regex) => ({ "params.n": { $regex } })) }, "query.$or[2].params.n.$regex  is one pattern too many: a config has at most 2"],
     [{ "metadata.plan": {} }, "query.metadata.plan  asks nothing"],
     [{ plan: "paid" }, "query.plan  asks for nothing a request has; write metadata.NAME, params.NAME or url.pathname"],
     [{ "metadata.": 1 }, "query.metadata.  asks for nothing a request has; write metadata.NAME, params.NAME or url.pathname"],

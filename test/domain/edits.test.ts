@@ -40,6 +40,33 @@ describe("edits", () => {
     })
     expect(apply(body, { drops: ["tools[*]"] })["tools"]).toEqual([])
   })
+  it("drops the items that stand at the places of the request, in any order", () => {
+    const body = { a: [0, 1, 2, 3] }
+    expect([apply(body, { drops: ["a[0]", "a[1]"] }), apply(body, { drops: ["a[1]", "a[0]", "a[1]"] })]).toEqual([{ a: [2, 3] }, { a: [2, 3] }])
+  })
+  it("gives back the same value where no drop leads anywhere", () => {
+    const body = { tools: [{ a: 1 }], metadata: { a: [1] } }
+    const left = apply(body, { drops: ["tools[9]", "tools.a", "tools[*].b", "metadata.a[1]", "metadata[0]"] })
+    expect([left["tools"] === body.tools, left["metadata"] === body.metadata]).toEqual([true, true])
+  })
+  it("reads a body once, whatever the number of drops (TH33)", () => {
+    const readsFor = (paths: number): number => {
+      let reads = 0
+      const item = new Proxy({ text: "x" }, {
+        getOwnPropertyDescriptor: (target, name) => {
+          reads++
+          return Reflect.getOwnPropertyDescriptor(target, name)
+        },
+        ownKeys: (target) => {
+          reads++
+          return Reflect.ownKeys(target)
+        }
+      })
+      apply({ messages: [item] }, { drops: Array.from({ length: paths }, (_, index) => `messages[*].k${index}`) })
+      return reads
+    }
+    expect([readsFor(1) > 0, readsFor(500)]).toEqual([true, readsFor(1)])
+  })
   it("P14 members of an object's own nature are members like others", () => {
     const evil: JsonObject = JSON.parse("{\"__proto__\": {\"polluted\": 1}, \"constructor\": {\"prototype\": {\"polluted\": 1}}}")
     const whole = apply(evil, { defaults: evil, overrides: evil })

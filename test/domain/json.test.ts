@@ -2,7 +2,7 @@
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { isJsonObject, isLongInteger, parseBody, parseExactJsonText, pathText } from "../../src/domain/json.ts"
+import { closingQuote, isJsonObject, isLongInteger, parseBody, parseExactJsonText, pathText } from "../../src/domain/json.ts"
 
 const limits = { jsonDepth: 4, jsonValues: 10, jsonKeys: 3 }
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -42,6 +42,21 @@ describe("bounds", () => {
       param: null,
       message: "The request body is nested deeper than 128 levels."
     })
+  })
+
+  it("searches a string of escaped quotes once, and passes it in one go (TH14)", () => {
+    const text = bytes(`"${"\\\"".repeat(10_000)}\\\\" "`)
+    let searches = 0
+    Object.defineProperty(text, "indexOf", { value: (byte: number, from: number) => {
+      searches++
+      return Uint8Array.prototype.indexOf.call(text, byte, from)
+    } })
+    expect([closingQuote(text, 0), searches]).toEqual([20_003, 1])
+  })
+
+  it("finds the end of a string wherever it stands, and the end of the text where there is none", () => {
+    const ends = ["\"\"", "\"a\"b\"", "\"\\\"\"", "\"\\\\\"\"", "\"a\\\"", "\"\\", "\"a", "\"a\\\"b\"c\""]
+    expect(ends.map((text) => closingQuote(bytes(text), 0))).toEqual([1, 2, 3, 3, 4, 2, 2, 5])
   })
 
   it("a string of backslashes and one of quotes stay linear", () => {

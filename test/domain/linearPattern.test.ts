@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest"
 import { parsePattern } from "../../src/domain/linearPattern.ts"
 
 const matches = (source: string, text: string): boolean =>
-  Result.getOrThrowWith(parsePattern(source), (fault) => new Error(`${source} ${fault}`))(text)
+  Result.getOrThrowWith(parsePattern(source), (fault) => new Error(`${source} ${fault}`))(text, { left: 10_000_000 })
 
 /** Sources JavaScript reads as well, so that its verdict is the oracle. */
 const source: fc.Arbitrary<string> = fc.letrec<{ readonly atom: string; readonly piece: string; readonly source: string }>((tie) => ({
@@ -38,6 +38,28 @@ describe("a pattern", () => {
     for (const pattern of ["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "a*a*a*a*a*a*b", "^(([a-z])+.)+[A-Z]$", "^(a*)*$", "(?:a?){20}a{20}b"]) {
       expect(matches(pattern, text)).toBe(false)
     }
+  })
+
+  it("counts the steps it takes, and stops within one character of the end of its budget (TH33)", () => {
+    const read = Result.getOrThrow(parsePattern("a{0,200}b"))
+    const stepsFor = (length: number): number => {
+      const budget = { left: 10_000_000 }
+      read("a".repeat(length), budget)
+      return 10_000_000 - budget.left
+    }
+    expect([stepsFor(0), stepsFor(1), stepsFor(4_096) / stepsFor(2_048) < 2.1]).toEqual([3, 11, true])
+    const budget = { left: 50_000 }
+    expect(read("a".repeat(4_096), budget)).toBe(false)
+    expect([budget.left < 0, budget.left > -2 * 512]).toEqual([true, true])
+  })
+
+  it("takes the same steps through a set whatever it lists", () => {
+    const stepsOf = (source: string): number => {
+      const budget = { left: 10_000_000 }
+      Result.getOrThrow(parsePattern(source))("a".repeat(1_000), budget)
+      return budget.left
+    }
+    expect(stepsOf("[acegikmoqsuwyACEGIKMOQSUWY02468]{0,200}!")).toBe(stepsOf("a{0,200}!"))
   })
 
   it("matches no text beyond its bound", () => {

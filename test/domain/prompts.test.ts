@@ -25,14 +25,14 @@ const forms = "a variable is written {{name}}, a partial {{>id}}, and braces tha
 describe("faults", () => {
   it.each<readonly [string, Json, ReadonlyArray<string>]>([
     ["no list", {}, ["prompts  expected a list"]],
-    ["nothing in it", [{}], ["prompts[0].id  is missing"]],
+    ["nothing in it", [{}], ["prompts[0].id  is missing", "prompts[0].model  is missing", "prompts[0].messages  is missing; a partial has text instead"]],
     ["no id", [{ ...sound, id: "a b" }], ["prompts[0].id  \"a b\" is not an id: letters, digits, \"_\", \".\" and \"-\", at most 64"]],
     ["an id that would be a version", [{ ...sound, id: "a@1" }], ["prompts[0].id  \"a@1\" is not an id: letters, digits, \"_\", \".\" and \"-\", at most 64"]],
     ["a typo", [{ ...sound, mesages: [] }], ["prompts[0].mesages  unknown key; did you mean messages?"]],
     ["neither prompt nor partial", [{ id: "a" }], ["prompts[0].model  is missing", "prompts[0].messages  is missing; a partial has text instead"]],
     ["no messages", [{ ...sound, messages: [] }], ["prompts[0].messages  is missing; a partial has text instead"]],
     ["messages of another kind", [{ ...sound, messages: "Hi" }], ["prompts[0].messages  expected a list"]],
-    ["a message of another kind", [{ ...sound, messages: ["Hi"] }], ["prompts[0].messages[0]  expected a mapping of keys", "prompts[0].messages  is missing; a partial has text instead"]],
+    ["a message of another kind", [{ ...sound, messages: ["Hi"] }], ["prompts[0].messages[0]  expected a mapping of keys"]],
     ["both prompt and partial", [{ ...sound, text: "x" }], ["prompts[0].model  has no meaning beside text, which makes a partial", "prompts[0].messages  has no meaning beside text, which makes a partial"]],
     ["a parameter of another kind", [{ ...sound, parameters: { temperature: "{{hot}}", stream: "yes", tools: 1, thinking: [], user: 5, brand_new: 1 } }], [
       "prompts[0].parameters.stream  expected true or false",

@@ -37,6 +37,28 @@ describe("T2302, T2310, L30, TH21, TH22 what may be shown", () => {
       expect(publicText(worst).length <= 2_048).toBe(true)
     }
   })
+  it("searches twice 2 KiB and no more (TH21)", () => {
+    const key = (size: number) => `-----BEGIN PRIVATE KEY-----${"a".repeat(size)}-----END PRIVATE KEY----- after`
+    expect([publicText(key(4_000)), publicText(key(4_100))]).toEqual(["[redacted] after", "[redacted]"])
+  })
+  it.each(["joe.doe@corp.example", "us-central1-aiplatform.googleapis.com", "10.20.30.40:8080", "sk-abcdefghijkl", "https://internal.example/x"])(
+    "shows no part of %s wherever the cut falls",
+    (secret) => {
+      for (let shift = 0; shift <= secret.length; shift++) {
+        const text = `Bearer ${"b".repeat(4_096 - "Bearer  ".length - shift)} ${secret}\n${"more text ".repeat(9)}`
+        const [hidden, ...rest] = publicText(text).split(" ")
+        expect([hidden, rest.filter((word) => !["[redacted]", "[upstream]", "[link]"].includes(word))]).toEqual(["[redacted]", []])
+      }
+    }
+  )
+  it("keeps a long word that the cut broke", () => {
+    expect(publicText(`Bearer ${"b".repeat(3_000)} ${"word".repeat(500)}`)).toBe(`[redacted] ${"word".repeat(500).slice(0, 4_096 - 3_008)}`)
+  })
+  it("hides addresses and hosts from the start of what holds them", () => {
+    expect(publicText("by --joe+a@b.example, ..x.googleapis.com, é.y.goog and .google.internal:80/a")).toBe(
+      "by [redacted], [upstream], é[upstream] and [upstream]"
+    )
+  })
   it("is never longer than asked for, and a cut leaves no half of a secret", () => {
     expect(publicText(`${"x".repeat(50)} ya29.${"a".repeat(99)}`, 56)).toBe(`${"x".repeat(50)} [reda`)
     fc.assert(fc.property(fc.string({ unit: "binary" }), fc.nat(50), (text, most) => {

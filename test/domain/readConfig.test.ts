@@ -6,7 +6,7 @@ import type { ConfigTarget, GatewayConfig } from "../../src/domain/GatewayConfig
 import type { Json } from "../../src/domain/json.ts"
 import { readConfig } from "../../src/domain/readConfig.ts"
 
-const limits = { configDepth: 2, configTargets: 4 }
+const limits = { configDepth: 2, configTargets: 4, configPatterns: 2 }
 const read = (value: Json): GatewayConfig =>
   Result.getOrThrowWith(readConfig(value, limits), (fault) => new Error(`${fault.path} ${fault.message}`))
 const fault = (value: Json): string =>
@@ -62,6 +62,7 @@ describe("B112 faults", () => {
     ["default of no target", conditional({ default: "bb" }), "strategy.default  \"bb\" is no name of a target; did you mean b?"],
     ["condition for no target", conditional({ conditions: [{ query: { "metadata.x": 1 }, then: "nobody" }] }), "strategy.conditions[0].then  \"nobody\" is no name of a target; known: a, b"],
     ["name twice", conditional({}, [{ name: "a" }, { name: "b" }, { name: "a" }]), "targets[2].name  \"a\" is the name of another target as well"],
+    ["too many patterns in all conditions", conditional({ conditions: ["a", "b", "c"].map(($regex) => ({ query: { "metadata.x": { $regex } }, then: "a" })) }), "strategy.conditions[2].query.metadata.x.$regex  is one pattern too many: a config has at most 2"],
     ["bad query", conditional({ conditions: [{ query: { "metadata.x": { $is: 1 } }, then: "a" }] }), "strategy.conditions[0].query.metadata.x.$is  unknown operator; did you mean $in?"]
   ])("%s", (_name, config, said) => {
     expect(fault(JSON.parse(JSON.stringify(config)))).toBe(said)

@@ -57,6 +57,96 @@ const bare = { ...googleAccount, credentials: undefined }
 const vertex = (fields: object): Json => ({ providers: [{ slug: "v", provider: "vertex-ai", ...fields }] })
 const google = (fields: object): Json => ({ providers: [{ slug: "g", provider: "google", ...fields }] })
 
+const regionFault = "providers[0].region  \"us-centrl1\" is not a region; did you mean us-central1?"
+const keyFault = "keys[0].key  must be 8 to 256 printable characters without spaces"
+const badKey = { name: "a", key: "x" }
+
+describe("faults of meaning beside faults of shape", () => {
+  it.each<readonly [string, Json, ReadonlyArray<string>]>([
+    ["a provider without a slug", { providers: [{ provider: "vertex-ai", region: "us-centrl1" }], keys: [badKey] }, ["providers[0].slug  is missing", regionFault, keyFault]],
+    ["a provider without a kind", { providers: [{ slug: "V", region: "us-centrl1" }], keys: [badKey] }, [
+      "providers[0].provider  is missing",
+      "providers[0].slug  \"V\" is not a slug: lower-case letters, digits and \"-\", at most 63",
+      regionFault,
+      keyFault
+    ]],
+    ["a provider that is none, before a sound one", { providers: [5, { slug: "v", provider: "vertex-ai", region: "us-centrl1" }] }, [
+      "providers[0]  expected a mapping of keys",
+      regionFault.replace("[0]", "[1]")
+    ]],
+    ["no list of providers", { providers: {}, keys: [{ ...badKey, providers: ["v"] }] }, ["providers  expected a list", keyFault]],
+    ["a key without a name", { providers: [{ slug: "v", provider: "vertex-ai", region: "us-centrl1" }], keys: [{ key: "x", expires_at: "soon" }] }, [
+      "keys[0].name  is missing",
+      regionFault,
+      keyFault,
+      "keys[0].expires_at  \"soon\" is not a moment such as 2027-01-31T12:00:00Z"
+    ]],
+    ["a key without its text, whose list of slugs has a number in it", { keys: [{ name: "a", providers: [1, "gogle"], config: "fats" }], configs: { fast: {} } }, [
+      "keys[0].providers[0]  expected text",
+      "keys[0].key  is missing",
+      "keys[0].config  \"fats\" is no config of this configuration; did you mean fast?"
+    ]],
+    ["a budget without its dollars", { keys: [{ ...badKey, budget: { per: "day" } }] }, ["keys[0].budget.usd  is missing", keyFault]],
+    ["credentials of an unknown type", vertex({ region: "us-centrl1", credentials: { type: "acess_token", token: "sekret" } }), [
+      "providers[0].credentials.type  \"acess_token\" is not known here; did you mean access_token?",
+      regionFault
+    ]],
+    ["an unset variable", { providers: [{ slug: "${NOPE}", provider: "vertex-ai", region: "us-centrl1" }], keys: [badKey] }, [
+      "providers[0].slug  the environment variable NOPE is not set; set it, or write ${NOPE:-default}",
+      regionFault,
+      keyFault
+    ]],
+    ["a config of a wrong shape", { configs: { fast: { strategy: { mode: "fallback" }, targets: [{ weight: "x" }, 5, { provider: "gogle" }] } }, keys: [badKey] }, [
+      "configs.fast.targets[0].weight  expected a number",
+      "configs.fast.targets[1]  expected a mapping of keys",
+      keyFault,
+      "configs.fast.targets[2]  \"gogle\" is no provider of this configuration; did you mean google?"
+    ]],
+    ["a name of metadata that is refused (B20)", { keys: [{ ...badKey, name: 1, metadata: Object.fromEntries([["__proto__", "x"], ["constructor", "x"]]) }] }, [
+      "keys[0].name  expected text",
+      keyFault,
+      "keys[0].metadata.__proto__  is no name for metadata",
+      "keys[0].metadata.constructor  is no name for metadata"
+    ]]
+  ])("%s", (_name, file, expected) => expect(faults(file)).toEqual(expected))
+
+  it.each<readonly [string, Json, ReadonlyArray<string>]>([
+    ["a key that names a provider of a wrong kind", {
+      providers: [{ slug: "v", provider: "vertex" }],
+      keys: [{ name: "a", key: "mgk_sekret", providers: ["v"] }],
+      configs: { fast: { provider: "v" } },
+      prompts: [{ id: "p", model: "@v/m", messages: [{ role: "user", content: "Hi" }] }]
+    }, ["providers[0].provider  \"vertex\" is not known here; did you mean vertex-ai?"]],
+    ["what names a provider whose slug is missing", {
+      providers: [{ provider: "google" }],
+      keys: [{ name: "a", key: "mgk_sekret", providers: ["v"] }],
+      configs: { fast: { provider: "v" } },
+      prompts: [{ id: "p", model: "@v/m", messages: [{ role: "user", content: "Hi" }] }]
+    }, ["providers[0].slug  is missing"]],
+    ["a slug that is half a variable", { providers: [{ slug: "v-${NOPE}", provider: "google" }], keys: [{ name: "a", key: "mgk_sekret", providers: ["v-1"] }] }, [
+      "providers[0].slug  the environment variable NOPE is not set; set it, or write ${NOPE:-default}"
+    ]],
+    ["a key that names a config of a wrong shape", { configs: { fast: 5 }, keys: [{ name: "a", key: "mgk_sekret", config: "fast" }] }, ["configs.fast  expected a mapping of keys"]],
+    ["a key that names a config of none", { configs: [], keys: [{ name: "a", key: "mgk_sekret", config: "fast" }] }, ["configs  expected a mapping of keys"]],
+    ["keys of which two have no name and no text", { keys: [{}, {}] }, ["keys[0].name  is missing", "keys[0].key  is missing", "keys[1].name  is missing", "keys[1].key  is missing"]],
+    ["a prompt that holds a partial without an id", { prompts: [{ text: "Hi" }, { id: "p", model: "m", messages: [{ role: "user", content: "{{>tone}}" }] }] }, ["prompts[0].id  is missing"]],
+    ["a prompt that holds one with a text of another kind", { prompts: [{ id: "tone", text: 5 }, { id: "p", model: "m", messages: [{ role: "user", content: "{{>tone}}" }] }] }, ["prompts[0].text  expected text"]],
+    ["a strategy without its mode", { configs: { fast: { strategy: { mode: "fallbak" }, targets: [{}, {}] } } }, ["configs.fast.strategy.mode  \"fallbak\" is not known here; did you mean fallback?"]]
+  ])("%s is not at fault itself", (_name, file, expected) => expect(faults(file)).toEqual(expected))
+
+  it("a configuration of any shape is read to the end", () => {
+    const json = fc.jsonValue({ maxDepth: 4 })
+    const sections = ["server", "store", "redis", "providers", "keys", "prompts", "configs", "prices", "log", "telemetry", "media", "limits"]
+    const section = fc.oneof(json, fc.array(json), fc.dictionary(fc.constantFrom("slug", "provider", "name", "key", "id", "strategy", "targets", "a"), json))
+    fc.assert(fc.property(fc.dictionary(fc.constantFrom(...sections), fc.oneof(section, fc.array(section))), (file) => {
+      // The short key is a fault of meaning in a section that is sound.
+      const all = faults({ ...file, keys: [badKey] })
+      expect(all.includes(keyFault)).toBe(true)
+      expect(new Set(all.map((line) => line.split("  ")[0])).size).toBe(all.length)
+    }), { numRuns: 300 })
+  })
+})
+
 describe("faults", () => {
   const table: ReadonlyArray<readonly [name: string, file: Json, expected: ReadonlyArray<string>]> = [
     ["no mapping", ["a"], ["  the configuration must be a mapping of keys"]],
@@ -83,6 +173,20 @@ describe("faults", () => {
     ["region without number", vertex({ region: "europe-west" }), ["providers[0].region  \"europe-west\" is not a region; did you mean europe-west1?"]],
     ["region that names a host (TH5)", vertex({ region: "us#" }), ["providers[0].region  \"us#\" is not a region; did you mean us?"]],
     ["region far from all (TH5)", vertex({ region: "evil.example/%2e" }), ["providers[0].region  \"evil.example/%2e\" is not a region, such as us-central1, global, us or eu"]],
+    ["lists of what a request may name", vertex({ projects: ["my-project", "*", "team-*", "X"], regions: ["europe-*", "us-centrl1"], gcs: { read: ["gs://bucket/a/", "bucket", "gs://bucket/../b"], write: ["gs://B"], wrote: [] } }), [
+      "providers[0].gcs.wrote  unknown key; did you mean write?",
+      "providers[0].projects[3]  \"X\" is not a Google Cloud project id or number",
+      "providers[0].regions[1]  \"us-centrl1\" is not a region; did you mean us-central1?",
+      "providers[0].gcs.read[1]  \"bucket\" is no prefix such as gs://bucket or gs://bucket/folder",
+      "providers[0].gcs.read[2]  \"gs://bucket/../b\" is no prefix such as gs://bucket or gs://bucket/folder",
+      "providers[0].gcs.write[0]  \"gs://B\" is no prefix such as gs://bucket or gs://bucket/folder"
+    ]],
+    ["prefixes that are none", vertex({ gcs: { read: ["gs://bucket", "gs://bucket/a/", "bucket", "gs://bucket/../b", "gs://bucket/%2E%2e/b"], write: ["gs://B"] } }), [
+      "providers[0].gcs.read[2]  \"bucket\" is no prefix such as gs://bucket or gs://bucket/folder",
+      "providers[0].gcs.read[3]  \"gs://bucket/../b\" is no prefix such as gs://bucket or gs://bucket/folder",
+      "providers[0].gcs.read[4]  \"gs://bucket/%2E%2e/b\" is no prefix such as gs://bucket or gs://bucket/folder",
+      "providers[0].gcs.write[0]  \"gs://B\" is no prefix such as gs://bucket or gs://bucket/folder"
+    ]],
     ["bad version", vertex({ api_version: "v1/../x" }), ["providers[0].api_version  \"v1/../x\" is not an API version such as v1 or v1beta"]],
     ["bad base URL", vertex({ base_url: "ftp://user:sekret@x" }), ["providers[0].base_url  expected an http or https URL without user, query or fragment"]],
     ["Vertex words on google", google({ region: "us-central1", project_id: "my-project" }), [
@@ -108,7 +212,9 @@ describe("faults", () => {
       "providers[0].credentials  Credentials of type \"authorized_user\" are not taken; the key file of a service account (type \"service_account\") is."
     ]],
     ["endpoint", vertex({ endpoints: { "a b": { dialect: "openai" }, c: { dialect: "opneai" }, d: { dialect: "openai", host: "x/y" } } }), [
-      "providers[0].endpoints.c.dialect  \"opneai\" is not known here; did you mean openai?"
+      "providers[0].endpoints.c.dialect  \"opneai\" is not known here; did you mean openai?",
+      "providers[0].endpoints.a b  is not an endpoint id: letters, digits and \"-\", at most 63",
+      "providers[0].endpoints.d.host  \"x/y\" is not a host name"
     ]],
     ["endpoint names and hosts (TH6)", vertex({ endpoints: { "a b": { dialect: "openai" }, d: { dialect: "openai", host: "x/y" } } }), [
       "providers[0].endpoints.a b  is not an endpoint id: letters, digits and \"-\", at most 63",
@@ -123,7 +229,8 @@ describe("faults", () => {
       "configs.fast.targts  unknown key; did you mean targets?",
       "configs.fast.strategy.mode  \"fallbak\" is not known here; did you mean fallback?",
       "configs.a b.retry.attempts  expected a whole number from 0 to 5",
-      "configs.none  expected a mapping of keys"
+      "configs.none  expected a mapping of keys",
+      "configs.a b  is not an id: letters, digits, \"_\", \".\" and \"-\", at most 64"
     ]],
     ["config that cannot work", { configs: { "a b": {}, fast: { strategy: { mode: "fallback" }, targets: [{ provider: "gogle" }, { override_params: { model: "@vrtex/x" } }] } } }, [
       "configs.a b  is not an id: letters, digits, \"_\", \".\" and \"-\", at most 64",
@@ -131,6 +238,14 @@ describe("faults", () => {
       "configs.fast.targets[1]  \"vrtex\" is no provider of this configuration; known: vertex-ai, google"
     ]],
     ["key of an unknown config", { configs: { fast: {} }, keys: [{ name: "a", key: "mgk_sekret", config: "fats" }] }, ["keys[0].config  \"fats\" is no config of this configuration; did you mean fast?"]],
+    ["key for no config or prompt", {
+      configs: { fast: {} },
+      prompts: [{ id: "tone", text: "Be brief." }],
+      keys: [{ name: "a", key: "mgk_sekret", configs: ["fast", "fats", "f*"], prompts: ["tome", "tone", "*"] }]
+    }, [
+      "keys[0].configs[1]  \"fats\" is no config of this configuration; did you mean fast?",
+      "keys[0].prompts[0]  \"tome\" is no prompt of this configuration; did you mean tone?"
+    ]],
     ["key for no provider", { keys: [{ name: "a", key: "mgk_sekret", providers: ["gogle", "google", "vert*"] }] }, ["keys[0].providers[0]  \"gogle\" is no provider of this configuration; did you mean google?"]],
     ["limit of nothing", { limits: { bodyBytes: 0 } }, ["limits.bodyBytes  expected a whole number from 1 to 2147483647"]],
     ["limit with a typo", { limits: { idleMilis: 1 } }, ["limits.idleMilis  unknown key; did you mean idleMillis?"]],
@@ -293,14 +408,16 @@ describe("settings", () => {
       region: "us-east99", quota_project: "my-billing", api_version: "v1beta1", models: ["gemini-2.5-flash"],
       credentials: { type: "service_account", file: "sa.json" },
       endpoints: { "my-llm": { dialect: "openai", host: "1.us-central1-2.prediction.vertexai.goog", model: "m" } },
-      base_url: "https://private.example/base", token_url: "https://private.example/token"
+      base_url: "https://private.example/base", token_url: "https://private.example/token",
+      projects: ["other-project"], regions: ["europe-*"], gcs: { read: ["gs://bucket/a"] }
     })
     const [first] = settings(file).accounts
     expect({ ...first, credentials: first?.credentials?._tag }).toEqual({
       slug: "v", kind: "vertex-ai", origin: "stored", projectId: "sa-project", region: "us-east99", credentials: "ServiceAccount",
       models: ["gemini-2.5-flash"], apiVersion: "v1beta1", quotaProject: "my-billing",
       endpoints: { "my-llm": { dialect: "openai", host: "1.us-central1-2.prediction.vertexai.goog", model: "m" } },
-      baseUrl: "https://private.example/base", tokenUrl: "https://private.example/token"
+      baseUrl: "https://private.example/base", tokenUrl: "https://private.example/token",
+      projects: ["other-project"], regions: ["europe-*"], gcs: { read: ["gs://bucket/a"], write: undefined }
     })
   })
 

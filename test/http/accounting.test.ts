@@ -242,6 +242,55 @@ describe("requests that fail", () => {
   })
 })
 
+describe("a model goes by its id", () => {
+  const message = replying({ type: "message", id: "m", model: "claude-sonnet-4-20250514", content: [{ type: "text", text: "Hi" }], stop_reason: "end_turn", usage: { input_tokens: 10, output_tokens: 20 } })
+  const labels = (lines: ReadonlyArray<string>) =>
+    [...new Set(lines.flatMap((line) => [.../(?:\bmodel|gen_ai_request_model)="([^"]+)"/g.exec(line)?.slice(1) ?? []]))]
+
+  const loggedModels = async (gateway: AccountedGateway) =>
+    (await gateway.lines()).map((line): unknown => JSON.parse(line).model).filter((model) => model !== undefined)
+
+  it("in sums, metrics, list and log, whichever of its spellings was sent", async () => {
+    const gateway = accountedGateway(() => message)
+    const spellings = ["anthropic.claude-sonnet-4@20250514", "claude-sonnet-4@20250514", "claude-sonnet-4-20250514", "publishers/anthropic/models/claude-sonnet-4@20250514"]
+    for (const name of spellings) {
+      await settled(gateway, () => gateway.post("/v1/messages", { model: `@vertex-ai/${name}`, max_tokens: 10, messages }))
+    }
+    const id = "claude-sonnet-4@20250514"
+    expect(await gateway.admin("/admin/v1/usage?group_by=model")).toMatchObject({ data: [{ model: id, requests: 4, input_tokens: 40, output_tokens: 80, cost_usd: 0.00132 }] })
+    const rows: unknown = await gateway.admin(`/admin/v1/requests?model=${id}`)
+    expect(rows).toMatchObject({ data: spellings.map(() => ({ model: id, attempts: [{ model: id }] })) })
+    // The admin routes reach no provider.
+    expect(labels(await gateway.metrics())).toEqual([id, "none"])
+    expect(await loggedModels(gateway)).toEqual(spellings.map(() => id))
+  })
+
+  it("an unknown one is one of the others in sums and metrics, and goes by its id in list and log (TH32)", async () => {
+    const gateway = accountedGateway(() => replying(gemini))
+    for (const name of ["gemini-2.5-flash-zz1", "gemini-2.5-flash-zz2"]) await settled(gateway, () => gateway.post("/v1/chat/completions", { model: `@google/${name}`, messages }))
+    expect(await gateway.admin("/admin/v1/usage?group_by=model")).toMatchObject({ data: [{ model: "other", requests: 2 }] })
+    expect(labels(await gateway.metrics())).toEqual(["other", "none"])
+    expect(await loggedModels(gateway)).toEqual(["gemini-2.5-flash-zz1", "gemini-2.5-flash-zz2"])
+  })
+
+  it("a circuit as well", async () => {
+    const gateway = accountedGateway(() => ({ status: 503, chunks: ["{}"] }))
+    const config = { provider: "@vertex-ai", cb_config: { failure_threshold: 1, cooldown_interval: 30_000 } }
+    const body = { model: "anthropic.claude-sonnet-4@20250514", max_tokens: 10, messages }
+    await settled(gateway, () => gateway.post("/v1/messages", body, { "x-gateway-config": JSON.stringify(config) }))
+    expect((await gateway.metrics()).filter((line) => line.startsWith("gateway_circuit_state{"))).toEqual(["gateway_circuit_state{target=\"vertex-ai/claude-sonnet-4@20250514\"} 2"])
+    await gateway.dispose()
+  })
+})
+
+it("a stream that is cut before anything was counted is listed by what passed", async () => {
+  const chunks = frames({ candidates: [text("x".repeat(400))], usageMetadata: { trafficType: "ON_DEMAND" } })
+  const gateway = accountedGateway(() => ({ status: 200, chunks, fault: "reset" }))
+  await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", stream: true, messages }))
+  expect(await gateway.admin("/admin/v1/requests")).toMatchObject({ data: [{ usage: { input_tokens: 0, output_tokens: 100 }, cost_usd: 0.00025 }] })
+  await gateway.dispose()
+})
+
 /** Samples without buckets, as `name{labels} value`. */
 const samples = (lines: ReadonlyArray<string>): ReadonlyArray<string> => lines.filter((line) => !line.startsWith("#") && !line.includes("_bucket{"))
 

@@ -31,6 +31,7 @@ beforeEach(() => vi.setSystemTime(Date.parse("2027-01-31T12:00:10Z")))
 
 const common = {
   object: "request",
+  id: "01a1feb1-fd44-7fb5-884a-aa19e8c22cad",
   trace_id: "01a1feb1fd447fb5884aaa19e8c22cad",
   ts: expect.stringMatching(/^2027-01-31T12:00:00\.\d{3}Z$/),
   route: "/v1/chat/completions",
@@ -97,7 +98,7 @@ describe("refusals are problems", () => {
     instance: expect.any(String)
   })
   it.each([
-    ["a filter that is not known", "/admin/v1/requests?stat=200", problem(400, "invalid_value", "stat is not known here; there are status, provider, model, key, since, limit, cursor.")],
+    ["a filter that is not known", "/admin/v1/requests?stat=200", problem(400, "invalid_value", "stat is not known here; there are status, provider, model, key, request_id, since, limit, cursor.")],
     ["a status that is none", "/admin/v1/requests?status=4xx", problem(400, "invalid_value", "status is a whole number from 1 to 599.")],
     ["a page that is too large", "/admin/v1/requests?limit=1001", problem(400, "invalid_value", "limit is a whole number from 1 to 1000.")],
     ["a name that no store can look for", "/admin/v1/requests?model=a%00b", problem(400, "invalid_value", "model is a name of at most 256 characters, without control characters.")],

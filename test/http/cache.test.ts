@@ -2,7 +2,7 @@
 import * as Redacted from "effect/Redacted"
 import { describe, expect, it } from "vitest"
 import type { Json } from "../../src/domain/json.ts"
-import { googleAccount } from "../support/account.ts"
+import { googleAccount, vertexAccount } from "../support/account.ts"
 import { message, start, stop, stream, text, user } from "../support/claude.ts"
 import { fallback, inline } from "../support/config.ts"
 import { reply } from "../support/gemini.ts"
@@ -64,7 +64,7 @@ describe("TH38 who is given the answer of another request", () => {
   const keys = ["one", "two"].map((name) => ({ name, key: Redacted.make(`mgk_${name}00000000000000000000`), providers: undefined, models: undefined }))
   const as = (name: string) => ({ "x-gateway-api-key": `mgk_${name}00000000000000000000` })
   it("none with another key, credential, provider, model, word of the body, strictness or beta", async () => {
-    const gateway = counting({ keys })
+    const gateway = counting({ keys, accounts: [googleAccount, { ...vertexAccount, regions: ["eu"] }] })
     const carried = (token: string) => ({ authorization: `Bearer ${token}` })
     const others: ReadonlyArray<readonly [body: object, headers: Record<string, string>]> = [
       [hello, as("one")],

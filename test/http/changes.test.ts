@@ -15,7 +15,7 @@ import { hello } from "./face.ts"
 const account = (slug: string) => ({ ...googleAccount, slug, baseUrl: `http://${slug}.test`, credentials: { _tag: "ApiKey", key: Redacted.make("k") } as const })
 const declared = (slug: string) => ({
   accounts: [account(slug)],
-  keys: [{ name: "test", key: Redacted.make(gatewayKey), config: "fast" }],
+  keys: [{ name: "test", key: Redacted.make(gatewayKey), config: "fast", scopes: ["inference", "admin"] as const }],
   configs: { fast: config({ provider: `@${slug}` }) }
 })
 

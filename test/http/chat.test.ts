@@ -41,7 +41,7 @@ describe("unary", () => {
     expect(await (await gateway.chat(hello, loose)).text()).toBe(JSON.stringify(fullCompletion))
   })
 
-  it("the alias prefix comes back, ignored parameters are named and made fit for a header", async () => {
+  it("headers come under both prefixes where the alias was used; ignored parameters are named and made fit for a header", async () => {
     gateway.script.served = { ...served, ignored: ["logit_bias", "störe\r\nx"], retryCount: 1 }
     const answer = await gateway.send("/v1/v1/chat/completions", {
       method: "POST",
@@ -55,7 +55,18 @@ describe("unary", () => {
       body: `\uFEFF${JSON.stringify(hello)}`
     })
     expect(await answer.json()).toEqual(fullCompletion)
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
+    expect(Object.fromEntries(answer.headers)).toEqual({
+      "cache-control": "no-store",
+      "content-length": expect.any(String),
+      "content-type": "application/json",
+      "request-id": "r1",
+      "x-request-id": "r1",
+      "x-gateway-trace-id": "t 1",
+      "x-gateway-provider": "gemini",
+      "x-gateway-retry-attempt-count": "1",
+      "x-gateway-last-used-option-index": "0",
+      "x-gateway-cache-status": "DISABLED",
+      "x-gateway-ignored-params": "logit_bias,st?re??x",
       "x-portkey-trace-id": "t 1",
       "x-portkey-provider": "gemini",
       "x-portkey-retry-attempt-count": "1",
@@ -76,7 +87,8 @@ describe("unary", () => {
       url: "https://host/path",
       headers: {},
       body: {},
-      ignored_params: []
+      ignored_params: [],
+      adjusted_params: []
     })
   })
 
@@ -191,8 +203,7 @@ describe("request context", () => {
       dryRun: false,
       unsupported: "reject",
       metadata: { team: "a" },
-      betas: ["a-1", "b-2", "c-3"],
-      headerPrefix: "x-gateway"
+      betas: ["a-1", "b-2", "c-3"]
     })
     expect(context?.idSeed).toMatch(/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
     expect(context?.carried.vertexProjectId).toBe("my-project")

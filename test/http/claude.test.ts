@@ -94,7 +94,8 @@ describe("a chat", () => {
       url: `${place}/claude-sonnet-4-5@20250929:streamRawPredict`,
       headers: { "content-type": "application/json", authorization: "Bearer <redacted>" },
       body: sent([user("hi")], { stream: true }),
-      ignored_params: []
+      ignored_params: [],
+      adjusted_params: []
     }])
   })
   it("T1701 table 13 counts its tokens", async () => {

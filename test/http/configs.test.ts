@@ -70,6 +70,38 @@ describe("where a config comes from", () => {
       error: { message: said, type: "invalid_request_error", param: "x-gateway-config", code: "invalid_config" }
     }, []])
   })
+  describe("conditions that would hold up the service (TH33)", () => {
+    const patterns = (count: number): Json => ({
+      strategy: {
+        mode: "conditional",
+        conditions: [{ query: { $or: Array.from({ length: count }, () => ({ "params.user": { $regex: "a{0,200}b" } })) }, then: "a" }],
+        default: "a"
+      },
+      targets: [{ name: "a", provider: "google" }]
+    })
+    const asked = { ...hello, user: "a".repeat(4_096) }
+    const refused = (message: string) => [400, { error: { message, type: "invalid_request_error", param: "x-gateway-config", code: "invalid_config" } }]
+    it.each<readonly [name: string, headers: Record<string, string>]>([
+      ["of the request", inline(patterns(20))],
+      ["kept under an id", { "x-gateway-config": "slow" }]
+    ])("a config %s is refused when its budget of steps is spent", async (_name, headers) => {
+      const { post, seen } = over(echo, { configs: { slow: config(patterns(20)) } })
+      const answer = await post(path, asked, headers)
+      expect([[answer.status, await answer.json()], seen]).toEqual([
+        refused("The conditions of the config need more than 500000 steps for this request (limits.conditionSteps); use fewer or simpler patterns."),
+        []
+      ])
+      expect((await post(path, { ...hello, user: "aaab" }, headers)).status).toBe(200)
+    })
+    it("a config of a hundred patterns is not read to its end", async () => {
+      const { post, seen } = gateway()
+      const answer = await post(path, asked, inline(patterns(100)))
+      expect([[answer.status, await answer.json()], seen]).toEqual([
+        refused("x-gateway-config: strategy.conditions[0].query.$or[64].params.user.$regex is one pattern too many: a config has at most 64."),
+        []
+      ])
+    })
+  })
   it("B112 an unknown id", async () => {
     const answer = await gateway().post(path, hello, { "x-gateway-config": "gone" })
     expect([answer.status, await answer.json()]).toEqual([404, {
@@ -171,6 +203,38 @@ describe("what a config lays onto a request (T125)", () => {
     const { answer } = await sent(value)
     const other = await sent(value, hello, path, { "x-gateway-metadata": "{\"plan\":\"free\"}" })
     expect([answer.headers.get("x-gateway-provider"), other.answer.headers.get("x-gateway-provider")]).toEqual(["vertex-ai", "google"])
+  })
+})
+
+describe("metadata of a key", () => {
+  const plan = { metadata: { plan: "free" }, models: undefined, providers: undefined }
+  const keys = [
+    { ...plan, name: "test", key: Redacted.make("mgk_test0000000000000000000000000000"), metadataLocked: true },
+    { ...plan, name: "plain", key: Redacted.make("mgk_plain000000000000000000000000000") }
+  ]
+  const routed = (more: { readonly [name: string]: Json } = {}): Json => ({
+    ...more,
+    strategy: {
+      mode: "conditional",
+      conditions: [{ query: { "metadata.plan": "paid" }, then: "v" }, { query: { "metadata.team": "a" }, then: "p" }],
+      default: "g"
+    },
+    targets: [{ name: "g", ...google }, { name: "v", ...vertex }, { name: "p", ...google, override_params: { model: "gemini-2.5-pro" } }]
+  })
+  const echo: TransportScript = ({ url }) => gemini(url.includes("generativelanguage") ? (url.includes("pro") ? "pro" : "google") : "vertex")
+  const by = async (headers: Record<string, string>, more: { readonly [name: string]: Json } = {}) => {
+    const { post } = over(echo, { configs: { stored: config(routed({ metadata: { plan: "paid" } })) }, keys })
+    return (await told(await post(path, hello, { ...inline(routed(more)), ...headers }))).said
+  }
+  const paid = { "x-gateway-metadata": "{\"plan\":\"paid\"}" }
+
+  it("that is locked keeps its values against a header, a config in a header and a stored config", async () => {
+    expect([await by(paid), await by({}, { metadata: { plan: "paid" } }), await by({ "x-gateway-config": "stored" })]).toEqual(["google", "google", "google"])
+    const open = { "x-gateway-api-key": "mgk_plain000000000000000000000000000" }
+    expect([await by({ ...paid, ...open }), await by(open, { metadata: { plan: "paid" } })]).toEqual(["vertex", "vertex"])
+  })
+  it("that is locked leaves other names to the request", async () => {
+    expect(await by({ "x-gateway-metadata": "{\"plan\":\"paid\",\"team\":\"a\"}" })).toBe("pro")
   })
 })
 
@@ -407,7 +471,7 @@ describe("fallback to another dialect", () => {
 
 describe("dry run", () => {
   it("shows the first target as it would be called", async () => {
-    const gateway = over(() => gemini("fine"), { accounts: [googleAccount, vertexAccount], draw: () => 0.9 })
+    const gateway = over(() => gemini("fine"), { accounts: [googleAccount, { ...vertexAccount, regions: ["eu"] }], draw: () => 0.9 })
     const value = { strategy: { mode: "loadbalance" }, targets: [google, { ...vertex, vertex_region: "eu", override_params: { temperature: 0 } }] }
     const answer = await gateway.post(path, hello, { ...inline(value), "x-gateway-dry-run": "true" })
     expect([await answer.json(), gateway.seen]).toEqual([{
@@ -418,7 +482,8 @@ describe("dry run", () => {
       url: "https://aiplatform.eu.rep.googleapis.com/v1/projects/test-project/locations/eu/publishers/google/models/gemini-2.5-flash:generateContent",
       headers: { "content-type": "application/json", authorization: "Bearer <redacted>" },
       body: { contents: [{ role: "user", parts: [{ text: "hi" }] }], generationConfig: { temperature: 0 } },
-      ignored_params: []
+      ignored_params: [],
+      adjusted_params: []
     }, []])
   })
 })

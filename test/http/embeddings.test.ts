@@ -126,7 +126,8 @@ describe("one call", () => {
       url: `${vertexBase}/publishers/google/models/gemini-embedding-001:predict`,
       headers: { "content-type": "application/json", authorization: "Bearer <redacted>" },
       body: { instances: [{ content: "a" }] },
-      ignored_params: ["user"]
+      ignored_params: ["user"],
+      adjusted_params: []
     }])
   })
 })

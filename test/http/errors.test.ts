@@ -20,6 +20,7 @@ const rows: ReadonlyArray<Row> = [
   [new E.KeyMissing(), 401, AUTH, "missing_gateway_key", null, AUTH],
   [new E.KeyInvalid(), 401, AUTH, "invalid_gateway_key", null, AUTH],
   [new E.ModelNotAllowed({ message }), 403, "permission_error", "model_not_allowed", "model", "permission_error"],
+  [new E.ModelNotPriced({ slug: "a", modelId: "b" }), 403, "permission_error", "model_not_priced", "model", "permission_error"],
   [new E.ProviderMissing({ known: ["a", "b"] }), 400, IRE, "provider_missing", "model", IRE],
   [new E.SlugUnknown({ slug: "x", param: "x-gateway-provider", known: [] }), 404, NF, "provider_not_found", "x-gateway-provider", NF],
   [new E.RecordUnknown({ kind: "model", id: "x" }), 404, NF, "model_not_found", "model", NF],
@@ -38,6 +39,9 @@ const rows: ReadonlyArray<Row> = [
   [new E.Busy({ code: "overloaded", retryAfterMillis: 1500 }), 503, API, "overloaded", null, "overloaded_error", { "retry-after": "2", "retry-after-ms": "1500" }],
   [new E.Busy({ code: "server_shutting_down", retryAfterMillis: 1000 }), 503, API, "server_shutting_down", null, "overloaded_error", { "retry-after": "1", "retry-after-ms": "1000" }],
   [new E.RateLimitReached({ kind: "tokens", limit: 100, retryMillis: 1500, requests: undefined, tokens: undefined }), 429, "rate_limit_error", "rate_limit_exceeded", null, "rate_limit_error", { "retry-after": "2", "retry-after-ms": "1500" }],
+  [new E.ConcurrencyReached({ resource: "requests", limit: 5 }), 429, "rate_limit_error", "concurrency_limit_exceeded", null, "rate_limit_error", { "retry-after": "1", "retry-after-ms": "1000" }],
+  [new E.ConcurrencyReached({ resource: "requests", limit: undefined }), 429, "rate_limit_error", "concurrency_limit_exceeded", null, "rate_limit_error", { "retry-after": "1", "retry-after-ms": "1000" }],
+  [new E.ConcurrencyReached({ resource: "bytes", limit: undefined }), 429, "rate_limit_error", "concurrency_limit_exceeded", null, "rate_limit_error", { "retry-after": "1", "retry-after-ms": "1000" }],
   [new E.BudgetSpent({ usd: 0.5, per: "day", resets: "2027-02-01T00:00:00.000Z", retryMillis: 7001, isReserved: false }), 429, "insufficient_quota", "insufficient_quota", null, "billing_error", { "retry-after": "8", "retry-after-ms": "7001", ...noRetry }],
   [new E.BudgetSpent({ usd: 0.5, per: "day", resets: "2027-02-01T00:00:00.000Z", retryMillis: 7001, isReserved: true }), 429, "insufficient_quota", "insufficient_quota", null, "billing_error", { "retry-after": "1", "retry-after-ms": "1000" }],
   [new E.StoreUnavailable({ reason: "unreachable" }), 503, API, "dependency_unavailable", null, "overloaded_error", { "retry-after": "1", "retry-after-ms": "1000" }],
@@ -56,7 +60,9 @@ const rows: ReadonlyArray<Row> = [
   [by({ _tag: "ModelNotFound", message }), 404, NF, "model_not_found", "model", NF],
   [by({ _tag: "RateLimited", message }), 429, "rate_limit_error", "rate_limit_exceeded", null, "rate_limit_error"],
   [by({ _tag: "RateLimited", message, retryAfterMillis: 7001 }), 429, "rate_limit_error", "rate_limit_exceeded", null, "rate_limit_error", { "retry-after": "8", "retry-after-ms": "7001" }],
-  [by({ _tag: "QuotaExhausted", message }), 429, "insufficient_quota", "insufficient_quota", null, "billing_error", noRetry],
+  [by({ _tag: "QuotaExhausted", message }), 429, "rate_limit_error", "insufficient_quota", null, "rate_limit_error", noRetry],
+  [by({ _tag: "QuotaExhausted", message, retryAfterMillis: 7001 }), 429, "rate_limit_error", "insufficient_quota", null, "rate_limit_error", { "retry-after": "8", "retry-after-ms": "7001", ...noRetry }],
+  [by({ _tag: "QuotaExhausted", message, isBilling: true }), 429, "insufficient_quota", "insufficient_quota", null, "billing_error", noRetry],
   [by({ _tag: "Overloaded", message, code: "upstream_unavailable" }), 503, API, "upstream_unavailable", null, API],
   [by({ _tag: "Overloaded", message, code: "upstream_overloaded" }), 503, API, "upstream_overloaded", null, "overloaded_error"],
   [by({ _tag: "Internal", message, status: 500 }), 502, API, "upstream_error", null, API],
@@ -64,6 +70,8 @@ const rows: ReadonlyArray<Row> = [
   [by({ _tag: "Transport", message, kind: "refused" }), 502, API, "upstream_unreachable", null, API],
   [by({ _tag: "Transport", message, kind: "tls" }), 502, API, "upstream_unreachable", null, API, noRetry],
   [by({ _tag: "CircuitOpen", message, retryAfterMillis: 1500 }), 503, API, "upstream_unavailable", null, API, { "retry-after": "2", "retry-after-ms": "1500" }],
+  [by({ _tag: "NoRoom", message, shortage: "key" }), 429, "rate_limit_error", "concurrency_limit_exceeded", null, "rate_limit_error", { "retry-after": "1", "retry-after-ms": "1000" }],
+  [by({ _tag: "NoRoom", message, shortage: "all" }), 503, API, "overloaded", null, "overloaded_error", { "retry-after": "1", "retry-after-ms": "1000" }],
   [by({ _tag: "BadReply", message, kind: "empty" }), 502, API, "upstream_bad_response", null, API],
   [by({ _tag: "BadReply", message, kind: "too_large" }), 502, API, "upstream_bad_response", null, API, noRetry],
   [by({ _tag: "BadReply", message, kind: "redirect" }), 502, API, "upstream_bad_response", null, API, noRetry],
@@ -78,7 +86,7 @@ const named = rows.map((row) => {
 
 it("T2304 a quota that is named stands in the details, not strict only", () => {
   const facts = errorFacts(by({ _tag: "QuotaExhausted", message, quotaId: "GenerateRequestsPerDayPerProject" }))
-  const published = { message: facts.message, type: "insufficient_quota", param: null, code: "insufficient_quota" }
+  const published = { message: facts.message, type: "rate_limit_error", param: null, code: "insufficient_quota" }
   expect(JSON.parse(errorBody(facts, "openai", true, "r1"))).toEqual({ error: published })
   expect(JSON.parse(errorBody(facts, "openai", false, "r1"))).toEqual({
     error: { ...published, provider: "gemini", upstream_status: 400, details: { quota_id: "GenerateRequestsPerDayPerProject" } }
@@ -89,7 +97,7 @@ describe("B102-B110, table 14", () => {
   it.each(named)("$name", ({ row: [error, status, type, code, param, anthropic, headers] }) => {
     const facts = errorFacts(error)
     const upstream = error._tag === "ProviderError" ? { provider: "gemini", status: 400 } : undefined
-    const tried = error._tag === "ProviderError" ? { optionIndex: 0, retryCount: 0 } : undefined
+    const tried = error._tag === "ProviderError" ? { optionIndex: 0, retryCount: 0, cache: "DISABLED" } : undefined
     expect(facts).toStrictEqual({ status, type, code, param, message: facts.message, headers: headers ?? {}, upstream, tried })
     expect(facts.message).toMatch(/^[\x20-\x7e]{10,500}$/)
     expect(errorBody(facts, "openai", true, "r1")).toBe(JSON.stringify({ error: { message: facts.message, type, param, code } }))
@@ -115,14 +123,14 @@ describe("all targets failed", () => {
   const last = by({ _tag: "RateLimited", message, retryAfterMillis: 7001 })
   const facts = errorFacts(last)
   it("the last one's facts, and that it was not the only one", () =>
-    expect(errorFacts(new E.AllTargetsFailed({ last, targets: 3, optionIndex: 4, retryCount: 1 }))).toStrictEqual({
+    expect(errorFacts(new E.AllTargetsFailed({ last, targets: 3, optionIndex: 4, retryCount: 1, cache: "MISS" }))).toStrictEqual({
       ...facts,
       message: "All 3 targets that were tried failed. The last one: What is wrong.",
-      tried: { optionIndex: 4, retryCount: 1 }
+      tried: { optionIndex: 4, retryCount: 1, cache: "MISS" }
     }))
   it("a single target that was called again speaks for itself", () =>
-    expect(errorFacts(new E.AllTargetsFailed({ last, targets: 1, optionIndex: 0, retryCount: 2 })))
-      .toStrictEqual({ ...facts, tried: { optionIndex: 0, retryCount: 2 } }))
+    expect(errorFacts(new E.AllTargetsFailed({ last, targets: 1, optionIndex: 0, retryCount: 2, cache: "DISABLED" })))
+      .toStrictEqual({ ...facts, tried: { optionIndex: 0, retryCount: 2, cache: "DISABLED" } }))
 })
 
 it("the path alone decides the envelope", () => {

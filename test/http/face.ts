@@ -115,9 +115,9 @@ const router = (script: Script): Layer.Layer<ProviderRouter> =>
     },
     open: <Op extends keyof Operations>(operation: Op, request: Operations[Op]["request"], context: RequestContext) => {
       script.calls.push({ verb: "open", operation, request, context })
-      return Effect.as(script.open, { chunks: script.chunks as Stream.Stream<Operations[Op]["chunk"], ProviderError>, served: script.served, usage: () => undefined })
+      return Effect.as(script.open, { chunks: script.chunks as Stream.Stream<Operations[Op]["chunk"], ProviderError>, served: script.served, usage: () => undefined, progress: () => ({ isCounted: true, characters: 0 }) })
     },
-    targets: () => Effect.succeed([{ slug: script.served.slug, modelId: script.served.modelId }]),
+    targets: () => Effect.succeed([{ slug: script.served.slug, modelId: script.served.modelId, params: {} }]),
     explain: (operation, request, context) => {
       script.calls.push({ verb: "explain", operation, request, context })
       return Effect.succeed({
@@ -128,7 +128,8 @@ const router = (script: Script): Layer.Layer<ProviderRouter> =>
         url: "https://host/path",
         headers: {},
         body: {},
-        ignored_params: []
+        ignored_params: [],
+        adjusted_params: []
       })
     }
   })

@@ -147,7 +147,8 @@ describe("Gemini", () => {
         contents: [{ role: "user", parts: [{ text: "a cat" }] }],
         generationConfig: { responseModalities: ["TEXT", "IMAGE"], imageConfig: { aspectRatio: "1:1" } }
       },
-      ignored_params: []
+      ignored_params: [],
+      adjusted_params: []
     }])
   })
 })

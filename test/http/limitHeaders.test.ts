@@ -21,11 +21,17 @@ it("OpenAI's names and durations", () =>
     "x-ratelimit-reset-tokens": "59.001s"
   }))
 
-it("Anthropic's names and moments, rounded up to whole seconds", () =>
+it("Anthropic's names and moments, rounded up to whole seconds; the limit of tokens is one of input, of output and of both", () =>
   expect(addLimits({}, { requests, tokens }, "anthropic", now)).toEqual({
     "anthropic-ratelimit-requests-limit": "10",
     "anthropic-ratelimit-requests-remaining": "9",
     "anthropic-ratelimit-requests-reset": "2027-02-01T00:00:06Z",
+    "anthropic-ratelimit-input-tokens-limit": "1000",
+    "anthropic-ratelimit-input-tokens-remaining": "0",
+    "anthropic-ratelimit-input-tokens-reset": "2027-02-01T00:00:59Z",
+    "anthropic-ratelimit-output-tokens-limit": "1000",
+    "anthropic-ratelimit-output-tokens-remaining": "0",
+    "anthropic-ratelimit-output-tokens-reset": "2027-02-01T00:00:59Z",
     "anthropic-ratelimit-tokens-limit": "1000",
     "anthropic-ratelimit-tokens-remaining": "0",
     "anthropic-ratelimit-tokens-reset": "2027-02-01T00:00:59Z"

@@ -2,10 +2,11 @@
 import { describe, expect, it } from "vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import type { KeySetting } from "../../src/domain/Settings.ts"
+import type { KeySetting, Settings } from "../../src/domain/Settings.ts"
 import type { TransportScript } from "../../src/upstream/Transport.ts"
 import { replying } from "../support/scripted.ts"
 import { accountedGateway, adminKey } from "../support/accounted.ts"
+import { promptsOf } from "../support/prompts.ts"
 import { gatewayKey } from "../support/TestGateway.ts"
 
 /** An answer of Gemini that counts 100 tokens in, 20 out: 30 + 50 micro-dollars by the prices of these tests. */
@@ -18,9 +19,14 @@ const counted = replying(reply)
 const streamed = { status: 200, chunks: [`data: ${JSON.stringify(reply)}\n\n`] }
 const hello = { model: "@google/gemini-2.5-flash", messages: [{ role: "user", content: "Hi" }], max_tokens: 20 }
 
-const gatewayFor = (limits: Partial<KeySetting>, script: TransportScript = ({ url }) => Effect.succeed(url.includes("stream") ? streamed : counted)) =>
+const gatewayFor = (
+  limits: Partial<KeySetting>,
+  script: TransportScript = ({ url }) => Effect.succeed(url.includes("stream") ? streamed : counted),
+  settings: Partial<Settings> = {}
+) =>
   accountedGateway(script, {
     settings: {
+      ...settings,
       keys: [
         { name: "ci", key: Redacted.make(gatewayKey), ...limits },
         { name: "boss", key: Redacted.make(adminKey), scopes: ["admin"] }
@@ -86,12 +92,38 @@ describe("limits a minute", () => {
     expect(gateway.seen.length).toBe(1)
   })
 
-  it("leave dry runs and routes that call nobody alone", async () => {
+  const claude = { ...hello, model: "@vertex-ai/claude-sonnet-4-6" }
+  it.each([
+    ["/v1/chat/completions", hello],
+    ["/v1/chat/completions/count_tokens", hello],
+    ["/v1/messages", claude],
+    ["/v1/messages/count_tokens", claude],
+    ["/v1/embeddings", { model: "@google/gemini-embedding-001", input: "Hi" }],
+    ["/v1/images/generations", { model: "@google/gemini-2.5-flash-image", prompt: "A cat" }],
+    ["/v1/prompts/hello/completions", {}],
+    ["/v1/prompts/hello/render", {}]
+  ])("a dry run or a rendered prompt counts as a request, not as tokens or cost: %s", async (path, body) => {
+    const limits = { rateLimit: { requestsPerMinute: 2, tokensPerMinute: 1 }, budget: { micros: 0, per: "day" } } as const
+    const gateway = accountedGateway(() => counted, {
+      settings: {
+        keys: [{ name: "ci", key: Redacted.make(gatewayKey), ...limits }],
+        prompts: promptsOf([{ id: "hello", model: hello.model, messages: [{ role: "user", content: "Hi" }] }])
+      }
+    })
+    const statuses = []
+    for (let at = 0; at < 3; at++) {
+      const dry = await gateway.post(path, body, { "x-gateway-dry-run": "true" })
+      statuses.push([dry.status, dry.headers.get("x-ratelimit-remaining-requests") ?? dry.headers.get("anthropic-ratelimit-requests-remaining")])
+      await dry.text()
+    }
+    expect([statuses, gateway.seen]).toEqual([[[200, "1"], [200, "0"], [429, "0"]], []])
+  })
+
+  it("leave the list of models alone", async () => {
     const gateway = gatewayFor({ rateLimit: { requestsPerMinute: 1, tokensPerMinute: undefined } })
     for (let at = 0; at < 3; at++) {
-      const dry = await gateway.post("/v1/chat/completions", hello, { "x-gateway-dry-run": "true" })
       const models = await gateway.send("/v1/models", { headers: { "x-gateway-api-key": gatewayKey } })
-      expect([dry.status, limitsOf(dry), models.status]).toEqual([200, {}, 200])
+      expect([models.status, limitsOf(models)]).toEqual([200, {}])
     }
   })
 
@@ -108,7 +140,7 @@ describe("a budget", () => {
   const budget = { micros: 200, per: "month" } as const
 
   it("is spent by what requests cost, and refused with a word that no repetition helps", async () => {
-    const gateway = gatewayFor({ budget })
+    const gateway = gatewayFor({ budget }, undefined, { keyLabel: true })
     const statuses = []
     for (let at = 0; at < 4; at++) {
       const response = await gateway.post("/v1/chat/completions", hello)
@@ -122,6 +154,16 @@ describe("a budget", () => {
     expect([error.type, error.code]).toEqual(["insufficient_quota", "insufficient_quota"])
     expect(await gateway.admin("/admin/v1/usage?group_by=key")).toMatchObject({ data: [{ key: "ci", requests: 5, errors: 3, cost_usd: 0.00016 }] })
     expect((await gateway.metrics()).filter((line) => line.startsWith("gateway_budget_remaining"))).toEqual(["gateway_budget_remaining_usd{budget=\"ci\"} 0.00004"])
+  })
+
+  it("is a metric by the id of its key where the operator asks for key labels, and no metric names a key otherwise (TH32)", async () => {
+    const named = async (keyLabel: boolean) => {
+      const gateway = gatewayFor({ budget }, undefined, { keyLabel })
+      await (await gateway.post("/v1/chat/completions", hello)).text()
+      return (await gateway.metrics()).filter((line) => line.includes("\"ci\"") && line.startsWith("gateway_")).map((line) => line.split("{")[0])
+    }
+    expect(await named(true)).toEqual(["gateway_budget_remaining_usd", "gateway_requests_total", "gateway_cost_usd_total"])
+    expect(await named(false)).toEqual([])
   })
 
   it("costs nothing where nobody answered", async () => {

@@ -92,7 +92,53 @@ describe("one call", () => {
       url,
       headers: { "content-type": "application/json", authorization: "Bearer <redacted>" },
       body: { model: llama, messages, stream: true, stream_options: { include_usage: true } },
-      ignored_params: []
+      ignored_params: [],
+      adjusted_params: []
+    }, []])
+  })
+  it.each([
+    ["a MaaS model", model, llama],
+    ["a self-deployed endpoint", "@vertex-ai/endpoints.1234567890", "1234567890"]
+  ])("efforts above high go up as high to %s, and the answer names that (M-201, M-230)", async (_name, asked, sent) => {
+    const gateway = over(() => replying(reply))
+    const named = async (reasoning_effort: string, headers: Record<string, string> = {}) => {
+      const answer = await gateway.post(path, { model: asked, reasoning_effort, messages }, headers)
+      const portkey = answer.headers.get("x-portkey-adjusted-params")
+      return [answer.status, gateway.seen.at(-1)?.body, answer.headers.get("x-gateway-adjusted-params"), portkey]
+    }
+    const body = (reasoning_effort: string) => ({ model: sent, reasoning_effort, messages })
+    expect(await named("xhigh")).toEqual([200, body("high"), "reasoning_effort=xhigh>high", null])
+    expect(await named("max", { "x-portkey-trace-id": "t" })).toEqual([200, body("high"), "reasoning_effort=max>high", "reasoning_effort=max>high"])
+    for (const effort of ["none", "minimal", "low", "medium", "high", "odd"]) expect(await named(effort)).toEqual([200, body(effort), null, null])
+  })
+  it("a dry run names what is adjusted, a stream's headers do as well (M-230, M-905)", async () => {
+    const gateway = over(() => ({ status: 200, chunks: [`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: "Hi" }, finish_reason: "stop" }] })}\n\ndata: [DONE]\n\n`] }))
+    const asked = { model, messages, reasoning_effort: "max", labels: {} }
+    const dry = await gateway.post(path, asked, { "x-gateway-dry-run": "true" })
+    expect(await dry.json()).toEqual({
+      object: "dry_run",
+      provider: "vertex-ai",
+      target_index: 0,
+      method: "POST",
+      url,
+      headers: { "content-type": "application/json", authorization: "Bearer <redacted>" },
+      body: { model: llama, messages, reasoning_effort: "high" },
+      ignored_params: ["labels"],
+      adjusted_params: ["reasoning_effort=max>high"]
+    })
+    const stream = await gateway.post(path, { ...asked, stream: true })
+    expect([stream.status, stream.headers.get("x-gateway-adjusted-params")]).toEqual([200, "reasoning_effort=max>high"])
+  })
+  it("an adjustment can be asked to be refused (B114, M-230)", async () => {
+    const gateway = over(() => replying(reply))
+    const answer = await gateway.post(path, { model, messages, reasoning_effort: "xhigh" }, { "x-gateway-unsupported-params": "reject" })
+    expect([answer.status, await answer.json(), gateway.seen]).toStrictEqual([400, {
+      error: {
+        message: "\"reasoning_effort\" is one of none, minimal, low, medium, high at this model, and the request asked for refusal of other values.",
+        type: "invalid_request_error",
+        param: "reasoning_effort",
+        code: "unsupported_parameter"
+      }
     }, []])
   })
   it("a parameter of the gateway's own can be asked to be refused", async () => {

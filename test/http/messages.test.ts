@@ -96,7 +96,7 @@ describe("a message", () => {
     expect(answer.text).toBe(
       `{"object":"dry_run","provider":"vertex-ai","target_index":0,"method":"POST","url":"${place}/claude-sonnet-4-5@20250929:rawPredict",` +
         "\"headers\":{\"content-type\":\"application/json\",\"anthropic-beta\":\"a\",\"authorization\":\"Bearer <redacted>\"}," +
-        `"body":{"max_tokens":5,${hello},"n":12345678901234567890,"anthropic_version":"vertex-2023-10-16"},"ignored_params":[]}`
+        `"body":{"max_tokens":5,${hello},"n":12345678901234567890,"anthropic_version":"vertex-2023-10-16"},"ignored_params":[],"adjusted_params":[]}`
     )
     expect(seen).toEqual([])
   })

@@ -15,8 +15,8 @@ import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { LimitValues } from "../../src/domain/Limits.ts"
 import { Server } from "../../src/http/Server.ts"
-import { eventually, within } from "../support/eventually.ts"
-import { fullChunks, hello, key, type Script, script, services } from "./face.ts"
+import { eventually, until, within } from "../support/eventually.ts"
+import { fullChunks, fullCompletion, hello, key, type Script, script, services } from "./face.ts"
 
 const serve = (scripted: Script, limits: Partial<LimitValues>): Layer.Layer<HttpServer.HttpServer> =>
   Server.layer({ host: "127.0.0.1", port: 0 }).pipe(
@@ -104,6 +104,11 @@ describe("malformed HTTP", () => {
     ["B27 space before colon", "GET /health/live HTTP/1.1\r\nhost : x\r\n\r\n"],
     ["B27 garbage", "\x16\x03\x01\x02\x00\x01\x00"],
     ["B27 h2 preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+    ["B27 no host", "GET /health/live HTTP/1.1\r\na: b\r\n\r\n"],
+    ["B27 no header", "GET /health/live HTTP/1.1\r\n\r\n"],
+    ["B27 no host before a body", post(`${keyed}\r\ncontent-length: ${json.length}`, json).replace("host: x\r\n", "")],
+    ["B27 no host on an unknown route", "GET /nowhere HTTP/1.1\r\na: b\r\n\r\n"],
+    ["B27 no host and an expectation", "GET /health/live HTTP/1.1\r\nexpect: 200-ok\r\n\r\n"],
     ["B28 two hosts", "GET /health/live HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n"]
   ])("%s", async (_name, bytes) => {
     const answer = parts(await raw(server.port, bytes))
@@ -114,8 +119,21 @@ describe("malformed HTTP", () => {
       "content-length": String(malformed.length),
       connection: "close"
     })
-    expect(answer.headers["x-request-id"]).toMatch(/^[\da-f-]{36}$/)
+    const id = answer.headers["x-request-id"]
+    expect(id).toMatch(/^[\da-f-]{36}$/)
+    expect([answer.headers["request-id"], answer.headers["x-gateway-trace-id"]]).toEqual([id, id?.replaceAll("-", "")])
     expect(server.script.calls).toEqual([])
+  })
+
+  it("HTTP/1.0 needs no host (B27)", async () => {
+    const answer = parts(await raw(server.port, "GET /health/live HTTP/1.0\r\n\r\n"))
+    expect([answer.line, answer.body]).toEqual(["HTTP/1.1 200 OK", "{\"status\":\"ok\"}"])
+  })
+
+  it("an expectation that is refused has the ids of its request, under both prefixes (B29)", async () => {
+    const ids = "x-request-id: r1\r\nx-portkey-trace-id: t1"
+    const answer = parts(await raw(server.port, post(`${keyed}\r\n${ids}\r\nexpect: 200-ok\r\ncontent-length: 0`)))
+    expect(["x-request-id", "request-id", "x-gateway-trace-id", "x-portkey-trace-id"].map((name) => answer.headers[name])).toEqual(["r1", "r1", "t1", "t1"])
   })
 
   it.each([
@@ -243,6 +261,30 @@ it.each(ways)("TH15 bodies in flight over the budget of the process, %s: 503, an
   for (const _again of [1, 2]) {
     expect((await send(`${json} `)).line).toBe("HTTP/1.1 503 Service Unavailable")
     expect((await send(json)).line).toBe("HTTP/1.1 200 OK")
+  }
+  await server.close()
+})
+
+it("TH15 bytes of a body that waits for 100 Continue are counted as any others, and stay counted while its call runs", async () => {
+  const server = await start({ bodiesInFlightBytes: 2 * json.length })
+  const go = Deferred.makeUnsafe<void>()
+  server.script.value = Effect.as(Deferred.await(go), fullCompletion)
+  const head = (connection: string) => post(`${keyed}\r\nexpect: 100-continue\r\nconnection: ${connection}\r\ncontent-length: ${json.length}`)
+  const continued = async () => {
+    const line = new Line(server.port, head("close"))
+    await line.until(({ text }) => text.startsWith("HTTP/1.1 100 Continue\r\n\r\n"))
+    line.socket.write(json)
+    return line
+  }
+  const running = [await continued(), await continued()]
+  await until(() => server.script.calls.length === 2)
+  const refused = await continued()
+  await refused.until(({ closed }) => closed)
+  expect(parts(refused.text.slice("HTTP/1.1 100 Continue\r\n\r\n".length)).line).toBe("HTTP/1.1 429 Too Many Requests")
+  await Effect.runPromise(Deferred.succeed(go, undefined))
+  for (const line of running) {
+    await line.until(({ closed }) => closed)
+    expect(line.text.split("HTTP/1.1 ").slice(1).map((one) => one.slice(0, 3))).toEqual(["100", "200"])
   }
   await server.close()
 })

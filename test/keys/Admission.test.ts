@@ -8,6 +8,7 @@ import * as Metric from "effect/Metric"
 import * as TestClock from "effect/testing/TestClock"
 import { BudgetSpent, RateLimitReached, StoreUnavailable } from "../../src/domain/GatewayError.ts"
 import type { Budget, GatewayKey, RateLimit } from "../../src/domain/GatewayKey.ts"
+import { KeyLabel } from "../../src/keys/Budgets.ts"
 import { Admission, type Admitted, type Estimate } from "../../src/keys/Admission.ts"
 import { UsageLog } from "../../src/keys/UsageLog.ts"
 import { RateStore } from "../../src/memory/RateStore.ts"
@@ -163,12 +164,40 @@ describe("budgets of this process", () => {
       yield* admit(key, { costMicros: 1000 })
     }).pipe(Effect.provide(layer)))
 
-  it.effect("a request without a price passes, and one that nobody counted costs what was set aside", () =>
+  it.effect("a request without counts costs what was set aside, and then even one that costs nothing is refused", () =>
     Effect.gen(function*() {
       const key = keyOf(undefined, daily)
+      const free = yield* admit(key, { costMicros: 0 })
+      expect((yield* Effect.flip(admit(key, { costMicros: 1000 })))._tag).toBe("BudgetSpent")
+      yield* free.settle({ tokens: 0, costMicros: 0 })
       yield* (yield* admit(key, { costMicros: 1000 })).settle(undefined)
-      yield* admit(key, { costMicros: 0 })
+      expect((yield* Effect.flip(admit(key, { costMicros: 0 })))._tag).toBe("BudgetSpent")
       expect((yield* (yield* Admission).spent(key)).spentMicros).toBe(1000)
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("what was counted in part costs at least what was set aside, in tokens and in money", () =>
+    Effect.gen(function*() {
+      const key = keyOf({ tokensPerMinute: 1000 }, daily)
+      yield* (yield* admit(key, { tokens: 300, costMicros: 100 })).settle({ tokens: 1, costMicros: 1, isPart: true })
+      expect((yield* (yield* Admission).spent(key)).spentMicros).toBe(100)
+      const second = yield* admit(key, { tokens: 300, costMicros: 100 })
+      expect(second.limits.tokens?.remaining).toBe(400)
+      yield* second.settle({ tokens: 500, costMicros: 300, isPart: true })
+      expect((yield* (yield* Admission).spent(key)).spentMicros).toBe(400)
+      expect((yield* admit(key, { tokens: 1, costMicros: 1 })).limits.tokens?.remaining).toBe(199)
+    }).pipe(Effect.provide(layer)))
+
+  it.effect("a request without an upstream call counts as one, however little is left of tokens and budget", () =>
+    Effect.gen(function*() {
+      const key = keyOf({ requestsPerMinute: 2, tokensPerMinute: 1 }, { micros: 0, per: "day" })
+      const admission = yield* Admission
+      const uncalled = Effect.suspend(() => {
+        const held: Array<Admitted> = []
+        return Effect.as(admission.admitUncalled(key, (one) => void held.push(one)), held)
+      })
+      expect((yield* uncalled).map(({ limits }) => limits)).toEqual([{ requests: { limit: 2, remaining: 1, resetMillis: 30_000 }, tokens: undefined }])
+      yield* uncalled
+      expect(yield* Effect.flip(uncalled)).toMatchObject({ _tag: "RateLimitReached", kind: "requests", retryMillis: 30_000 })
     }).pipe(Effect.provide(layer)))
 
   it.effect("a refusal for the budget gives the reserved tokens back", () =>
@@ -205,7 +234,7 @@ describe("budgets of this process", () => {
         ["gateway_budget_remaining_usd", { budget: "ci" }, 0.0006],
         ["gateway_rate_limited_total", { scope: "key", kind: "budget" }, 1]
       ])
-    }).pipe(Effect.provide(layer)))
+    }).pipe(Effect.provide(Layer.provide(layer, Layer.succeed(KeyLabel, true)))))
 })
 
 /** A store that answers when it is not gone, and remembers what it was told. */

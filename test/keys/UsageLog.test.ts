@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
 import { expect } from "vitest"
-import { StoreUnavailable } from "../../src/domain/GatewayError.ts"
+import { RecordRefused, StoreUnavailable } from "../../src/domain/GatewayError.ts"
 import { defaultLimits, type LimitValues, Limits } from "../../src/domain/Limits.ts"
 import type { RequestRow } from "../../src/domain/RequestRow.ts"
 import type { RequestQuery } from "../../src/domain/usageSums.ts"
@@ -73,6 +73,30 @@ describe.each(logs)("the log of requests %s", (_name, layer) => {
       expect([yield* log.lastUsed("ci"), yield* log.lastUsed("other")]).toEqual([noon + 5, undefined])
     }).pipe(Effect.provide(layer)))
 
+  it.effect("finds a request by the gateway's own id, and by its client's id where one key alone sent that one (TH20)", () =>
+    Effect.gen(function*() {
+      const log = yield* UsageLog
+      const theirs = row(0, { requestId: "job-1", id: "own-0" })
+      log.append(theirs, "m")
+      expect([yield* log.request("own-0"), yield* log.request("job-1")]).toEqual([theirs, theirs])
+      // A request that was refused for want of a key hides nothing.
+      log.append(row(1, { requestId: "job-1", id: "own-1", keyId: undefined }), "m")
+      expect(yield* log.request("job-1")).toEqual(theirs)
+      // The other key takes the client's id, and the own id of that request as its client's.
+      const others = [row(2, { requestId: "job-1", id: "own-2", keyId: "other" }), row(3, { requestId: "own-0", id: "own-3", keyId: "other" })]
+      for (const one of others) log.append(one, "m")
+      expect(yield* Effect.flip(log.request("job-1"))).toEqual(
+        new RecordRefused({
+          code: "request_id_ambiguous",
+          message: "Several keys sent the x-request-id \"job-1\": list them by GET /admin/v1/requests?request_id=job-1, and read one by its id."
+        })
+      )
+      expect([yield* log.request("own-0"), yield* log.request("own-2"), yield* log.request("own-3")]).toEqual([theirs, ...others])
+      const { rows } = yield* log.requests({ limit: 10, requestId: "job-1" })
+      expect(rows.map(({ id }) => id)).toEqual(["own-2", "own-1", "own-0"])
+      expect((yield* log.requests({ limit: 10, requestId: "job-1", key: "ci" })).rows).toEqual([theirs])
+    }).pipe(Effect.provide(layer)))
+
   it.effect("sums by day, key, provider and model", () =>
     Effect.gen(function*() {
       const log = yield* UsageLog
@@ -115,7 +139,7 @@ const stubborn = (written: Array<ReadonlyArray<string>>, state: { isGone: boolea
         written.push(JSON.parse(text).map((packed: PackedRow) => unpacked(packed).requestId))
         return Effect.void
       }),
-    request: () => Effect.succeed(undefined),
+    latest: () => Effect.succeed(undefined),
     requests: () => Effect.succeed({ rows: [], next: undefined }),
     usage: () => Effect.succeed([]),
     lastUsed: () => Effect.succeed(undefined)

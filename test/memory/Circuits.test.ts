@@ -17,7 +17,7 @@ import { ownPrefix, redisLayer, saidWithoutRedis } from "../support/redis.ts"
 const cooldownMillis = 60_000
 const rule: CircuitRule = { id: "r", consecutive: 2, rate: undefined, cooldownMillis, codes: undefined }
 const share: CircuitRule = { ...rule, id: "s", consecutive: undefined, rate: { threshold: 0.5, minimum: 4 } }
-const circuit = (name: string, by = rule): Circuit => ({ name, slug: "google", modelId: "m", rule: by })
+const circuit = (name: string, by = rule): Circuit => ({ name, owner: "key", slug: "google", modelId: "m", rule: by })
 
 type Service = Circuits["Service"]
 /** Two processes, and a way to let the time pass that an open circuit waits. */

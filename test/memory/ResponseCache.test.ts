@@ -21,7 +21,7 @@ type Cache = ResponseCache["Service"]
 const rules: ReadonlyArray<readonly [name: string, test: (one: Cache, other: Cache) => Effect.Effect<void>]> = [
   ["is given while it is young enough for who asks, and no longer than it was kept for", ({ set }, { get }) =>
     Effect.gen(function*() {
-      yield* set("a", "text\n\u0000\u00ff€", 60 * second)
+      yield* set("a", "text\n\u0000\u00ff€", 60 * second, "k")
       yield* TestClock.adjust("10 seconds")
       expect([yield* get("a", 11 * second), yield* get("a", 10 * second), yield* get("b", 11 * second)]).toEqual(["text\n\u0000\u00ff€", undefined, undefined])
       yield* TestClock.adjust("49 seconds")
@@ -31,14 +31,14 @@ const rules: ReadonlyArray<readonly [name: string, test: (one: Cache, other: Cac
     })],
   ["leaves for a newer one under its key, whoever made that", (one, other) =>
     Effect.gen(function*() {
-      yield* one.set("a", "old", 60 * second)
-      yield* other.set("a", "new", 120 * second)
+      yield* one.set("a", "old", 60 * second, "k")
+      yield* other.set("a", "new", 120 * second, "k")
       yield* TestClock.adjust(60 * second)
       expect([yield* one.get("a", 3_600 * second), yield* other.get("a", 3_600 * second)]).toEqual(["new", "new"])
     })],
   ["is not kept when it is too large", (one, other) =>
     Effect.gen(function*() {
-      yield* one.set("a", "x".repeat(2_000), 60 * second)
+      yield* one.set("a", "x".repeat(2_000), 60 * second, "k")
       expect([yield* one.get("a", second), yield* other.get("a", second), one.longest]).toEqual([undefined, undefined, 3_000])
     })]
 ]
@@ -61,7 +61,7 @@ describe.runIf(saidWithoutRedis("cached answers when Redis forgets"))("an answer
       const { get, set } = yield* ResponseCache
       const redis = yield* Effect.provide(Redis.Redis, yield* Layer.build(redisLayer()))
       const keys = Effect.flatMap(RedisPrefix, (prefix) => redis.send<ReadonlyArray<string>>("KEYS", `${prefix}cache:*`))
-      yield* set("a", "text", 60 * second)
+      yield* set("a", "text", 60 * second, "k")
       const [key = ""] = yield* keys
       const life = yield* redis.send<number>("PTTL", key)
       expect([life > 0, life <= 60 * second]).toEqual([true, true])
@@ -76,19 +76,27 @@ describe("a cached answer", () => {
   it.effect("leaves when there are too many, that first which was not asked for the longest", () =>
     Effect.gen(function*() {
       const { get, set } = yield* ResponseCache
-      for (const key of ["a", "b"]) yield* set(key, key, second)
+      for (const key of ["a", "b"]) yield* set(key, key, second, "k")
       yield* get("a", second)
-      yield* set("c", "c", second)
+      yield* set("c", "c", second, "k")
       expect([yield* get("a", second), yield* get("b", second), yield* get("c", second)]).toEqual(["a", undefined, "c"])
     }).pipe(Effect.provide(layer({ cacheEntries: 2 }))))
   it.effect("leaves when all are too large together, and is not kept when it is too large alone", () =>
     Effect.gen(function*() {
       const { get, set } = yield* ResponseCache
       const large = "x".repeat(1_000)
-      for (const key of ["a", "b"]) yield* set(key, large, second)
-      yield* set("c", "x".repeat(2_000), second)
+      for (const key of ["a", "b"]) yield* set(key, large, second, "k")
+      yield* set("c", "x".repeat(2_000), second, "k")
       expect([yield* get("a", second), yield* get("b", second), yield* get("c", second)]).toEqual([undefined, large, undefined])
     }).pipe(Effect.provide(layer({ cacheBytes: 4_000, cacheEntryBytes: 3_000 }))))
+  it.effect("of one gateway key does not drive out those of another, be they many or large (TH20)", () =>
+    Effect.gen(function*() {
+      const { get, set } = yield* ResponseCache
+      yield* set("a", "a", second, "quiet")
+      for (let at = 0; at < 50; at++) yield* set(`many ${at}`, "b", second, "many")
+      for (let at = 0; at < 50; at++) yield* set(`large ${at}`, "x".repeat(1_000), second, "large")
+      expect(yield* get("a", second)).toBe("a")
+    }).pipe(Effect.provide(layer({ cacheEntries: 9, cacheBytes: 8_000 }))))
   it.effect("has a key of all parts, however they are cut", () =>
     Effect.gen(function*() {
       const { keyOf } = yield* ResponseCache

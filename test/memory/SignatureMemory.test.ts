@@ -39,6 +39,15 @@ describe("in one process", () => {
       yield* TestClock.adjust("1 second")
       expect(yield* recalled("a", ["2", "3"])).toEqual([])
     }).pipe(Effect.provide(inProcess({ signatureEntries: 2, signatureMillis: 1_000 }))))
+
+  it.effect("calls of one key do not drive out those of another, be they many or large (TH20)", () =>
+    Effect.gen(function*() {
+      const memory = yield* SignatureMemory
+      yield* memory.remember("quiet", "gemini/google", [{ callId: "1", signature: "s1" }])
+      for (let at = 0; at < 50; at++) yield* memory.remember("many", "gemini/google", [{ callId: `${at}`, signature: "s" }])
+      for (let at = 0; at < 50; at++) yield* memory.remember("large", "gemini/google", [{ callId: `${at}`, signature: "12345678" }])
+      expect(yield* recalled("quiet", ["1"])).toEqual([["1", "gemini/google", "s1"]])
+    }).pipe(Effect.provide(inProcess({ signatureBytes: 8, signatureEntries: 9, signatureTotalBytes: 30 }))))
 })
 
 /** The memory that is told, and the one that is asked. */

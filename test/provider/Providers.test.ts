@@ -78,7 +78,8 @@ describe("a provider that is not ours", () => {
         url: "https://acme.example/chat/completions",
         headers: { "content-type": "application/json", authorization: "Bearer <redacted>" },
         body: { model: "rocket-1", messages: [{ role: "user", content: "Hello" }] },
-        ignored_params: []
+        ignored_params: [],
+        adjusted_params: []
       })
     }))
 

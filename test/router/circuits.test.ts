@@ -57,7 +57,7 @@ describe("what a circuit is named by (TH20)", () => {
   const named = (value: Json, index = 0, key = requestContext.key) => {
     const target = config(value).targets[index]
     if (target === undefined) throw new Error("no such target")
-    return circuitOf({ account: vertexAccount, modelId: "m", carried: requestContext.carried, target, ways: [] }, key)?.name
+    return circuitOf({ account: vertexAccount, modelId: "m", carried: requestContext.carried, origin: "caller", ignored: [], target, ways: [] }, key)?.name
   }
   const circuit = { cb_config: { failure_threshold: 1 } }
   it("nothing where the config has none", () => expect(named({})).toBe(undefined))
@@ -85,7 +85,7 @@ describe("a circuit", () => {
   /** A call through the circuit of a name; how it ended. */
   const call = (name: string, inner: Effect.Effect<string, string>, by = rule) =>
     Effect.flatMap(Circuits, ({ guard }) =>
-      Effect.match(guard({ name, slug: "google", modelId: "m", rule: by }, inner, (cause) => (Cause.hasInterruptsOnly(cause) ? "Ignored" : "Failure"), ({ retryAfterMillis }) => `refused ${retryAfterMillis}`), {
+      Effect.match(guard({ name, owner: "key", slug: "google", modelId: "m", rule: by }, inner, (cause) => (Cause.hasInterruptsOnly(cause) ? "Ignored" : "Failure"), ({ retryAfterMillis }) => `refused ${retryAfterMillis}`), {
         onFailure: (error) => error,
         onSuccess: (value) => value
       }))
@@ -141,9 +141,9 @@ describe("a circuit", () => {
       for (const inner of [bad, good, good, good, bad]) yield* call("b", inner, both)
       expect([yield* call("a", good, both), yield* call("b", good, both)]).toEqual(["refused 1000", "refused 1000"])
       const { open } = yield* Circuits
-      expect([...yield* open(["a", "b", "c"].map((name) => ({ name, slug: "google", modelId: "m", rule: both })))]).toEqual(["a", "b"])
+      expect([...yield* open(["a", "b", "c"].map((name) => ({ name, owner: "key", slug: "google", modelId: "m", rule: both })))]).toEqual(["a", "b"])
       yield* TestClock.adjust(1_000)
-      expect([...yield* open(["a", "b", "c"].map((name) => ({ name, slug: "google", modelId: "m", rule: both })))]).toEqual([])
+      expect([...yield* open(["a", "b", "c"].map((name) => ({ name, owner: "key", slug: "google", modelId: "m", rule: both })))]).toEqual([])
     }).pipe(Effect.provide(circuits()))
   })
   it.effect("is not made for more names than the limit, until some are forgotten", () =>
@@ -155,6 +155,40 @@ describe("a circuit", () => {
       for (let n = 0; n < 2; n++) yield* call("b", bad)
       expect(yield* call("b", good)).toBe("refused 1000")
     }).pipe(Effect.provide(circuits({ circuitEntries: 1, circuitIdleMillis: 1_000 }))))
+})
+
+describe("the circuits of one key", () => {
+  const limits = { ...defaultLimits, circuitEntries: 10, circuitIdleMillis: 1_000 }
+  const layer = Circuits.layerMemory.pipe(Layer.provide(Layer.succeed(Limits, limits)))
+  /** How many of so many names have a circuit: it is open after two failures. */
+  const opened = (owner: string, names: number, cooldownMillis = rule.cooldownMillis) =>
+    Effect.gen(function*() {
+      const { guard, open } = yield* Circuits
+      const all = Array.from({ length: names }, (_, at) => ({ name: `${owner} ${at}`, owner, slug: "google", modelId: "m", rule: { ...rule, cooldownMillis } }))
+      for (const circuit of all) {
+        for (let n = 0; n < 2; n++) yield* Effect.exit(guard(circuit, Effect.fail("bad"), () => "Failure" as const, () => "refused"))
+      }
+      return (yield* open(all)).size
+    })
+
+  it.effect("do not leave another key without circuits, however many rules it sends (TH20)", () =>
+    Effect.gen(function*() {
+      expect([yield* opened("loud", 1_000), yield* opened("quiet", 3), yield* opened("other", 3)]).toEqual([10, 3, 3])
+      expect(yield* opened("loud", 1_000)).toBe(10)
+      expect(yield* opened("quiet", 3)).toBe(3)
+    }).pipe(Effect.provide(layer)))
+  it.effect("are no more than the limit while they are open, though nothing calls them (TH19)", () =>
+    Effect.gen(function*() {
+      const day = 86_400_000
+      expect(yield* opened("slow", 10, day)).toBe(10)
+      yield* TestClock.adjust(60_000)
+      const { guard, open } = yield* Circuits
+      const more = { name: "slow more", owner: "slow", slug: "google", modelId: "m", rule: { ...rule, consecutive: 1 } }
+      expect(yield* Effect.flip(guard(more, Effect.fail("bad"), () => "Failure" as const, () => "refused"))).toBe("bad")
+      expect([...yield* open([more])]).toEqual([])
+      yield* TestClock.adjust(day)
+      expect(yield* opened("slow", 10)).toBe(10)
+    }).pipe(Effect.provide(layer)))
 })
 
 describe("through the router", () => {

@@ -44,20 +44,19 @@ describe("whose credential (interface section 4)", () => {
   const none = requestContext.carried
   const carried = (some: Partial<CarriedCredentials>): CarriedCredentials => ({ ...none, ...some })
   const lay = (account: ProviderAccount, some: Partial<CarriedCredentials>) => {
-    const result = withCarried(account, carried(some))
+    const result = withCarried(account, carried(some), "caller", "key-1")
     return Result.isSuccess(result) ? result.success : result.failure
   }
   const secret = Redacted.make("ya29.caller")
   it("what the request carries wins and is the caller's", () => {
-    expect(lay(vertexAccount, { authorization: secret, vertexProjectId: "other-project", vertexRegion: "eu" })).toEqual({
+    expect(lay(vertexAccount, { authorization: secret })).toEqual({
       ...vertexAccount,
-      projectId: "other-project",
-      region: "eu",
       credentials: { _tag: "AccessToken", token: secret },
-      origin: "caller"
+      origin: "caller",
+      carriedBy: "key-1"
     })
-    expect(lay(googleAccount, { authorization: secret })).toEqual({ ...googleAccount, credentials: { _tag: "ApiKey", key: secret }, origin: "caller" })
-    expect(lay(googleAccount, { googApiKey: secret })).toEqual({ ...googleAccount, credentials: { _tag: "ApiKey", key: secret }, origin: "caller" })
+    expect(lay(googleAccount, { authorization: secret })).toEqual({ ...googleAccount, credentials: { _tag: "ApiKey", key: secret }, origin: "caller", carriedBy: "key-1" })
+    expect(lay(googleAccount, { googApiKey: secret })).toEqual({ ...googleAccount, credentials: { _tag: "ApiKey", key: secret }, origin: "caller", carriedBy: "key-1" })
   })
   it("TH34 a Gemini key is no Vertex credential, a service account no Gemini one", () => {
     expect(lay(vertexAccount, { googApiKey: secret })).toEqual(vertexAccount)

@@ -4,6 +4,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import type { RequestFacts } from "../../src/domain/conditions.ts"
+import { BodyInvalid } from "../../src/domain/GatewayError.ts"
 import type { GatewayKey } from "../../src/domain/GatewayKey.ts"
 import type { Json } from "../../src/domain/json.ts"
 import type { CarriedCredentials, CatalogView, ProviderAccount } from "../../src/domain/ProviderAccount.ts"
@@ -19,13 +20,14 @@ const catalog: CatalogView = {
 const key: GatewayKey = requestContext.key
 interface More extends Partial<Asked> {
   readonly facts?: RequestFacts
+  readonly conditionSteps?: number
   readonly draw?: () => number
   readonly open?: ReadonlyArray<number>
 }
-const plan = (value: Json, { draw = () => 0, facts = { metadata: {}, params: {}, path: "" }, open = [], ...asked }: More = {}) =>
+const plan = (value: Json, { conditionSteps = 1_000, draw = () => 0, facts = { metadata: {}, params: {}, path: "" }, open = [], ...asked }: More = {}) =>
   Result.flatMap(
     resolveTargets(config(value), { model: "gemini-2.5-flash", header: undefined, key, carried: requestContext.carried, ...asked }, catalog),
-    (targets) => orderTargets(config(value), targets, { facts: () => facts, draw, isOpen: ({ target }) => target !== undefined && open.includes(target.index) })
+    (targets) => orderTargets(config(value), targets, { facts: () => facts, conditionSteps, draw, isOpen: ({ target }) => target !== undefined && open.includes(target.index) })
   )
 const planned = (value: Json, more: More = {}): ReadonlyArray<Planned> =>
   Result.getOrThrowWith(plan(value, more), (fault) => new Error(fault._tag))
@@ -43,6 +45,30 @@ describe("which targets", () => {
     ])
   })
   it("single: the first", () => expect(brief({ strategy: { mode: "single" }, targets: [vertex, google] })).toEqual(["vertex-ai/gemini-2.5-flash"]))
+  it("conditional: a request that needs more steps than one budget goes nowhere, and its facts are made once (TH33)", () => {
+    const stage = (name: string): Json => ({
+      strategy: { mode: "conditional", conditions: [{ query: { "params.text": { $regex: "(a|aa)*b" } }, then: name }], default: name },
+      targets: [{ name, provider: "google" }]
+    })
+    let made = 0
+    const order = (conditionSteps: number, value: Json) => {
+      const read = config(value)
+      const targets = Result.getOrThrow(resolveTargets(read, { model: "gemini-2.5-flash", header: undefined, key, carried: requestContext.carried }, catalog))
+      const facts = () => {
+        made++
+        return { metadata: {}, params: { text: "a".repeat(20) }, path: "" }
+      }
+      return orderTargets(read, targets, { facts, conditionSteps, draw: () => 0, isOpen: () => false })
+    }
+    const two = fallback(stage("x"), stage("y"))
+    expect([Result.getOrThrow(order(600, two)).length, made]).toEqual([2, 1])
+    expect(Result.getOrThrow(order(300, stage("x"))).length).toBe(1)
+    expect(Result.merge(order(300, two))).toEqual(new BodyInvalid({
+      code: "invalid_config",
+      param: "x-gateway-config",
+      message: "The conditions of the config need more than 300 steps for this request (limits.conditionSteps); use fewer or simpler patterns."
+    }))
+  })
   it("conditional: the first whose query holds, else the default", () => {
     const routed: Json = {
       strategy: {
@@ -160,7 +186,8 @@ describe("whose credential (TH34)", () => {
   })
   it("a target's place stands over the request's, whose credential it leaves", () => {
     const [one] = planned({ provider: "vertex-ai", vertex_region: "eu" }, carried({ authorization: secret, vertexRegion: "us", vertexProjectId: "my-project" }))
-    expect(one?.carried).toEqual({ ...requestContext.carried, authorization: secret, vertexRegion: "eu", vertexProjectId: "my-project" })
+    expect([one?.carried.authorization, one?.account, one?.ignored])
+      .toEqual([secret, { ...vertexAccount, projectId: "my-project", region: "eu" }, ["x-gateway-vertex-region"]])
   })
   it("a target's service account takes the place of whatever the request carries", () => {
     const [one] = planned({ provider: "vertex-ai", vertex_service_account_json: { type: "service_account" } }, carried({ authorization: secret, vertexServiceAccountJson: secret }))

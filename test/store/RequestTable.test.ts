@@ -47,7 +47,8 @@ describe.each(databases)("requests on $name", (database) => {
         cursor = page.next
       } while (cursor !== undefined)
       expect(ids).toEqual(Array.from({ length: 50 }, (_, at) => `r${49 - at}`))
-      expect([yield* table.request("r4"), yield* table.request("r50"), yield* table.request("r")]).toEqual([row(4, "late"), undefined, undefined])
+      const latest = (id: string) => table.latest(id, ({ requestId }) => requestId === id)
+      expect([yield* latest("r4"), yield* latest("r50"), yield* latest("r")]).toEqual([row(4, "late"), undefined, undefined])
     }).pipe(Effect.provide(keeping(1000))))
 
   it.effect("are shown one by one by a view", () =>

@@ -22,6 +22,7 @@ const attempt: fc.Arbitrary<AttemptRow> = fc.record({
 const row: fc.Arbitrary<RequestRow> = fc.record({
   endedMillis: fc.nat(),
   requestId: fc.string(),
+  id: maybe(fc.string()),
   traceId: fc.string(),
   route: fc.string(),
   status: count,

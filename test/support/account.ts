@@ -42,6 +42,5 @@ export const requestContext: RequestContext = {
   betas: [],
   cache: undefined,
   idSeed: "00000000-0000-7000-8000-000000000000",
-  headerPrefix: "x-gateway",
   observed: undefined
 }

@@ -1,5 +1,6 @@
 // Small builders for tests of the chat translators: a context for a model, call ids one can read, frozen input.
 // It must not know what a translator does.
+import { defaultLimits } from "../../src/domain/Limits.ts"
 import { normaliseModelId, modelFacts } from "../../src/translate/shared/modelFacts.ts"
 import type { FetchedMedia, KnownSignature, TranslateContext } from "../../src/translate/Translator.ts"
 import type { BuiltInKind } from "../../src/domain/ProviderAccount.ts"
@@ -40,6 +41,7 @@ export const chatContext = (model = "gemini-2.5-flash", options: ContextOptions 
     },
     strict: options.strict ?? false,
     betas: options.betas ?? [],
+    schemaCopyBytes: defaultLimits.schemaCopyBytes,
     callId,
     signature: (id) => (options.known !== undefined && Object.hasOwn(options.known, id) ? options.known[id] : undefined),
     media: (url) => options.fetched?.[url]

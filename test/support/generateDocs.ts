@@ -4,8 +4,8 @@ import { writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import {
-  BodyInvalid, BodyTooLarge, BudgetSpent, Busy, ContentTypeUnsupported, CredentialsInvalid, CredentialsMissing, type GatewayError, KeyInvalid,
-  KeyMissing, MethodNotAllowed, ModelNotAllowed, ProviderMissing, RateLimitReached, RecordChanged, RecordInvalid, RecordRefused, RecordUnknown, RouteUnknown,
+  BodyInvalid, BodyTooLarge, BudgetSpent, Busy, ConcurrencyReached, ContentTypeUnsupported, CredentialsInvalid, CredentialsMissing, type GatewayError, KeyInvalid,
+  KeyMissing, MethodNotAllowed, ModelNotAllowed, ModelNotPriced, ObjectNotAllowed, ProviderMissing, RateLimitReached, RecordChanged, RecordInvalid, RecordRefused, RecordUnknown, RouteUnknown,
   StoreUnavailable, ScopeMissing, type SingleError, SlugUnknown, Unexpected,
   UnsupportedOperation, UnsupportedParameter
 } from "../../src/domain/GatewayError.ts"
@@ -34,6 +34,11 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
   KeyInvalid: [["The gateway key is wrong", new KeyInvalid()]],
   ScopeMissing: [["The key is not for this route", new ScopeMissing({ scope: "admin" })]],
   ModelNotAllowed: [["The key may not use this provider or model", new ModelNotAllowed(text)]],
+  ModelNotPriced: [["The key has a budget, and what the model costs is not known", new ModelNotPriced({ slug: "", modelId: "" })]],
+  ObjectNotAllowed: [
+    ["The account lets no request read this object under its stored credential", new ObjectNotAllowed({ ...text, code: "object_not_allowed" })],
+    ["The account lets no request store pictures there under its stored credential", new ObjectNotAllowed({ ...text, code: "storage_not_allowed" })]
+  ],
   CredentialsMissing: [["Neither the request nor the slug has a provider credential", new CredentialsMissing(text)]],
   CredentialsInvalid: [["The Authorization header cannot be a provider credential", new CredentialsInvalid(text)]],
   ProviderMissing: [["No provider was named and there is more than one", new ProviderMissing({ known: [] })]],
@@ -46,11 +51,13 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
   RecordInvalid: [["What an operator writes is wrong; `errors` of the problem says where", new RecordInvalid({ faults: [] })]],
   RecordRefused: [
     ["The id is taken", new RecordRefused({ ...text, code: "already_exists" })],
+    ["The credential of a config would be sent to another host by the change", new RecordRefused({ ...text, code: "credentials_would_move" })],
     ["The entry is declared in the configuration, and read-only here", new RecordRefused({ ...text, code: "declared_in_configuration" })],
     ["Other entries would stop working by the change", new RecordRefused({ ...text, code: "in_use" })],
     ["The key is revoked, and changes no more", new RecordRefused({ ...text, code: "key_revoked" })],
     ["It is the last key with the scope `admin`", new RecordRefused({ ...text, code: "last_admin_key" })],
-    ["What is stored of the entry cannot be read", new RecordRefused({ ...text, code: "record_unreadable" })]
+    ["What is stored of the entry cannot be read", new RecordRefused({ ...text, code: "record_unreadable" })],
+    ["Several keys sent the `x-request-id` that is looked up", new RecordRefused({ ...text, code: "request_id_ambiguous" })]
   ],
   RecordChanged: [["The entry has changed since the version in `If-Match`", new RecordChanged({ version: 1 })]],
   ContentTypeUnsupported: [
@@ -76,6 +83,7 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
     ["Too many requests are in flight", new Busy({ code: "overloaded", retryAfterMillis: 1 })],
     ["The service is shutting down", new Busy({ code: "server_shutting_down", retryAfterMillis: 1 })]
   ],
+  ConcurrencyReached: [["The running requests of the key are as many, or hold as much memory, as they may", new ConcurrencyReached({ resource: "requests", limit: 1 })]],
   RateLimitReached: [
     [
       "The key has reached its limit of requests or tokens a minute",
@@ -114,7 +122,10 @@ const reasons: Record<Reason["_tag"], Samples<Reason>> = {
   ],
   ModelNotFound: [["The provider has no such model", { ...text, _tag: "ModelNotFound" }]],
   RateLimited: [["The provider's rate limit", { ...text, _tag: "RateLimited", retryAfterMillis: 1 }]],
-  QuotaExhausted: [["A quota that a short wait does not cure", { ...text, _tag: "QuotaExhausted" }]],
+  QuotaExhausted: [
+    ["A quota that a short wait does not cure", { ...text, _tag: "QuotaExhausted" }],
+    ["The provider's account is not paid", { ...text, _tag: "QuotaExhausted", isBilling: true }]
+  ],
   Overloaded: [
     ["The provider is unavailable", { ...text, _tag: "Overloaded", code: "upstream_unavailable" }],
     ["The provider has no capacity", { ...text, _tag: "Overloaded", code: "upstream_overloaded" }]
@@ -126,6 +137,10 @@ const reasons: Record<Reason["_tag"], Samples<Reason>> = {
     ["The provider's certificate is not trusted", { ...text, _tag: "Transport", kind: "tls" }]
   ],
   CircuitOpen: [["The circuit of the target is open: it failed too often of late to be called", { ...text, _tag: "CircuitOpen", retryAfterMillis: 1 }]],
+  NoRoom: [
+    ["The running requests of the key hold more memory than its share", { ...text, _tag: "NoRoom", shortage: "key" }],
+    ["The gateway has no memory left for the call", { ...text, _tag: "NoRoom", shortage: "all" }]
+  ],
   BadReply: [
     ["The provider's answer cannot be read", { ...text, _tag: "BadReply", kind: "unreadable" }],
     ["The provider's answer is too large or a redirect", { ...text, _tag: "BadReply", kind: "too_large" }],
@@ -193,6 +208,8 @@ const parametersPage = (): string =>
     "# Parameters", "", "Generated by `npm run docs`. Do not edit.", "",
     "What becomes of each known parameter, by the kind of model. A cell says where a parameter goes, or why it does not.",
     "A parameter that is \"left out and named\" stands in the response header `x-gateway-ignored-params`.",
+    "A parameter that is sent with another value stands in `x-gateway-adjusted-params`, as `reasoning_effort=xhigh>high`.",
+    "`x-gateway-unsupported-params: reject` refuses both with 400 `unsupported_parameter`.",
     "So does an unknown one, except where the upstream speaks OpenAI's own dialect: there it goes up as it is.",
     "Send `x-gateway-unsupported-params: reject` to have the request refused instead.", "",
     "## Chat completions", "",

@@ -37,4 +37,4 @@ export const patient = { redisMillis: 10_000, redisConnectMillis: 10_000 }
 
 /** A connection, under names of its own. */
 export const redisLayer = (url = redisUrl ?? ""): Layer.Layer<SharedRedis | RedisService.Redis> =>
-  SharedRedis.layer(Redacted.make(url)).pipe(Layer.provide(Layer.succeed(Limits, { ...defaultLimits, ...patient })))
+  SharedRedis.layer(Redacted.make(url)).pipe(Layer.provide(Layer.succeed(Limits, { ...defaultLimits, ...patient })), Layer.orDie)

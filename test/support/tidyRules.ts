@@ -122,7 +122,37 @@ const floorRule = (file: Parsed, byPath: ReadonlyMap<string, Parsed>): ReadonlyA
     .map((one) => at(file, one.at, "R1 floors", `may not import ${one.target.path}`))
 }
 
-/** R2: no circle of runtime imports. Each circle is told once, from its first file by name. */
+/**
+ * The order of the rooms inside a folder, lowest rank first. A room imports itself and lower ranks, not its own rank.
+ * Files at the root of the folder stand above all its rooms.
+ */
+const roomOrders: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>> = {
+  "demo/google": [["shapes"], ["shared"], ["gemini", "claude"], ["openai", "predict"], ["service"]]
+}
+
+/** R1b: inside a folder with an order, a lower room or the same one, type imports included. */
+const roomRule = (file: Parsed, byPath: ReadonlyMap<string, Parsed>): ReadonlyArray<string> =>
+  Object.entries(roomOrders).flatMap(([folder, ranks]) => {
+    const roomOf = ({ file: path }: Parsed): string | undefined =>
+      path.startsWith(`${folder}/`) ? path.slice(folder.length + 1).split("/").slice(0, -1)[0] ?? "" : undefined
+    const rankOf = (room: string): number => (room === "" ? ranks.length : ranks.findIndex((rooms) => rooms.includes(room)))
+    const room = roomOf(file)
+    if (room === undefined) return []
+    if (rankOf(room) < 0) return [at(file, 0, "R1b rooms", `src/${folder}/${room} has no place in the order`)]
+    return resolved(file, byPath).flatMap((one) => {
+      const other = roomOf(one.target)
+      const fine = other === undefined || other === room || rankOf(other) < rankOf(room)
+      return fine ? [] : [at(file, one.at, "R1b rooms", `may not import ${one.target.path}`)]
+    })
+  })
+
+/** Folders below `src/` in which a circle of type imports is forbidden as well. */
+const withoutTypeCircles = ["demo"]
+
+/**
+ * R2: no circle of runtime imports; in the folders of `withoutTypeCircles` no circle of any imports.
+ * Each circle is reported once, from its first file by name.
+ */
 const circleRule = (files: ReadonlyArray<Parsed>, byPath: ReadonlyMap<string, Parsed>): ReadonlyArray<string> => {
   const found = new Set<string>()
   const finished = new Set<string>()
@@ -131,12 +161,13 @@ const circleRule = (files: ReadonlyArray<Parsed>, byPath: ReadonlyMap<string, Pa
     if (seen >= 0) {
       const circle = trail.slice(seen)
       const first = circle.indexOf([...circle].sort()[0] ?? "")
-      const told = [...circle.slice(first), ...circle.slice(0, first)]
-      found.add(`${told[0]}:1 R2 circles: ${[...told, told[0]].join(" -> ")}`)
+      const ordered = [...circle.slice(first), ...circle.slice(0, first)]
+      found.add(`${ordered[0]}:1 R2 circles: ${[...ordered, ordered[0]].join(" -> ")}`)
       return
     }
     if (finished.has(file.path)) return
-    for (const one of resolved(file, byPath)) if (!one.typeOnly) visit(one.target, [...trail, file.path])
+    const types = withoutTypeCircles.some((folder) => file.file.startsWith(`${folder}/`))
+    for (const one of resolved(file, byPath)) if (types || !one.typeOnly) visit(one.target, [...trail, file.path])
     finished.add(file.path)
   }
   for (const file of files) visit(file, [])
@@ -205,6 +236,21 @@ const sizeRule = (file: Parsed): ReadonlyArray<string> => {
     return length > 70 ? [at(file, node.start, "R4 size", `function of ${length} lines, at most 70`)] : []
   })
   return [...whole, ...functions]
+}
+
+/** Folders below `src/` in which no folder has more than 20 files. */
+const withFewFiles = ["demo"]
+const mostFiles = 20
+
+/** R4: in the folders of `withFewFiles` a folder has at most 20 files; its sub-folders count on their own. */
+const folderRule = (files: ReadonlyArray<Parsed>): ReadonlyArray<string> => {
+  const counts = new Map<string, number>()
+  for (const { file } of files) {
+    const folder = file.split("/").slice(0, -1).join("/")
+    if (withFewFiles.some((few) => `${folder}/`.startsWith(`${few}/`))) counts.set(folder, (counts.get(folder) ?? 0) + 1)
+  }
+  return [...counts].flatMap(([folder, count]) =>
+    count > mostFiles ? [`src/${folder} R4 size: folder of ${count} files, at most ${mostFiles}`] : [])
 }
 
 /** R5: no barrels, neither of ours nor of a package; relative imports name the file. */
@@ -308,13 +354,14 @@ const openingRule = (file: Parsed): ReadonlyArray<string> => {
   return first.startsWith("// ") && second.startsWith("// ") ? [] : [at(file, 0, "opening", "two comment lines are missing")]
 }
 
-/** Every violation of R1 to R8 in the files below `src/`, as `path:line rule: what`, in the order of the files. */
+/** Every violation of R1 to R8 below `src/`: of files as `path:line rule: what`, then of folders and circles. */
 export const tidyViolations = (sources: ReadonlyArray<Source>): ReadonlyArray<string> => {
   const files = sources.map(parse)
   const byPath = new Map(files.map((file) => [file.path, file]))
   const rules = [purityRule, sizeRule, importRule, honestyRule, doorRule, limitRule, openingRule]
   return [
-    ...files.flatMap((file) => [...floorRule(file, byPath), ...rules.flatMap((rule) => rule(file))]),
+    ...files.flatMap((file) => [...floorRule(file, byPath), ...roomRule(file, byPath), ...rules.flatMap((rule) => rule(file))]),
+    ...folderRule(files),
     ...circleRule(files, byPath)
   ]
 }

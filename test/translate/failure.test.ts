@@ -19,7 +19,7 @@ describe("table 14", () => {
     [301, { _tag: "BadReply", kind: "redirect", message }],
     [400, { _tag: "InvalidRequest", message }],
     [401, { _tag: "CredentialsRejected", origin: "caller", message }],
-    [402, { _tag: "QuotaExhausted", message }],
+    [402, { _tag: "QuotaExhausted", isBilling: true, message }],
     [403, { _tag: "PermissionDenied", message }],
     [404, { _tag: "ModelNotFound", message }],
     [405, { _tag: "InvalidRequest", code: "unsupported_operation", message }],

@@ -2,6 +2,7 @@
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
+import { SchemaCopies } from "../../src/translate/chat-to-gemini/schemaCopies.ts"
 import { generationConfig } from "../../src/translate/chat-to-gemini/generationConfig.ts"
 import { googleFields } from "../../src/translate/chat-to-gemini/googleFields.ts"
 import type { ChatRequest } from "../../src/wire/openai/Chat.ts"
@@ -20,7 +21,7 @@ const run = (words: Words, model: string, options: ContextOptions) => {
   const request = chatRequest([{ role: "user", content: "hello" }], words)
   const { target } = chatContext(model, options)
   return Result.flatMap(googleFields(request, target), ({ thinking }) =>
-    generationConfig(request, target, thinking, { stopSequences: 16, schemaDepth: 64 }))
+    generationConfig(request, target, thinking, { stopSequences: 16, schemaDepth: 64, copies: new SchemaCopies(1024 * 1024, request) }))
 }
 const all = (words: Words, model = "gemini-2.5-flash", options: ContextOptions = {}) => {
   const result = Result.getOrThrow(run(words, model, options))

@@ -3,12 +3,13 @@ import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { isJsonObject, type Json, type JsonObject } from "../../src/domain/json.ts"
+import { SchemaCopies } from "../../src/translate/chat-to-gemini/schemaCopies.ts"
 import { lightSchema } from "../../src/translate/chat-to-gemini/schemaLight.ts"
 import { subsetSchema } from "../../src/translate/chat-to-gemini/schemaSubset.ts"
 import { deepFreeze } from "../support/chat.ts"
 import { loudlySkipped, schemaOracle, sharedDir } from "../support/shared.ts"
 
-const maxDepth = 64
+const bounds = () => ({ schemaDepth: 64, copies: new SchemaCopies(1024 * 1024, {}) })
 const oracles = {
   google: schemaOracle("google-generativelanguage-v1beta.schema.json", "GenerateContentRequest"),
   "vertex-ai": schemaOracle("google-aiplatform-v1.schema.json", "GenerateContentRequest")
@@ -25,13 +26,13 @@ const valid = (kind: Kind, schema: JsonObject): void => {
 }
 
 const subset = (schema: JsonObject, kind: Kind = "google", ordered = false): Json => {
-  const converted = Result.getOrThrow(subsetSchema(deepFreeze(schema), { kind, maxDepth, ordered }))
+  const converted = Result.getOrThrow(subsetSchema(deepFreeze(schema), { kind, bounds: bounds(), ordered }))
   valid(kind, converted)
   return converted
 }
-const light = (schema: JsonObject): Json => Result.getOrThrow(lightSchema(deepFreeze(schema), maxDepth))
+const light = (schema: JsonObject): Json => Result.getOrThrow(lightSchema(deepFreeze(schema), bounds()))
 const faults = (schema: JsonObject): ReadonlyArray<string | undefined> =>
-  [lightSchema(schema, maxDepth), subsetSchema(schema, { kind: "google", maxDepth, ordered: false })].map((result) =>
+  [lightSchema(schema, bounds()), subsetSchema(schema, { kind: "google", bounds: bounds(), ordered: false })].map((result) =>
     Result.isFailure(result) ? result.failure : undefined
   )
 /** The conversion of a schema in the place of a property. */
@@ -489,7 +490,7 @@ describe("refused on both ways", () => {
         n === 59 ? { type: "string" } : { type: "object", properties: { a: { $ref: `#/$defs/D${n + 1}` }, b: { $ref: `#/$defs/D${n + 1}` } } }
       ])
     )
-    const result = subsetSchema({ $ref: "#/$defs/D0", $defs: defs }, { kind: "google", maxDepth, ordered: false })
+    const result = subsetSchema({ $ref: "#/$defs/D0", $defs: defs }, { kind: "google", bounds: bounds(), ordered: false })
     expect(Result.isFailure(result) ? result.failure : "").toBe("the schema grows too large when its references are resolved")
   })
   it("allOf of thousands is merged in one go, then found too large", () => {
@@ -579,7 +580,7 @@ describe("L20", () => {
   it.each(["google", "vertex-ai"] as const)("laws of the subset on %s", (kind) => {
     fc.assert(
       fc.property(rootArb, (root) => {
-        const options = { kind, maxDepth, ordered: false }
+        const options = { kind, bounds: bounds(), ordered: false }
         const first = subsetSchema(deepFreeze(root), options)
         if (Result.isFailure(first)) return
         const schema = first.success
@@ -605,7 +606,7 @@ describe("L20", () => {
   it("the light clean ends on the same schemas and keeps every property", () => {
     fc.assert(
       fc.property(rootArb, (root) => {
-        const first = lightSchema(deepFreeze(root), maxDepth)
+        const first = lightSchema(deepFreeze(root), bounds())
         if (Result.isFailure(first)) return
         const properties = isJsonObject(root["properties"]) ? root["properties"] : {}
         const kept = Object.keys(properties).filter((key) => properties[key] !== false)

@@ -1,6 +1,7 @@
 // Tools and tool choice by rule id, with exact bodies, each checked against the published request schema.
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
+import { SchemaCopies } from "../../src/translate/chat-to-gemini/schemaCopies.ts"
 import { geminiTools } from "../../src/translate/chat-to-gemini/tools.ts"
 import { readToolChoice, readTools } from "../../src/translate/shared/readTools.ts"
 import { geminiNames, toolNamesOf } from "../../src/translate/shared/toolNames.ts"
@@ -22,7 +23,7 @@ const run = (words: Words, model: string, kind: Kind) => {
   return Result.gen(function* () {
     const asked = yield* readTools(request, { tools: 128 })
     const choice = yield* readToolChoice(request)
-    return yield* geminiTools(asked, choice, toolNamesOf(request, geminiNames), chatContext(model, { kind }).target, { schemaDepth: 64 })
+    return yield* geminiTools(asked, choice, toolNamesOf(request, geminiNames), chatContext(model, { kind }).target, { schemaDepth: 64, copies: new SchemaCopies(1024 * 1024, request) })
   })
 }
 const sent = (words: Words, model = "gemini-2.5-flash", kind: Kind = "google") => {

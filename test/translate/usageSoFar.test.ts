@@ -9,6 +9,7 @@ import { type Machine, machine } from "../../src/translate/Translator.ts"
 import { prepare } from "../../src/upstream/Prepared.ts"
 import * as Result from "effect/Result"
 import { defaultLimits } from "../../src/domain/Limits.ts"
+import { noRedaction } from "../../src/domain/redaction.ts"
 import { chatToGemini } from "../../src/translate/chat-to-gemini/ChatToGemini.ts"
 import { chatContext, chatRequest } from "../support/chat.ts"
 import { claudeContext } from "../support/claude.ts"
@@ -69,7 +70,24 @@ describe("usage so far", () => {
 
   it("events that pass as their own bytes are read for it, with or without their names", () => {
     const bytes = (named: boolean) => claude.map((event) => Buffer.from(`${named ? `event: ${event.type}\n` : ""}data: ${JSON.stringify(event)}\n\n`))
-    for (const named of [true, false]) expect(counted(machine(messageStream(defaultLimits)), bytes(named))).toEqual(claudeCounts)
+    for (const named of [true, false]) expect(counted(machine(messageStream(defaultLimits, noRedaction)), bytes(named))).toEqual(claudeCounts)
+  })
+
+  it("Claude's last counts come with the reason of the end, and what passes as bytes is measured until then", () => {
+    const stages = <In>(start: Machine<In, unknown>, inputs: ReadonlyArray<In>) => {
+      let current = start
+      return inputs.map((input) => {
+        current = current.steps([input])[0]
+        return current.progress()
+      })
+    }
+    const at = (isCounted: boolean | undefined, characters: number) => ({ isCounted, characters })
+    expect(stages(machine(streamFromClaude(claudeContext(), request)), claude).map(({ isCounted }) => isCounted)).toEqual([undefined, undefined, undefined, undefined, true, true])
+    const compact = claude.map((event) => `data: ${JSON.stringify(event)}\n\n`)
+    const started = [at(undefined, 0), at(undefined, 0), at(undefined, 2), at(undefined, 2), at(true, 2), at(true, 2)]
+    expect(stages(machine(messageStream(defaultLimits, noRedaction)), compact.map((text) => Buffer.from(text)))).toEqual(started)
+    const named = claude.map((event, index) => Buffer.from(`event: ${event.type}\n${compact[index]}`))
+    expect(stages(machine(messageStream(defaultLimits, noRedaction)), named)).toEqual(started)
   })
 
   it("is known through the framing, and stays known when the framing breaks", () => {

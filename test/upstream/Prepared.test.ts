@@ -63,7 +63,8 @@ describe("a prepared call", () => {
       url: "https://example.com/v1",
       headers: { "content-type": "application/json", "x-route": "1", "x-body": "1" },
       body: { ask: "you" },
-      ignored: ["seed"]
+      ignored: ["seed"],
+      adjusted: undefined
     })
   })
 

@@ -1,43 +1,44 @@
-// The simulated Google services: one loopback HTTP handler that speaks the wire formats of the Gemini API, Vertex AI and the token endpoint.
-// It must not know the gateway: nothing of ours is imported, so a wrong idea of ours is not confirmed by itself.
+// Serves the simulated Gemini API, Vertex AI and OAuth token endpoint over HTTP, in their wire formats.
+// It must not depend on the gateway: a misunderstanding in the gateway's schemas would otherwise confirm itself.
 
 import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { errorAnswer, textAnswer } from "./answers.ts"
-import type { Answer } from "./answers.ts"
-import { refusedAccess } from "./credentials.ts"
-import type { Access } from "./credentials.ts"
-import { demoEndpoints, endpointOf, refusedEndpoint } from "./endpoints.ts"
-import type { Endpoints, SimulatedEndpoint } from "./endpoints.ts"
-import { badRequest, googleError, notFoundPage } from "./errors.ts"
-import { findOperation } from "./operations.ts"
-import { parseRoute } from "./routes.ts"
-import type { Route } from "./routes.ts"
-import { scriptedAnswer } from "./script.ts"
-import type { ScriptedAnswer } from "./script.ts"
-import { exchangeToken } from "./tokenEndpoint.ts"
-import type { IssuedTokens, ServiceAccount } from "./tokenEndpoint.ts"
-import { performAnswer } from "./Wire.ts"
+import { checkAccess } from "./service/credentials.ts"
+import type { Access } from "./service/credentials.ts"
+import { checkEndpoint, demoEndpoints, endpointOf } from "./service/endpoints.ts"
+import type { Endpoints } from "./service/endpoints.ts"
+import { findOperation } from "./service/operations.ts"
+import { scriptedAnswer } from "./service/script.ts"
+import type { ScriptedAnswer } from "./service/script.ts"
+import { exchangeToken } from "./service/tokenEndpoint.ts"
+import type { IssuedTokens, ServiceAccount } from "./service/tokenEndpoint.ts"
+import { performAnswer } from "./service/Wire.ts"
+import { errorAnswer, textAnswer } from "./shared/answers.ts"
+import type { Answer } from "./shared/answers.ts"
+import type { SimulatedEndpoint } from "./shared/endpoint.ts"
+import { badRequest, googleError, notFoundPage } from "./shared/errors.ts"
+import { parseRoute } from "./shared/routes.ts"
+import type { Route } from "./shared/routes.ts"
 
-export type { ScriptedAnswer } from "./script.ts"
+export type { ScriptedAnswer } from "./service/script.ts"
 
 export interface SimulatorOptions {
   /** Accepted `x-goog-api-key` values, also as Vertex express keys. */
   readonly geminiApiKeys: ReadonlyArray<string>
-  /** Bearer tokens accepted besides those the token endpoint issued. */
+  /** Bearer tokens accepted in addition to those the token endpoint issued. */
   readonly accessTokens?: ReadonlyArray<string>
   readonly serviceAccounts?: ReadonlyArray<ServiceAccount>
-  /** Accepted project ids; absent: any. */
+  /** Accepted project ids; any if absent. */
   readonly projects?: ReadonlyArray<string>
-  /** Endpoints besides those every simulator has; a numeric id needs no entry. */
+  /** Endpoints in addition to `demoEndpoints`; a numeric id needs no entry. */
   readonly endpoints?: Readonly<Record<string, SimulatedEndpoint>>
   /** Access tokens and client emails of service accounts that lack `aiplatform.endpoints.predict` on endpoints. */
   readonly withoutPredict?: ReadonlyArray<string>
   /** Stream pacing; 0 (default) is no delay. */
   readonly tokensPerSecond?: number
-  /** Default true; false skips the check of generateContent bodies. */
+  /** Default true; false skips the check of generateContent and rawPredict bodies. */
   readonly checkRequests?: boolean
-  /** Default false; true lets signatures through that this simulator did not issue, to replay recorded conversations. */
+  /** Default false; true accepts signatures of other issuers, so that recorded conversations can be replayed. */
   readonly acceptForeignSignatures?: boolean
   /** Epoch millis. */
   readonly now?: () => number
@@ -56,7 +57,7 @@ export interface Simulator {
   /** The last 1000 calls, oldest first. */
   readonly calls: ReadonlyArray<SimulatedCall>
   readonly counters: { requests: number; tokenExchanges: number; openStreams: number; abortedStreams: number; lastAbortMillis: number }
-  /** The next calls answer these instead, in order. */
+  /** The next calls return these answers instead, in order. */
   readonly script: (answers: ReadonlyArray<ScriptedAnswer>) => void
   readonly listen: (port?: number, host?: string) => Promise<{ url: string; close: () => Promise<void> }>
 }
@@ -87,11 +88,11 @@ const parseBody = (text: string, contentType: string): unknown => {
   }
 }
 
-/** Streams that are JSON arrays, and the OpenAI-compatible paths, write an error inside an array (recorded, publicly quoted). */
+/** JSON array streams and the OpenAI-compatible paths write an error inside an array (recorded, publicly quoted). */
 const isInArray = (route: Route): boolean =>
   (route.operation === "streamGenerateContent" && !route.sse) || route.operation === "chat/completions"
 
-/** The model or endpoint asked; on the shared OpenAI-compatible path the body names it. */
+/** The model or endpoint of a call; on the shared OpenAI-compatible path the body names it. */
 const calledModel = (route: Route, body: unknown): string =>
   route.target.id === "openapi" && typeof body === "object" && body !== null && "model" in body ? String(body.model) : route.target.id
 
@@ -136,7 +137,7 @@ const makeAnswerer = (options: SimulatorOptions, counters: Simulator["counters"]
   const perModel = new Map<string, number>()
   const numberOf = (id: string): number => {
     const next = (perModel.get(id) ?? 0) + 1
-    // Ids come from the caller, so the table is bounded.
+    // The caller chooses the ids, so the table is bounded.
     if (perModel.size >= keptCalls) perModel.clear()
     perModel.set(id, next)
     return next
@@ -150,10 +151,10 @@ const makeAnswerer = (options: SimulatorOptions, counters: Simulator["counters"]
     const route = method === "POST" ? parseRoute(url) : undefined
     const operation = route === undefined ? undefined : findOperation(route)
     if (route === undefined || operation === undefined) return textAnswer(404, "text/html; charset=UTF-8", notFoundPage(path))
-    const refused = refusedAccess(route, headers, access)
+    const refused = checkAccess(route, headers, access)
     if (refused !== undefined) return errorAnswer(refused, isInArray(route))
     const callNumber = numberOf(calledModel(route, body))
-    const closed = refusedEndpoint(route, headers["host"] ?? "", endpoints, callNumber)
+    const closed = checkEndpoint(route, headers["host"] ?? "", endpoints, callNumber)
     if (closed !== undefined) return closed
     if (typeof body === "string") {
       return errorAnswer(badRequest([{ field: "", description: "Invalid JSON payload received. Unexpected token." }]), isInArray(route))

@@ -79,6 +79,13 @@ const blockDelta = (index: number, delta: ContentBlockDelta["delta"]): Pick<Delt
 
 const textDelta = (index: number, text: string): Delta => ({ content: text, ...blockDelta(index, { text }) })
 
+/** True for a call that cannot be passed on. Its id is not read: the client gets one of ours. */
+export const isMalformedCall = ({ input, name, type }: JsonObject): boolean =>
+  type === "tool_use" && (typeof name !== "string" || name === "" || !(input === undefined || input === null || isJsonObject(input)))
+
+/** The same of a piece of its arguments. */
+export const isMalformedPiece = ({ partial_json: piece, type }: JsonObject): boolean => type === "input_json_delta" && typeof piece !== "string"
+
 /** A block begins, with whatever of it is there already; the one before it ends, should nobody have said so. */
 export const startBlock = (before: BlocksState, index: number, block: JsonObject, facts: BlocksFacts): Step => {
   const [state, closing] = endBlock(before, facts)

@@ -5,11 +5,12 @@ import type { Reason } from "../../domain/ProviderError.ts"
 import type { MessageReply } from "../../wire/anthropic/Messages.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatCompletion, Delta } from "../../wire/openai/ChatReply.ts"
+import { malformedCall } from "../shared/badStream.ts"
 import { usageOf } from "../shared/claudeUsage.ts"
 import { completionOf } from "../shared/envelope.ts"
 import { messageOf } from "../shared/message.ts"
 import type { TranslateContext } from "../Translator.ts"
-import { blocksFacts, endBlocks, noBlocks, startBlock } from "./blocks.ts"
+import { blocksFacts, endBlocks, isMalformedCall, noBlocks, startBlock } from "./blocks.ts"
 import { failureInside } from "./failure.ts"
 import { endOf, noEnd, readEnd } from "./finish.ts"
 
@@ -26,6 +27,7 @@ export const responseFromClaude = (
   const deltas: Array<Delta> = []
   let state = noBlocks
   for (const [index, block] of content.entries()) {
+    if (isMalformedCall(block)) return Result.fail(malformedCall)
     const [next, some] = startBlock(state, index, block, facts)
     state = next
     for (const delta of some) deltas.push(delta)

@@ -7,12 +7,12 @@ import type { Reason } from "../../domain/ProviderError.ts"
 import { MessageEvent } from "../../wire/anthropic/MessageEvent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, Delta } from "../../wire/openai/ChatReply.ts"
-import { cutAnswer, unreadableEvent } from "../shared/badStream.ts"
+import { cutAnswer, malformedCall, unreadableEvent } from "../shared/badStream.ts"
 import { usageOf } from "../shared/claudeUsage.ts"
 import { mergeUsage } from "../shared/counts.ts"
 import { chunkOf, usageChunkOf } from "../shared/envelope.ts"
-import { type Fold, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
-import { type BlocksFacts, blocksFacts, type BlocksState, endBlock, endBlocks, growBlock, noBlocks, startBlock } from "./blocks.ts"
+import { type Fold, noProgress, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
+import { type BlocksFacts, blocksFacts, type BlocksState, endBlock, endBlocks, growBlock, isMalformedCall, isMalformedPiece, noBlocks, startBlock } from "./blocks.ts"
 import { failureInside } from "./failure.ts"
 import { endOf, type EndState, noEnd, readEnd } from "./finish.ts"
 
@@ -48,7 +48,9 @@ export const streamFromClaude = (context: TranslateContext, request: ChatRequest
     initial: () => initial,
     step: (state, event) => (state.stage === "over" ? [state, []] : readEvent(state, event, facts)),
     onHalt: (state) => (state.stage === "over" ? [] : [streamFailed(state.stage === "silent" ? empty : cutAnswer)]),
-    usage: ({ usage }) => (usage === undefined ? undefined : usageOf(usage))
+    usage: ({ usage }) => (usage === undefined ? undefined : usageOf(usage)),
+    // The event with the stop reason has the last counts.
+    progress: ({ end }) => (end.reason === undefined ? noProgress : { isCounted: true, characters: 0 })
   }
 }
 
@@ -72,8 +74,10 @@ const read = (state: StreamState, type: string, event: MessageEvent, facts: Fact
       return [{ ...state, stage: "begun", model: state.opened ? state.model : message?.model ?? state.model, usage: counts }, []]
     }
     case "content_block_start":
+      if (block && isMalformedCall(block)) return failed(state, malformedCall)
       return block ? opening(state, startBlock(state.blocks, event.index ?? 0, block, facts.blocks), facts) : [state, []]
     case "content_block_delta":
+      if (delta && isMalformedPiece(delta)) return failed(state, malformedCall)
       return delta ? giving(state, growBlock(state.blocks, event.index ?? 0, delta, facts.blocks), facts) : [state, []]
     case "content_block_stop":
       return giving(state, endBlock(state.blocks, facts.blocks), facts)

@@ -8,6 +8,7 @@ import { readFinite, readMaxTokens, readModalities, readStop, readWhole } from "
 import { invalid } from "../shared/fault.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { responseFormat } from "./responseFormat.ts"
+import type { SchemaBounds } from "./schema.ts"
 import { thinkingConfig } from "./thinkingConfig.ts"
 
 export interface GenerationConfig {
@@ -26,9 +27,9 @@ export const generationConfig = (
   request: ChatRequest,
   target: TranslateContext["target"],
   verbatimThinking: { readonly path: string; readonly value: JsonObject } | undefined,
-  limits: { readonly stopSequences: number; readonly schemaDepth: number }
+  limits: SchemaBounds & { readonly stopSequences: number }
 ): Result.Result<GenerationConfig, RequestFault> => {
-  const format = responseFormat(request.response_format, target, limits.schemaDepth)
+  const format = responseFormat(request.response_format, target, limits)
   if (Result.isFailure(format)) return Result.fail(format.failure)
   const thinking = thinkingConfig(request, target.facts, verbatimThinking)
   if (Result.isFailure(thinking)) return Result.fail(thinking.failure)

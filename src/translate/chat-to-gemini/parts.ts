@@ -30,6 +30,8 @@ export interface PartsState {
   readonly joined: "none" | "thoughts" | "over"
   /** White space that is only given out when more text follows. */
   readonly blank: string
+  /** A call came that cannot be passed on. */
+  readonly malformed: boolean
 }
 
 export const noParts: PartsState = {
@@ -42,7 +44,8 @@ export const noParts: PartsState = {
   lastPart: undefined,
   media: false,
   joined: "none",
-  blank: ""
+  blank: "",
+  malformed: false
 }
 
 /** What stays the same for a whole answer. */
@@ -115,9 +118,9 @@ const moreText = (state: PartsState, part: Part, facts: PartsFacts): readonly [P
   const isMore = typeof text === "string" && text !== "" && part.thought !== true && !part.thoughtSignature &&
     state.lastPart === "text" && state.growing === "text" && !facts.joins && !facts.trims
   if (!isMore) return undefined
-  const { blocks, calls, open, partStarts, media, joined, blank } = state
+  const { blocks, calls, open, partStarts, media, joined, blank, malformed } = state
   return [
-    { blocks, growing: "text", calls, open, content: longer(state.content, text, facts), partStarts, lastPart: "text", media, joined, blank },
+    { blocks, growing: "text", calls, open, content: longer(state.content, text, facts), partStarts, lastPart: "text", media, joined, blank, malformed },
     [{ content: text, content_blocks: [{ index: blocks - 1, delta: { text } }] }]
   ]
 }
@@ -238,6 +241,10 @@ const readImage = (work: Work, part: Part, signature: string | undefined): void 
 }
 
 const readCall = (work: Work, call: FunctionCall, signature: string | undefined): void => {
+  if (isMalformed(call, work.open !== undefined)) {
+    work.malformed = true
+    return
+  }
   if (call.name) {
     closeCall(work)
     if (!isPartial(call)) return giveCall(work, call.name, call.args ?? {}, signature)
@@ -246,6 +253,13 @@ const readCall = (work: Work, call: FunctionCall, signature: string | undefined)
     work.open = addPieces(work.open, call, signature)
   }
   if (call.willContinue !== true) closeCall(work)
+}
+
+/** Without a name it goes on with the call that is open; a bare one ends that, and is no call by itself (T1316). */
+const isMalformed = ({ args, id, name, partialArgs }: FunctionCall, isOpen: boolean): boolean => {
+  const hasArguments = args !== undefined && args !== null
+  if (name) return hasArguments && !isJsonObject(args)
+  return !isOpen && (hasArguments || (partialArgs?.length ?? 0) > 0 || Boolean(id))
 }
 
 const closeCall = (work: Work): void => {

@@ -15,6 +15,8 @@ import { type GenerationConfig, generationConfig } from "./generationConfig.ts"
 import { type GoogleFields, googleFields } from "./googleFields.ts"
 import { type GeminiMessages, messagesToGemini } from "./messages.ts"
 import { ignoredParams } from "./params.ts"
+import type { SchemaBounds } from "./schema.ts"
+import { SchemaCopies } from "./schemaCopies.ts"
 import { type GeminiTools, geminiTools } from "./tools.ts"
 
 /** Translates a request, or says what is wrong with it; parameters without a place upstream are named in `ignored`. */
@@ -27,10 +29,12 @@ export const chatToGeminiRequest = (
   const fields = googleFields(request, target)
   if (Result.isFailure(fields)) return Result.fail(fields.failure)
   const google = fields.success
-  const config = generationConfig(request, target, google.thinking, defaultLimits)
+  const { schemaDepth, stopSequences } = defaultLimits
+  const limits = { schemaDepth, stopSequences, copies: new SchemaCopies(context.schemaCopyBytes, request) }
+  const config = generationConfig(request, target, google.thinking, limits)
   if (Result.isFailure(config)) return Result.fail(config.failure)
   const generation = config.success
-  const tools = toolsOf(request, names, target)
+  const tools = toolsOf(request, names, target, limits)
   if (Result.isFailure(tools)) return Result.fail(tools.failure)
   const turns = readMessages(request.messages, defaultLimits)
   if (Result.isFailure(turns)) return Result.fail(turns.failure)
@@ -46,13 +50,14 @@ export const chatToGeminiRequest = (
 const toolsOf = (
   request: ChatRequest,
   names: ToolNames,
-  target: TranslateContext["target"]
+  target: TranslateContext["target"],
+  bounds: SchemaBounds
 ): Result.Result<GeminiTools, RequestFault> => {
   const asked = readTools(request, defaultLimits)
   if (Result.isFailure(asked)) return Result.fail(asked.failure)
   const choice = readToolChoice(request)
   if (Result.isFailure(choice)) return Result.fail(choice.failure)
-  return geminiTools(asked.success, choice.success, names, target, defaultLimits)
+  return geminiTools(asked.success, choice.success, names, target, bounds)
 }
 
 /** What a cached content already holds must not stand beside it. */

@@ -5,6 +5,7 @@ import type { Reason } from "../../domain/ProviderError.ts"
 import type { Candidate, GenerateContentReply, Part } from "../../wire/google/GenerateContent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatCompletion, Choice } from "../../wire/openai/ChatReply.ts"
+import { malformedCall } from "../shared/badStream.ts"
 import { completionOf } from "../shared/envelope.ts"
 import { usageOf } from "../shared/geminiUsage.ts"
 import { failureInside } from "../shared/googleFailure.ts"
@@ -66,6 +67,7 @@ interface Around {
 const choiceOf = (candidate: Candidate, position: number, around: Around): Result.Result<Choice, Reason> => {
   const { reply, context, request, facts, callId } = around
   const [read, deltas] = readParts(noParts, candidate, facts, callId)
+  if (read.malformed) return Result.fail(malformedCall)
   const [closed, last] = closeParts(read, facts, callId)
   const audio = wantsAudio(request) ? audioOf(candidate.content?.parts ?? [], context, request) : undefined
   const parts = audio === undefined ? closed : { ...closed, media: true }

@@ -7,7 +7,7 @@ import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { invalid } from "../shared/fault.ts"
 import { readFormat, schemaPath } from "../shared/readFormat.ts"
 import type { TranslateContext } from "../Translator.ts"
-import { enumMembers, typeOfAll } from "./schema.ts"
+import { enumMembers, type SchemaBounds, typeOfAll } from "./schema.ts"
 import { lightSchema } from "./schemaLight.ts"
 import { subsetSchema } from "./schemaSubset.ts"
 
@@ -21,12 +21,12 @@ export interface ResponseFormat {
 export const responseFormat = (
   format: ChatRequest["response_format"],
   target: TranslateContext["target"],
-  maxDepth: number
+  bounds: SchemaBounds
 ): Result.Result<ResponseFormat, RequestFault> =>
   Result.flatMap(readFormat(format), (asked): Result.Result<ResponseFormat, RequestFault> => {
     if (asked._tag === "Text") return done({})
     if (asked._tag === "Object") return done({ responseMimeType: "application/json" })
-    return bySchema(asked.named, asked.schema, target, maxDepth)
+    return bySchema(asked.named, asked.schema, target, bounds)
   })
 
 const done = (fields: JsonObject, systemText?: string): Result.Result<ResponseFormat, RequestFault> =>
@@ -36,14 +36,17 @@ const bySchema = (
   named: JsonObject,
   schema: JsonObject,
   target: TranslateContext["target"],
-  maxDepth: number
+  bounds: SchemaBounds
 ): Result.Result<ResponseFormat, RequestFault> => {
   const { generation, toolSchema } = target.facts
   const isLight = toolSchema === "json"
   const converted = isLight
-    ? lightSchema(schema, maxDepth)
-    : subsetSchema(schema, { kind: target.kind, maxDepth, ordered: true })
-  if (Result.isFailure(converted)) return invalid(schemaPath, "invalid_value", `${schemaPath}: ${converted.failure}.`)
+    ? lightSchema(schema, bounds)
+    : subsetSchema(schema, { kind: target.kind, bounds, ordered: true })
+  if (Result.isFailure(converted)) {
+    const code = bounds.copies.spent ? "invalid_schema" : "invalid_value"
+    return invalid(schemaPath, code, `${schemaPath}: ${converted.failure}.`)
+  }
   if (generation === "g1" || generation === "gemma") {
     const text = `Answer with JSON that follows this schema: ${JSON.stringify(schema)}`
     return done(generation === "g1" ? { responseMimeType: "application/json" } : {}, text)

@@ -1,11 +1,19 @@
 // What both ways of sending a JSON schema share: references, merging, enums, and the bounds of a walk.
 // It must not know which keywords an upstream takes.
 import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../domain/json.ts"
+import type { SchemaCopies } from "./schemaCopies.ts"
+
+/** What holds a conversion in bounds: levels of one schema, copies of all schemas of a request. */
+export interface SchemaBounds {
+  readonly schemaDepth: number
+  readonly copies: SchemaCopies
+}
 
 /** One conversion: the first fault ends it, the counts bound it whatever the references do. */
 export interface Walk {
   readonly root: JsonObject
   readonly maxDepth: number
+  readonly copies: SchemaCopies
   nodes: number
   fault: string | undefined
 }
@@ -18,12 +26,12 @@ export interface Place {
 
 /** How often a recursive schema is unrolled where references cannot be sent. */
 const unrolled = 5
-/** Above the first, recursion is cut at once; above the second the schema is refused. */
+/** Above the first, or where copies are scarce, recursion is cut at once; above the second the schema is refused. */
 const manyNodes = 2_000
 const tooManyNodes = 20_000
 
-export const startWalk = (root: JsonObject, maxDepth: number): Walk => {
-  const walk: Walk = { root, maxDepth, nodes: 0, fault: undefined }
+export const startWalk = (root: JsonObject, { copies, schemaDepth: maxDepth }: SchemaBounds): Walk => {
+  const walk: Walk = { root, maxDepth, copies, nodes: 0, fault: undefined }
   if (nestsDeeper(root, maxDepth)) fail(walk, `the schema nests deeper than ${maxDepth} levels`)
   return walk
 }
@@ -33,6 +41,14 @@ export const below = (place: Place, refs = place.refs): Place => ({ depth: place
 export const fail = (walk: Walk, fault: string): void => {
   walk.fault ??= fault
 }
+
+/** Counts a value that comes into the result once more. */
+export const copy = (walk: Walk, value: Json | undefined): void => {
+  if (walk.fault === undefined && !walk.copies.copy(value)) fail(walk, tooManyCopies)
+}
+
+const tooManyCopies = "the schemas of the request grow by more than four times its size, and by more than limits.schemaCopyBytes, " +
+  "when references and choices are written out; refer to smaller definitions, or to fewer of them"
 
 /** Counts one node of the result; false when the walk is over. */
 export const enter = (walk: Walk, place: Place): boolean => {
@@ -95,7 +111,7 @@ const decoded = (token: string): string => {
 /** True when one more resolution of `ref` would unroll a recursive schema too far. */
 export const unrolledEnough = (walk: Walk, refs: ReadonlyArray<string>, ref: string): boolean => {
   if (!refs.includes(ref)) return false
-  return walk.nodes > manyNodes || refs.length - new Set(refs).size >= unrolled - 1
+  return walk.nodes > manyNodes || walk.copies.isScarce || refs.length - new Set(refs).size >= unrolled - 1
 }
 
 /**
@@ -113,9 +129,9 @@ export const merge = (walk: Walk, parts: ReadonlyArray<JsonObject>, sameTypes: b
     type = sameTypes ? commonType(walk, type, part["type"]) : (part["type"] ?? type)
     if (Array.isArray(part["required"])) for (const name of part["required"]) required.add(name)
     if (Array.isArray(part["allOf"])) for (const member of part["allOf"]) allOf.push(member)
-    for (const keyword of united) collect(maps, keyword, part[keyword])
+    for (const keyword of united) collect(walk, maps, keyword, part[keyword])
   }
-  for (const [keyword, byName] of maps) merged.set(keyword, combined(byName, keyword === "properties"))
+  for (const [keyword, byName] of maps) merged.set(keyword, combined(walk, byName, keyword === "properties"))
   if (required.size > 0) merged.set("required", [...required])
   if (allOf.length > 0) merged.set("allOf", allOf)
   if (type !== undefined) merged.set("type", type)
@@ -124,11 +140,13 @@ export const merge = (walk: Walk, parts: ReadonlyArray<JsonObject>, sameTypes: b
 
 const united = ["properties", "$defs", "definitions"] as const
 
-const collect = (maps: Map<string, Map<string, Array<Json>>>, keyword: string, value: Json | undefined): void => {
-  if (!isJsonObject(value)) return
+const collect = (walk: Walk, maps: Map<string, Map<string, Array<Json>>>, keyword: string, value: Json | undefined): void => {
+  if (!isJsonObject(value) || walk.fault !== undefined) return
   const byName = maps.get(keyword) ?? new Map<string, Array<Json>>()
   maps.set(keyword, byName)
-  for (const [name, schema] of Object.entries(value)) {
+  const members = Object.entries(value)
+  if (!walk.copies.names(members.length)) fail(walk, tooManyCopies)
+  for (const [name, schema] of members) {
     const known = byName.get(name)
     if (known === undefined) byName.set(name, [schema ?? true])
     else known.push(schema ?? true)
@@ -136,14 +154,25 @@ const collect = (maps: Map<string, Map<string, Array<Json>>>, keyword: string, v
 }
 
 /** A property that several describe must satisfy them all; of definitions the last one counts. */
-const combined = (byName: ReadonlyMap<string, ReadonlyArray<Json>>, all: boolean): JsonObject =>
+const combined = (walk: Walk, byName: ReadonlyMap<string, ReadonlyArray<Json>>, all: boolean): JsonObject =>
   Object.fromEntries(
     [...byName].map(([name, schemas]): readonly [string, Json | undefined] => {
       if (!all || schemas.length === 1) return [name, schemas.at(-1)]
-      const distinct = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()]
+      const distinct = [...byText(walk, schemas).values()]
       return [name, distinct.length === 1 ? distinct[0] : { allOf: distinct }]
     })
   )
+
+/** Values by their JSON text, each of which is a copy of the value. */
+export const byText = <A extends Json>(walk: Walk, values: ReadonlyArray<A>): ReadonlyMap<string, A> => {
+  const texts = new Map<string, A>()
+  for (const value of values) {
+    copy(walk, value)
+    if (walk.fault !== undefined) break
+    texts.set(JSON.stringify(value), value)
+  }
+  return texts
+}
 
 export const sameJson = (first: Json | undefined, second: Json | undefined): boolean =>
   JSON.stringify(first) === JSON.stringify(second)

@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
 import {
   below,
+  copy,
   enter,
   enumMembers,
   fail,
@@ -17,6 +18,7 @@ import {
   startWalk,
   typeOfAll,
   type Place,
+  type SchemaBounds,
   type Walk
 } from "./schema.ts"
 
@@ -32,11 +34,18 @@ const dropped: ReadonlySet<string> = new Set([
 ])
 
 /** Cleans a schema for `parametersJsonSchema` and `responseJsonSchema`; the failure is one sentence. */
-export const lightSchema = (schema: JsonObject, maxDepth: number): Result.Result<JsonObject, string> => {
-  const walk = startWalk(schema, maxDepth)
+export const lightSchema = (schema: JsonObject, bounds: SchemaBounds): Result.Result<JsonObject, string> => {
+  const walk = startWalk(schema, bounds)
   const [root, refs] = rootOf(walk)
   const cleaned = node(walk, root, { ...start, refs })
   return walk.fault === undefined ? Result.succeed(cleaned) : Result.fail(walk.fault)
+}
+
+/** The schema in the place of a reference to it. */
+const copied = (walk: Walk, ref: string): JsonObject => {
+  const target = resolveRef(walk, ref) ?? {}
+  copy(walk, target)
+  return target
 }
 
 /** The root itself must be a schema, not a reference to one; its definitions stay reachable. */
@@ -50,7 +59,7 @@ const rootOf = (walk: Walk): readonly [JsonObject, ReadonlyArray<string>] => {
       break
     }
     refs.push($ref)
-    current = merge(walk, [resolveRef(walk, $ref) ?? {}, rest], false)
+    current = merge(walk, [copied(walk, $ref), rest], false)
   }
   return [current, refs]
 }
@@ -129,7 +138,7 @@ const withoutAllOf = (
       const { $ref, ...rest } = current
       if (typeof $ref !== "string" || path.includes($ref) || path.length > walk.maxDepth) return [source, refs]
       path = path.concat($ref)
-      current = merge(walk, [resolveRef(walk, $ref) ?? {}, rest], false)
+      current = merge(walk, [copied(walk, $ref), rest], false)
     }
     const [flat, further] = withoutAllOf(walk, current, path)
     if ("allOf" in flat) return [source, refs]

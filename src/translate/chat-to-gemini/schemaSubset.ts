@@ -5,6 +5,8 @@ import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../d
 import type { ProviderKind } from "../../domain/ProviderAccount.ts"
 import {
   below,
+  byText,
+  copy,
   enter,
   enumMembers,
   fail,
@@ -18,13 +20,14 @@ import {
   unrolledEnough,
   wordsOf,
   type Place,
+  type SchemaBounds,
   type Walk
 } from "./schema.ts"
 
 export interface SubsetOptions {
   /** The two products differ in `additionalProperties` and in what may stand beside `anyOf`. */
   readonly kind: ProviderKind
-  readonly maxDepth: number
+  readonly bounds: SchemaBounds
   /** True to write the client's key order into every object; answers come in alphabetical order otherwise. */
   readonly ordered: boolean
 }
@@ -34,7 +37,7 @@ type Writable = Record<string, Json | undefined>
 
 /** Converts a schema; the failure is one sentence. A schema already in the subset comes out as it went in. */
 export const subsetSchema = (schema: JsonObject, options: SubsetOptions): Result.Result<JsonObject, string> => {
-  const walk: Subset = { ...startWalk(schema, options.maxDepth), options }
+  const walk: Subset = { ...startWalk(schema, options.bounds), options }
   const converted = convert(walk, schema, start)
   return walk.fault === undefined ? Result.succeed(converted) : Result.fail(walk.fault)
 }
@@ -72,6 +75,7 @@ const flattened = (
         const description = own["description"] ?? target["description"]
         return [{ type: "object", ...(description === undefined ? {} : { description }) }, path]
       }
+      copy(walk, target)
       path = path.concat($ref)
       current = merge(walk, [target, siblings], false)
     } else if (Array.isArray(allOf)) {
@@ -101,6 +105,7 @@ const typed = (walk: Subset, source: Writable, place: Place, isProperty: boolean
   }
   if (kinds.length > 1) {
     const branches = kinds.map((kind) => ({ ...only(rest, keywordsOf[kind] ?? []), type: kind }))
+    for (const branch of branches.slice(1)) copy(walk, branch)
     return choice(walk, only(rest, ["title", "description", "default", "nullable"]), branches, place, isProperty)
   }
   return leaf(walk, rest, kinds[0] ?? (words.length > 0 ? "string" : undefined), place)
@@ -136,7 +141,8 @@ const choice = (
   }
   // Vertex AI wants anyOf to stand alone, so what stood beside it goes into every branch.
   if (walk.options.kind === "vertex-ai") {
-    const alone = (branch: Json): JsonObject => {
+    const alone = (branch: Json, index: number): JsonObject => {
+      if (index > 0) copy(walk, rest)
       if (walk.fault !== undefined) return {}
       return convert(walk, isJsonObject(branch) ? merge(walk, [rest, branch], false) : rest, place)
     }
@@ -242,12 +248,7 @@ const propertiesOf = (walk: Subset, source: Writable, properties: JsonObject, pl
 const itemsOf = (walk: Subset, source: Writable, place: Place): Writable => {
   const tuple = source["prefixItems"] ?? source["items"]
   if (Array.isArray(tuple) && tuple.length > 0) {
-    const byText = new Map<string, JsonObject>()
-    for (const member of tuple) {
-      const item = convert(walk, member, place)
-      byText.set(JSON.stringify(item), item)
-    }
-    const unique = [...byText.values()]
+    const unique = [...byText(walk, tuple.map((member: Json) => convert(walk, member, place))).values()]
     const [first] = unique
     const items = unique.length === 1 && first !== undefined ? first : { anyOf: unique }
     return { items, minItems: tuple.length, maxItems: tuple.length }

@@ -7,7 +7,7 @@ import type { Reason } from "../../domain/ProviderError.ts"
 import { type Candidate, GenerateContentReply } from "../../wire/google/GenerateContent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, ChunkChoice, Delta } from "../../wire/openai/ChatReply.ts"
-import { cutAnswer, unreadableEvent } from "../shared/badStream.ts"
+import { cutAnswer, malformedCall, unreadableEvent } from "../shared/badStream.ts"
 import { mergeUsage } from "../shared/counts.ts"
 import { chunkOf, usageChunkOf } from "../shared/envelope.ts"
 import { usageOf } from "../shared/geminiUsage.ts"
@@ -98,6 +98,7 @@ const readEvent = (
     const at = choices.findIndex((choice) => choice.index === index)
     const before = choices[at] ?? { index, opened: false, parts: noParts, end: noEnd }
     const after = readCandidate(before, candidate, facts, callId, modelOf(model, facts), out)
+    if (after.parts.malformed) return failed(state, malformedCall)
     choices = at < 0 ? [...choices, after] : choices.length === 1 ? [after] : choices.with(at, after)
   }
   const usage = event.usageMetadata ? mergeUsage(state.usage, event.usageMetadata) : state.usage

@@ -7,6 +7,7 @@ import { invalid } from "../shared/fault.ts"
 import { type AskedTool, type BuiltInTool, checkToolChoice, type FunctionTool, namedIn, type ToolChoice } from "../shared/readTools.ts"
 import type { ToolNames } from "../shared/toolNames.ts"
 import type { TranslateContext } from "../Translator.ts"
+import type { SchemaBounds } from "./schema.ts"
 import { lightSchema } from "./schemaLight.ts"
 import { subsetSchema } from "./schemaSubset.ts"
 
@@ -29,7 +30,7 @@ export const geminiTools = (
   choice: ToolChoice | undefined,
   names: ToolNames,
   target: TranslateContext["target"],
-  limits: { readonly schemaDepth: number }
+  bounds: SchemaBounds
 ): Result.Result<GeminiTools, RequestFault> => {
   if (asked.length === 0 && choice === undefined) return none
   const read = functionCalling(asked, choice, names, target)
@@ -37,7 +38,7 @@ export const geminiTools = (
   const calling = read.success
   const declarations: Array<JsonObject> = []
   for (const tool of calling.functions) {
-    const declared = declaration(tool, names, target, limits.schemaDepth)
+    const declared = declaration(tool, names, target, bounds)
     if (Result.isFailure(declared)) return Result.fail(declared.failure)
     declarations.push(declared.success)
   }
@@ -113,11 +114,11 @@ const declaration = (
   tool: FunctionTool,
   names: ToolNames,
   target: TranslateContext["target"],
-  maxDepth: number
+  bounds: SchemaBounds
 ): Result.Result<JsonObject, RequestFault> => {
-  const parameters = schemaField(tool.parameters, target, maxDepth, "parameters")
+  const parameters = schemaField(tool.parameters, target, bounds, "parameters")
   if (Result.isFailure(parameters)) return invalidSchema(`${tool.path}.parameters`, parameters.failure)
-  const response = schemaField(tool.response, target, maxDepth, "response")
+  const response = schemaField(tool.response, target, bounds, "response")
   if (Result.isFailure(response)) return invalidSchema(`${tool.path}.response_schema`, response.failure)
   return Result.succeed({
     name: names.mangle(tool.name),
@@ -134,14 +135,14 @@ const invalidSchema = (path: string, fault: string): Result.Result<never, Reques
 const schemaField = (
   schema: JsonObject | undefined,
   target: TranslateContext["target"],
-  maxDepth: number,
+  bounds: SchemaBounds,
   field: "parameters" | "response"
 ): Result.Result<JsonObject, string> => {
   if (schema === undefined) return Result.succeed({})
   const light = target.facts.toolSchema === "json"
   const converted = light
-    ? lightSchema(schema, maxDepth)
-    : subsetSchema(schema, { kind: target.kind, maxDepth, ordered: false })
+    ? lightSchema(schema, bounds)
+    : subsetSchema(schema, { kind: target.kind, bounds, ordered: false })
   return Result.map(converted, (cleaned) => {
     const isEmpty = field === "parameters" && saysNothing(cleaned)
     return isEmpty ? {} : { [light ? `${field}JsonSchema` : field]: cleaned }

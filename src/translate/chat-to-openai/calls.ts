@@ -44,6 +44,9 @@ export const readCalls = (
 export const closeCalls = (calls: ReadonlyArray<CallState>): ReadonlyArray<ToolCallDelta> =>
   calls.flatMap((call, index) => (call.begun ? [] : [{ index, function: { arguments: "{}" } }]))
 
+/** True when one of the calls, now that they are over, has had no name. */
+export const hasNameless = (calls: ReadonlyArray<CallState>): boolean => calls.some(({ named }) => !named)
+
 const idOf = ({ id }: UpstreamCall): string => (typeof id === "string" ? id : "")
 const nameOf = (piece: UpstreamCall): string => piece.function?.name ?? ""
 

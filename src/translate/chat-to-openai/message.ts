@@ -5,7 +5,7 @@ import { isJsonObject, type Json } from "../../domain/json.ts"
 import type { Delta } from "../../wire/openai/ChatReply.ts"
 import type { ContentBlockDelta } from "../../wire/openai/Extensions.ts"
 import type { UpstreamMessage } from "../../wire/openai/UpstreamChat.ts"
-import { type CallState, noCalls, readCalls, textOfArguments } from "./calls.ts"
+import { type CallState, hasNameless, noCalls, readCalls, textOfArguments } from "./calls.ts"
 import { fields, restOf } from "./rest.ts"
 
 /** What must be remembered of one choice's message between its deltas. */
@@ -13,11 +13,16 @@ export interface MessageState {
   readonly calls: ReadonlyArray<CallState>
   /** It called by the legacy `function_call`. */
   readonly legacy: boolean
+  /** The legacy call has a name. */
+  readonly legacyNamed: boolean
   /** It thought, so that its text belongs to a block. */
   readonly reasoned: boolean
 }
 
-export const noMessage: MessageState = { calls: noCalls, legacy: false, reasoned: false }
+export const noMessage: MessageState = { calls: noCalls, legacy: false, legacyNamed: false, reasoned: false }
+
+/** True for a message that is over and calls something without a name. */
+export const hasNamelessCall = ({ calls, legacy, legacyNamed }: MessageState): boolean => hasNameless(calls) || (legacy && !legacyNamed)
 
 const messageFields = fields("role", "content", "refusal", "tool_calls", "function_call", "reasoning_content", "content_blocks")
 
@@ -46,8 +51,10 @@ export const readMessage = (
     if (pieces.length > 0) delta.tool_calls = pieces
     calls = next
   }
-  const isSame = calls === before.calls && reasoned === before.reasoned && (!legacy || before.legacy)
-  return [isSame ? before : { calls, legacy: legacy || before.legacy, reasoned }, delta]
+  const legacyNamed = before.legacyNamed || delta.function_call?.name !== undefined && delta.function_call.name !== ""
+  const isSame = calls === before.calls && reasoned === before.reasoned && (!legacy || before.legacy) &&
+    legacyNamed === before.legacyNamed
+  return [isSame ? before : { calls, legacy: legacy || before.legacy, legacyNamed, reasoned }, delta]
 }
 
 const stringOf = (value: Json | undefined): string => (typeof value === "string" ? value : "")

@@ -43,7 +43,7 @@ export const openAiParams = {
   functions: same,
   function_call: same,
   web_search_options: same,
-  reasoning_effort: same,
+  reasoning_effort: mapped("the same field; xhigh and max become high"),
   thinking: ignored("for Gemini and Claude; reasoning_effort goes up"),
   modalities: mapped("the same field, unless it asks for images"),
   audio: same,

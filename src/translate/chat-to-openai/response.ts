@@ -7,11 +7,12 @@ import type { Reason } from "../../domain/ProviderError.ts"
 import { Annotation, Audio, type ChatCompletion, type Choice, type Delta, type Message, type ToolCall } from "../../wire/openai/ChatReply.ts"
 import type { ContentBlock, ContentBlockDelta } from "../../wire/openai/Extensions.ts"
 import type { UpstreamChat, UpstreamChoice } from "../../wire/openai/UpstreamChat.ts"
+import { malformedCall } from "../shared/badStream.ts"
 import { failureInside } from "../shared/openAiFailure.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { brokenOff, choiceRest, finishOf, indexOf, logprobsOf } from "./choice.ts"
 import { envelopeRest, identityOf } from "./envelope.ts"
-import { noMessage, readMessage } from "./message.ts"
+import { hasNamelessCall, noMessage, readMessage } from "./message.ts"
 import { usageOf } from "./usage.ts"
 
 /** Fails when the reply is an error in disguise, holds no choice, or was broken off. */
@@ -25,7 +26,9 @@ export const responseFromOpenAi = (reply: UpstreamChat, context: TranslateContex
   const choices: Array<Choice> = []
   for (const [position, one] of given.entries()) {
     if (one.finish_reason === "error") return Result.fail(brokenOff)
-    choices.push(choiceOf(one, position, callId))
+    const choice = choiceOf(one, position, callId)
+    if (choice === undefined) return Result.fail(malformedCall)
+    choices.push(choice)
   }
   const usage = reply["usage"]
   return Result.succeed({
@@ -40,9 +43,10 @@ export const responseFromOpenAi = (reply: UpstreamChat, context: TranslateContex
 
 const empty: Reason = { _tag: "BadReply", kind: "empty", message: "The upstream answered without any choice. Try again." }
 
-const choiceOf = (choice: UpstreamChoice, position: number, callId: () => string): Choice => {
+/** Undefined when its message calls something without a name. */
+const choiceOf = (choice: UpstreamChoice, position: number, callId: () => string): Choice | undefined => {
   const [state, delta] = readMessage(noMessage, choice.message ?? choice.delta ?? {}, true, callId)
-  return {
+  return hasNamelessCall(state) ? undefined : {
     ...choiceRest(choice),
     index: indexOf(choice, position),
     message: messageOf(delta),

@@ -5,14 +5,14 @@ import { hasKeys, isJsonObject, type Json, type JsonObject } from "../../domain/
 import type { Reason } from "../../domain/ProviderError.ts"
 import type { ChatChunk, ChunkChoice, Delta } from "../../wire/openai/ChatReply.ts"
 import { UpstreamChat, type UpstreamChoice } from "../../wire/openai/UpstreamChat.ts"
-import { cutAnswer, unreadableEvent } from "../shared/badStream.ts"
+import { cutAnswer, malformedCall, unreadableEvent } from "../shared/badStream.ts"
 import { mergeUsage } from "../shared/counts.ts"
 import { failureInside } from "../shared/openAiFailure.ts"
 import { type Fold, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
 import { closeCalls } from "./calls.ts"
 import { brokenOff, choiceRest, finishOf, indexOf, logprobsOf } from "./choice.ts"
 import { envelopeRest, type Identity, identityOf } from "./envelope.ts"
-import { type MessageState, noMessage, readMessage } from "./message.ts"
+import { hasNamelessCall, type MessageState, noMessage, readMessage } from "./message.ts"
 import { usageOf } from "./usage.ts"
 
 interface ChoiceState {
@@ -130,6 +130,7 @@ const finish = ({ identity, choices, usage, rest }: StreamState, context: Transl
   const out: Array<ChatChunk> = []
   for (const { index, message, end } of choices) {
     if (end === undefined) return [streamFailed(cutAnswer)]
+    if (hasNamelessCall(message)) return [streamFailed(malformedCall)]
     const closing = closeCalls(message.calls)
     if (closing.length > 0) {
       out.push(chunkOf(context, identity, rest, [{ index, delta: { tool_calls: closing }, finish_reason: null }]))

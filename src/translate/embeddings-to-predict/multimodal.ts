@@ -2,7 +2,7 @@
 // It must not know texts-only models. Field names from Vertex AI's page on multimodal embeddings.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../domain/json.ts"
 import { normaliseBase64 } from "../shared/base64.ts"
 import { invalid } from "../shared/fault.ts"
 import { isCloudStorageUri, readMedia } from "../shared/media.ts"
@@ -95,7 +95,10 @@ const stretchOf = (video: Json | undefined, path: string): Read<JsonObject> => {
   for (const [param, field] of offsets) {
     const value = isJsonObject(video) ? video[param] ?? undefined : undefined
     if (value === undefined) continue
-    if (typeof value !== "number") return invalid(`${path}.${param}`, "invalid_type", `${path}.${param} must be a number of seconds.`)
+    if (typeof value !== "number" || !Number.isFinite(value)) {
+      const code = typeof value === "number" || isLongInteger(value) ? "invalid_value" : "invalid_type"
+      return invalid(`${path}.${param}`, code, `${path}.${param} must be a number of seconds.`)
+    }
     config[field] = value
   }
   return Result.succeed(Object.keys(config).length === 0 ? {} : { videoSegmentConfig: config })

@@ -4,7 +4,7 @@ import type * as Result from "effect/Result"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import type { PredictReply } from "../../wire/google/Predict.ts"
-import type { EmbeddingList, EmbeddingsRequest } from "../../wire/openai/Embeddings.ts"
+import type { EmbeddingList, EmbeddingsRequest, Vector } from "../../wire/openai/Embeddings.ts"
 import { embeddingList, type Found, numbersOf, vectorOf } from "../shared/embeddingList.ts"
 import { count } from "../shared/counts.ts"
 import type { TranslateContext } from "../Translator.ts"
@@ -32,21 +32,39 @@ const bareOf = (prediction: Json, request: EmbeddingsRequest): Found | undefined
   return numbers === undefined ? undefined : { embedding: vectorOf(numbers, request) }
 }
 
+type Read<A> = { readonly found: A | undefined } | "malformed"
+
+/** The vector of a medium, which may be left out but not be something else. */
+const vectorIn = (value: Json | undefined, request: EmbeddingsRequest): Read<Vector> => {
+  if (value === undefined || value === null) return { found: undefined }
+  const numbers = numbersOf(value)
+  return numbers === undefined ? "malformed" : { found: vectorOf(numbers, request) }
+}
+
 /** The text's vector stands for the input, else the image's, else that of the first stretch of the video. */
 const mediaOf = (prediction: JsonObject, request: EmbeddingsRequest): Found | undefined => {
-  const image = numbersOf(prediction["imageEmbedding"])
-  const videos = Array.isArray(prediction["videoEmbeddings"]) ? prediction["videoEmbeddings"].flatMap((one) => stretchOf(one, request)) : []
-  const imageVector = image === undefined ? undefined : vectorOf(image, request)
-  const text = numbersOf(prediction["textEmbedding"])
-  const embedding = text === undefined ? imageVector ?? videos[0]?.embedding : vectorOf(text, request)
+  const image = vectorIn(prediction["imageEmbedding"], request)
+  const text = vectorIn(prediction["textEmbedding"], request)
+  const videos = stretchesOf(prediction["videoEmbeddings"] ?? [], request)
+  if (image === "malformed" || text === "malformed" || videos === undefined) return undefined
+  const embedding = text.found ?? image.found ?? videos[0]?.embedding
   return embedding === undefined ? undefined : {
     embedding,
-    ...(imageVector === undefined ? {} : { image_embedding: imageVector }),
+    ...(image.found === undefined ? {} : { image_embedding: image.found }),
     ...(videos.length === 0 ? {} : { video_embeddings: videos })
   }
 }
 
-const stretchOf = (value: Json, request: EmbeddingsRequest): NonNullable<Found["video_embeddings"]> => {
+type Stretches = NonNullable<Found["video_embeddings"]>
+
+/** Undefined when any stretch has no vector. */
+const stretchesOf = (value: Json, request: EmbeddingsRequest): Stretches | undefined => {
+  if (!Array.isArray(value)) return undefined
+  const stretches = value.flatMap((one: Json) => stretchOf(one, request))
+  return stretches.length === value.length ? stretches : undefined
+}
+
+const stretchOf = (value: Json, request: EmbeddingsRequest): Stretches => {
   if (!isJsonObject(value)) return []
   const { embedding, endOffsetSec: end, startOffsetSec: start } = value
   const numbers = numbersOf(embedding)

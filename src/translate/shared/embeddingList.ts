@@ -6,9 +6,19 @@ import type { Embedding, EmbeddingList, EmbeddingsRequest, Vector } from "../../
 import type { TranslateContext } from "../Translator.ts"
 import { floatsToBase64 } from "./base64.ts"
 
-/** The numbers of a vector, passed on as they came; undefined when there are none. Nobody looks at each number. */
-export const numbersOf = (value: unknown): ReadonlyArray<number> | undefined =>
-  Array.isArray(value) && value.length > 0 && typeof value[0] === "number" ? value : undefined
+/** Vectors are 32-bit floats: of a larger number base64 would make infinity. */
+const largestFloat = 3.4028234663852886e38
+
+/** The numbers of a vector, passed on without a copy; undefined when there are none, or anything else is among them. */
+export const numbersOf = (value: unknown): ReadonlyArray<number> | undefined => {
+  if (!Array.isArray(value) || value.length === 0) return undefined
+  for (let at = 0; at < value.length; at++) {
+    const one: unknown = value[at]
+    // False for NaN as well.
+    if (typeof one !== "number" || !(one <= largestFloat && one >= -largestFloat)) return undefined
+  }
+  return value
+}
 
 /** A vector in the form the client asked for. */
 export const vectorOf = (numbers: ReadonlyArray<number>, { encoding_format }: EmbeddingsRequest): Vector =>

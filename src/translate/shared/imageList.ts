@@ -1,7 +1,7 @@
 // Pictures of an upstream as the list OpenAI's clients read, several such lists as one, and why there may be none.
 // It must not know how an upstream wraps its pictures.
 import type { Reason } from "../../domain/ProviderError.ts"
-import { publicText } from "../../domain/publicText.ts"
+import { upstreamText } from "../../domain/upstreamText.ts"
 import type { Image, ImageList, ImagesRequest, ImagesUsage } from "../../wire/openai/Images.ts"
 
 /** The answers of all calls of one request, in order, as one. */
@@ -59,7 +59,7 @@ export const refusedPrompt = (message: string): Reason => ({
 
 /** The same in the upstream's own words, where it has any. */
 export const filteredPicture = (told: string | null | undefined): Reason =>
-  refusedPrompt(publicText(told ?? "") || "The provider's safety filters kept the picture back. Change the prompt.")
+  refusedPrompt(upstreamText(told ?? "") || "The provider's safety filters kept the picture back. Change the prompt.")
 
 /** True where there is no picture and nothing else is wrong: others of the same request are still worth having. */
 export const isWithoutPicture = (reason: Reason): boolean =>

@@ -79,7 +79,7 @@ export const normaliseModelId = (modelId: string): string =>
 
 const factsOf = remembered((modelId): ModelFacts => {
   const id = normaliseModelId(modelId)
-  return { ...(classes.find(([pattern]) => pattern.test(id))?.[1] ?? newest), image: id.includes("image") }
+  return { ...(classes.find(([pattern]) => pattern.test(id))?.[1] ?? newest), image: /image|nano-banana/.test(id) }
 })
 
 const tunedFacts: ModelFacts = { ...tunedEndpoint, image: false }

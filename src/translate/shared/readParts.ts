@@ -174,7 +174,7 @@ const readVideo = (value: Json | undefined, path: string): Read<VideoCut | undef
   if (value === undefined) return Result.succeed(undefined)
   if (!isJsonObject(value)) return invalid(path, "invalid_type", "video_metadata must be an object.")
   const fps = value["fps"] ?? undefined
-  if (fps !== undefined && (typeof fps !== "number" || fps <= 0)) return invalid(`${path}.fps`, "invalid_value", "fps must be a number above 0.")
+  if (fps !== undefined && (typeof fps !== "number" || !Number.isFinite(fps) || fps <= 0)) return invalid(`${path}.fps`, "invalid_value", "fps must be a number above 0.")
   return Result.gen(function* () {
     const startOffset = yield* readOffset(value["start_offset"] ?? undefined, `${path}.start_offset`)
     const endOffset = yield* readOffset(value["end_offset"] ?? undefined, `${path}.end_offset`)

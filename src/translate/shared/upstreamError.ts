@@ -3,7 +3,7 @@
 import * as Result from "effect/Result"
 import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../../domain/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
-import { publicText } from "../../domain/publicText.ts"
+import { upstreamText } from "../../domain/upstreamText.ts"
 
 type Headers = Readonly<Record<string, string>>
 
@@ -31,7 +31,7 @@ export const readUpstreamError = (status: number, headers: Headers, body: Json |
   const code = error?.["code"]
   return {
     text: text.slice(0, searchedLength),
-    message: publicText(text) || `upstream returned ${status}${type === undefined ? "" : ` (${type})`}`,
+    message: upstreamText(text) || `upstream returned ${status}${type === undefined ? "" : ` (${type})`}`,
     word: [error?.["status"], error?.["type"]].find((word) => typeof word === "string"),
     code: typeof code === "string" && /^[\w.-]{1,64}$/.test(code) ? code : undefined,
     param: paramOf(error),
@@ -48,7 +48,7 @@ const detailOf = (detail: Json | undefined): Json | undefined => {
 const paramOf = (error: JsonObject | undefined): string | undefined => {
   const fields = membersOf(error?.["details"], "fieldViolations").map((violation) => violation["field"])
   const param = [error?.["param"], ...fields].find((name) => typeof name === "string" && name !== "")
-  return typeof param === "string" ? publicText(param, 256) : undefined
+  return typeof param === "string" ? upstreamText(param, 256) : undefined
 }
 
 /** The status of an error inside a 200: its own code, else what its word stands for. */
@@ -110,7 +110,7 @@ export const reasonOfStatus = (
     case 401:
       return { _tag: "CredentialsRejected", origin, ...common }
     case 402:
-      return { _tag: "QuotaExhausted", ...common }
+      return { _tag: "QuotaExhausted", isBilling: true, ...common }
     case 403:
       return error.text.includes(predictPermission)
         ? { _tag: "PermissionDenied", permission: predictPermission, ...common, message: `${error.message} ${predictHint}` }
@@ -170,7 +170,7 @@ const rateLimited = (
   const limits = [...failures.map((failure) => failure["quotaValue"]), ...metadata.map((data) => data["quota_limit_value"])]
   const spent = ids.some((id) => /per_?day/i.test(id)) || limits.some((limit) => limit === "0" || limit === 0)
   if (!spent) return { _tag: "RateLimited", ...retry }
-  return { _tag: "QuotaExhausted", ...retry, ...(ids[0] === undefined ? {} : { quotaId: publicText(ids[0]).slice(0, 128) }) }
+  return { _tag: "QuotaExhausted", ...retry, ...(ids[0] === undefined ? {} : { quotaId: upstreamText(ids[0]).slice(0, 128) }) }
 }
 
 const dayMillis = 86_400_000

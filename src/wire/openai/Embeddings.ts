@@ -9,7 +9,7 @@ const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Sch
 export const EmbeddingsParameters = Schema.Struct({
   model: Schema.String,
   input: Schema.Unknown,
-  dimensions: maybe(Schema.Number),
+  dimensions: maybe(Schema.Finite),
   encoding_format: maybe(Schema.String),
   task_type: maybe(Schema.String),
   title: maybe(Schema.String),

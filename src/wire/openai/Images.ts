@@ -6,7 +6,7 @@ const opt = Schema.optionalKey
 const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 const text = maybe(Schema.String)
-const number = maybe(Schema.Number)
+const number = maybe(Schema.Finite)
 const flag = maybe(Schema.Boolean)
 
 /** Extensions are read in OpenAI's spelling and in Google's. */

@@ -1,5 +1,6 @@
-// The messages body of Claude on Vertex AI and the body that counts its tokens, closed: a field not named here is refused, as the service does.
-// It must not know rules of meaning, models or our own wire schemas; provider facts: the public description of Anthropic's Messages API.
+// Declares the messages body of Claude on Vertex AI and the body that counts its tokens; unknown fields are refused.
+// It must not depend on semantic rules, models or the gateway's schemas.
+// Source: the public description of Anthropic's Messages API.
 
 import { claudeTools, toolAliases } from "./claudeTools.ts"
 import { compileModels } from "./modelShape.ts"
@@ -7,7 +8,7 @@ import type { ModelShape, ModelShapes } from "./modelShape.ts"
 
 const cache = "<CacheControl>|null"
 
-/** A block of a message: its `type` and fields, with a cache breakpoint where it may carry one. */
+/** A block of a message: its `type` and fields, with a cache breakpoint if the block allows one. */
 const block = (type: string, fields: ModelShape): ModelShape => ({ type: `'${type}'!`, ...fields })
 const cachedBlock = (type: string, fields: ModelShape): ModelShape => block(type, { cache_control: cache, ...fields })
 
@@ -182,7 +183,7 @@ const resultBlocks: Readonly<Record<string, ModelShape>> = {
   AdvisorRedacted: block("advisor_redacted_result", { encrypted_content: "string!", stop_reason: "string|null" })
 }
 
-/** Blocks only callers of beta features send. */
+/** Blocks of beta features. */
 const betaBlocks: Readonly<Record<string, ModelShape>> = {
   Compaction: cachedBlock("compaction", {
     content: "string|null",
@@ -314,5 +315,5 @@ const shapes: ModelShapes = {
   open: ["InputSchema", "FallbackTarget"]
 }
 
-/** Reads a body by `MessagesRequest` or `CountRequest`; without `betas` the fields of beta features are unknown ones. */
+/** Reads a body by `MessagesRequest` or `CountRequest`; without `betas` the fields of beta features are refused. */
 export const readClaude = compileModels(shapes)

@@ -1,5 +1,6 @@
-// The tools of Claude's messages body: those the caller runs, those of Anthropic's schema that the caller runs, and those the service runs.
-// It must not know which of them a platform or a model serves; provider facts: the public description of Anthropic's Messages API.
+// Declares the tools of a messages body: the caller's own, those of Anthropic's schema, and those the service runs.
+// It must not depend on which tools a platform or a model serves.
+// Source: the public description of Anthropic's Messages API.
 
 import type { ModelShape } from "./modelShape.ts"
 

@@ -1,9 +1,10 @@
-// Messages and enum words that the Gemini Developer API and Vertex AI share letter for letter.
-// It must not know which of the two serves a request; provider facts: the public API descriptions of both services.
+// Declares the messages and enum values that are identical on the Gemini Developer API and Vertex AI.
+// It must not depend on which of the two serves a request.
+// Source: the public API descriptions of both services.
 
 import type { MessageShape } from "./shape.ts"
 
-/** The OpenAPI subset of the Gemini Developer API; Vertex adds to it. */
+/** The OpenAPI subset of the Gemini Developer API; Vertex AI adds fields. */
 export const schemaShape = {
   anyOf: "[Schema]",
   default: "any",
@@ -29,7 +30,7 @@ export const schemaShape = {
   type: "SchemaType"
 }
 
-/** How embeddings are to be made; the two services differ only in the word for an unset task. */
+/** The settings of an embedding; the two services differ only in the enum value for an unset task. */
 export const embedSettings = { taskType: "TaskType", title: "string", outputDimensionality: "int32" }
 
 /** Messages that are the same on both services. */
@@ -79,7 +80,7 @@ export const commonMessages: Readonly<Record<string, MessageShape>> = {
 const ratios = "ONE_BY_ONE TWO_BY_THREE THREE_BY_TWO THREE_BY_FOUR FOUR_BY_THREE FOUR_BY_FIVE FIVE_BY_FOUR NINE_BY_SIXTEEN " +
   "SIXTEEN_BY_NINE TWENTY_ONE_BY_NINE ONE_BY_EIGHT EIGHT_BY_ONE ONE_BY_FOUR FOUR_BY_ONE"
 
-/** Prefixes each word, as Google's enum words repeat the name of their enum. */
+/** Prefixes each word, because Google's enum values repeat the name of their enum. */
 export const prefixed = (prefix: string, words: string): string => words.split(" ").map((word) => prefix + word).join(" ")
 
 /** Enums that are the same on both services. */
@@ -106,7 +107,7 @@ export const commonEnums: Readonly<Record<string, string>> = {
   ImageSize: prefixed("IMAGE_SIZE_", "UNSPECIFIED FIVE_TWELVE ONE_K TWO_K FOUR_K")
 }
 
-/** The settings of an answer that both services spell alike. */
+/** The settings of an answer with the same spelling on both services. */
 export const commonGenerationConfig = {
   audioTranscriptionConfig: "AudioTranscriptionConfig",
   candidateCount: "int32",
@@ -130,7 +131,7 @@ export const commonGenerationConfig = {
   topP: "number"
 }
 
-/** What both services read at the top of a generateContent body. */
+/** Top-level fields of a generateContent body on both services. */
 export const commonRequest = {
   contents: "[Content]!",
   systemInstruction: "Content",
@@ -141,14 +142,14 @@ export const commonRequest = {
   cachedContent: "string"
 }
 
-/** The words of a task type besides the unset one. */
+/** The enum values of a task type, without the unset one. */
 export const taskTypes = "RETRIEVAL_QUERY RETRIEVAL_DOCUMENT SEMANTIC_SIMILARITY CLASSIFICATION CLUSTERING QUESTION_ANSWERING " +
   "FACT_VERIFICATION CODE_RETRIEVAL_QUERY"
 
-/** The free part of predict: each model reads instances and parameters its own way. */
+/** The outer shape of predict; each model reads instances and parameters differently. */
 export const predictRequest = { instances: "[any]!", parameters: "any" }
 
-/** What both services read in a Part. */
+/** Fields of a Part on both services. */
 export const commonPart = {
   "oneof data": {
     text: "string",

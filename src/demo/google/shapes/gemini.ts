@@ -1,5 +1,6 @@
-// The request messages of the Gemini Developer API (v1beta), closed: a field not named here is refused, as the service does.
-// It must not know Vertex AI nor our own wire schemas; provider facts: the public description of generativelanguage v1beta.
+// Declares the request messages of the Gemini Developer API (v1beta); unknown fields are refused, as on the service.
+// It must not depend on Vertex AI or the gateway's schemas.
+// Source: the public description of generativelanguage v1beta.
 
 import { commonEnums, commonGenerationConfig, commonMessages, commonPart, commonRequest, embedSettings } from "./common.ts"
 import { predictRequest, prefixed, schemaShape, taskTypes } from "./common.ts"

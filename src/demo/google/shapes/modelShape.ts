@@ -1,12 +1,16 @@
-// The small vocabulary in which Anthropic's request models are written down, and the reader that judges a JSON body by them.
-// It must not know any particular model, route or rule of meaning; provider facts: the wording of recorded refusals.
+// Defines the notation for Anthropic's request models, and checks a JSON body against models in that notation.
+// It must not depend on any particular model, route or semantic rule.
+// Source: the wording of recorded refusals.
 
 /**
- * One model: field name to type words. A word is one of `string`, `integer`, `number`, `boolean`, `any`, `object` (any object), `null`,
- * a literal `'text'`, a pattern `/.../`, a list `[word]`, a map `{word}`, the name of a model or of an alias, or `<A B C>`: the models
- * told apart by the literal in their `type` (else in their `role`). Alternatives stand apart by `|`. `(1..255)` behind `string`,
- * `integer`, `number` or a list bounds length or value; a `!` at the end means required, `!~` required unless the caller has an
- * `anthropic-beta`; `~` in front of an alternative, or of a name within `<>`, means that only callers with one may use it.
+ * One model: field name to type words. `|` separates alternatives. A word is one of:
+ * - `string`, `integer`, `number`, `boolean`, `null`, `any`, `object` (any object);
+ * - a literal `'text'`, a pattern `/.../`, a list `[word]`, a map `{word}`, the name of a model or of an alias;
+ * - `<A B C>`, a choice of models by the literal in their `type` (else in their `role`).
+ *
+ * `(1..255)` after `string`, `integer`, `number` or a list bounds its length or value. `!` at the end means required.
+ * `!~` means required unless the caller sends an `anthropic-beta`. `~` before a word, or before a name within `<>`,
+ * accepts that alternative only with an `anthropic-beta`.
  */
 export interface ModelShape {
   readonly [field: string]: string
@@ -16,15 +20,15 @@ export interface ModelShapes {
   readonly models: Readonly<Record<string, ModelShape>>
   /** Type words that have a name because several models use them. */
   readonly aliases: Readonly<Record<string, string>>
-  /** Models that let fields through which they do not name. */
+  /** Models that accept unknown fields. */
   readonly open: ReadonlyArray<string>
 }
 
 export interface ModelViolation {
-  /** `messages.0.content.1.text.cache_control`, with the names of chosen alternatives between. */
+  /** `messages.0.content.1.text.cache_control`, including the names of chosen alternatives. */
   readonly path: string
   readonly message: string
-  /** The kind of value is right, but it breaks a bound, a pattern or is a fraction. */
+  /** The value has the right kind, but violates a bound or a pattern or is a fraction. */
   readonly bound: boolean
 }
 
@@ -38,7 +42,7 @@ type Read = (walk: Walk, value: unknown, path: string) => void
 interface Alternative {
   readonly kind: "null" | "string" | "number" | "boolean" | "list" | "object" | "any"
   readonly beta: boolean
-  /** The exact text it stands for. */
+  /** The only accepted text. */
   readonly literal?: string
   readonly expected: string
   readonly read: Read
@@ -69,7 +73,7 @@ interface Bounds {
   readonly most: number
 }
 
-/** `(1..255)`, `(1..)`, `(..20)`; nothing is no bound. */
+/** `(1..255)`, `(1..)` or `(..20)`; unbounded without text. */
 const boundsOf = (text: string | undefined): Bounds => {
   const match = /^\((-?[0-9]*)\.\.(-?[0-9]*)\)$/.exec(text ?? "(..)")
   if (match === null) throw new Error(`shape bounds ${text} are not understood`)
@@ -119,7 +123,7 @@ const splitTop = (text: string, separator: string): ReadonlyArray<string> => {
   return [...parts, part]
 }
 
-/** The models of one API while they are compiled: each is read when it is first met, so they may be recursive. */
+/** The models of one API during compilation; each compiles at its first use, so models may be recursive. */
 interface Compiler {
   readonly shapes: ModelShapes
   readonly known: Map<string, Read>
@@ -158,7 +162,7 @@ const readModel = (compiler: Compiler, name: string): Read => {
 const tagsOf = (shape: ModelShape | undefined, key: string): ReadonlyArray<string> =>
   [...(shape?.[key] ?? "").matchAll(/'([^']*)'/g)].map((match) => match[1] ?? "")
 
-/** `<A B C>`: the model is chosen by its tag; one whose tag may be null is chosen when there is none. */
+/** `<A B C>`: the tag chooses the model; without a tag, the model whose tag may be null. */
 const readTagged = (compiler: Compiler, text: string): Read => {
   const { models } = compiler.shapes
   const members = text.split(" ").map((word) => (word.startsWith("~") ? { name: word.slice(1), beta: true } : { name: word, beta: false }))

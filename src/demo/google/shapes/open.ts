@@ -1,22 +1,22 @@
-// A small vocabulary of checks for JSON that is not proto JSON: bodies in OpenAI's dialect, free-form parameters of predict.
-// It must not know any particular body; it judges shape and range, never meaning.
+// Defines checks for JSON that is not proto JSON: bodies in OpenAI's dialect, free-form parameters of predict.
+// It must not depend on any particular body; it checks shape and range, not meaning.
 
-/** Where a value is not what it should be, and what it should be. */
-export interface Fault {
+/** The path of a value that fails a check, and the expected value. */
+export interface Mismatch {
   /** `messages[0].content`; empty for the whole body. */
   readonly path: string
   readonly expected: string
 }
 
-/** The words a fault is told in. */
-export const faultMessage = ({ path, expected }: Fault): string => `Invalid value at '${path}': expected ${expected}.`
+/** The error message of a mismatch. */
+export const mismatchMessage = ({ path, expected }: Mismatch): string => `Invalid value at '${path}': expected ${expected}.`
 
-export type Check = (value: unknown, path: string) => Fault | undefined
+export type Check = (value: unknown, path: string) => Mismatch | undefined
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** A copy without members that are `null`, which stand for "not set". */
+/** A copy without members that are `null`, which means "not set". */
 export const withoutNulls = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (!isRecord(value)) return value
@@ -53,8 +53,8 @@ export const list = (of: Check, least = 0, most = Number.MAX_SAFE_INTEGER): Chec
   if (value.length < least) return { path, expected: `an array of at least ${least}` }
   if (value.length > most) return { path, expected: `an array of at most ${most}` }
   for (const [index, item] of value.entries()) {
-    const fault = of(item, `${path}[${index}]`)
-    if (fault !== undefined) return fault
+    const mismatch = of(item, `${path}[${index}]`)
+    if (mismatch !== undefined) return mismatch
   }
   return fine
 }
@@ -62,13 +62,13 @@ export const list = (of: Check, least = 0, most = Number.MAX_SAFE_INTEGER): Chec
 export const mapOf = (of: Check): Check => (value, path) => {
   if (!isRecord(value)) return { path, expected: "an object" }
   for (const [key, item] of Object.entries(value)) {
-    const fault = of(item, `${path}.${key}`)
-    if (fault !== undefined) return fault
+    const mismatch = of(item, `${path}.${key}`)
+    if (mismatch !== undefined) return mismatch
   }
   return fine
 }
 
-/** Members by name; a name that ends with `!` must be there. `closed` refuses every other name. */
+/** Checks members by name; a name that ends with `!` is required. `closed` refuses every other name. */
 const members = (shape: Readonly<Record<string, Check>>, closed: boolean): Check => {
   const checks = Object.entries(shape).map(([key, check]) => ({ name: key.replace(/!$/, ""), required: key.endsWith("!"), check }))
   const names = new Set(checks.map(({ name }) => name))
@@ -80,8 +80,8 @@ const members = (shape: Readonly<Record<string, Check>>, closed: boolean): Check
         if (required) return { path: at(name), expected: "a value: it is required" }
         continue
       }
-      const fault = check(value[name], at(name))
-      if (fault !== undefined) return fault
+      const mismatch = check(value[name], at(name))
+      if (mismatch !== undefined) return mismatch
     }
     const stranger = closed ? Object.keys(value).find((name) => !names.has(name)) : undefined
     return stranger === undefined ? fine : { path: at(stranger), expected: "left out: there is no such field" }
@@ -91,20 +91,20 @@ const members = (shape: Readonly<Record<string, Check>>, closed: boolean): Check
 export const record = (shape: Readonly<Record<string, Check>>): Check => members(shape, false)
 export const closedRecord = (shape: Readonly<Record<string, Check>>): Check => members(shape, true)
 
-/** The first check that holds decides; when none does, the fault found deepest in the value is told. */
+/** Passes if one of the checks passes; otherwise returns the deepest mismatch. */
 export const either = (...checks: ReadonlyArray<Check>): Check => (value, path) => {
-  let deepest: Fault | undefined
+  let deepest: Mismatch | undefined
   for (const check of checks) {
-    const fault = check(value, path)
-    if (fault === undefined) return fine
-    if (deepest === undefined || fault.path.length > deepest.path.length) deepest = fault
+    const mismatch = check(value, path)
+    if (mismatch === undefined) return fine
+    if (deepest === undefined || mismatch.path.length > deepest.path.length) deepest = mismatch
   }
   return deepest
 }
 
 export const nullable = (check: Check): Check => either(check, nothing)
 
-/** Chooses the check by a word in one member, as `type` and `role` do. */
+/** Chooses the check by the word in one member, such as `type` or `role`. */
 export const byMember = (name: string, kinds: Readonly<Record<string, Check>>): Check => {
   const expected = `one of ${Object.keys(kinds).map((kind) => `'${kind}'`).join(", ")}`
   return (value, path) => {

@@ -1,5 +1,6 @@
-// Requests in OpenAI's dialect, open to unknown members: chat completions and embeddings.
-// It must not know hosts, models or meaning; facts: OpenAI's published description of its API.
+// Declares chat completions and embeddings requests in OpenAI's dialect; unknown fields are accepted.
+// It must not depend on hosts, models or meaning.
+// Source: OpenAI's published description of its API.
 
 import { anyObject, bool, byMember, closedRecord, either, integer, list, mapOf, nothing, nullable, number, record, text, textUpTo, word } from "./open.ts"
 import type { Check } from "./open.ts"
@@ -30,7 +31,7 @@ const message = byMember("role", {
   system,
   user: record({ "content!": either(text, list(userPart, 1)), name: text }),
   assistant: record({
-    // Compatible services take an empty list (recorded).
+    // Compatible services accept an empty list (recorded).
     content: nullable(either(text, list(assistantPart))),
     refusal: nullable(text),
     name: text,
@@ -102,7 +103,7 @@ const sampling = {
   verbosity: nullable(word("low", "medium", "high"))
 }
 
-/** The body of chat completions without what only OpenAI's own service reads (moderation, prompt cache options). */
+/** The body of chat completions, without the fields that only OpenAI reads (moderation, prompt cache options). */
 export const chatRequest: Check = record({
   "model!": text,
   "messages!": list(message, 1),

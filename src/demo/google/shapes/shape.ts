@@ -1,10 +1,12 @@
-// The small vocabulary in which Google's request messages are written down, and the reader that checks a JSON body against them.
-// It must not know any particular message, route or model; it judges shape only, never meaning.
+// Defines the notation for Google's request messages, and checks a JSON body against messages in that notation.
+// It must not depend on any particular message, route or model; it checks shape, not meaning.
 
 /**
- * One message: field name to type word. Words: `string`, `bool`, `int32`, `int64`, `number`, `bytes`, `duration`, `timestamp`,
- * `struct` (any object), `any`, the name of a message or enum; `[word]` is a list, `{word}` a map with string keys; a `!` at the
- * end means required. A field name `oneof NAME` holds a group of which at most one member may be set.
+ * One message: field name to type word. A word is one of:
+ * - `string`, `bool`, `int32`, `int64`, `number`, `bytes`, `duration`, `timestamp`, `struct` (any object), `any`;
+ * - the name of a message or enum, `[word]` for a list, `{word}` for a map with string keys.
+ *
+ * A `!` at the end means required. A field name `oneof NAME` contains a group of which at most one member may be set.
  */
 export interface MessageShape {
   readonly [field: string]: string | Readonly<Record<string, string>>
@@ -20,13 +22,13 @@ export interface Shapes {
 export interface Violation {
   readonly field: string
   readonly description: string
-  /** Which group had two members set. */
+  /** The group in which two members were set. */
   readonly oneof?: { readonly group: string; readonly members: ReadonlyArray<string> }
 }
 
 export interface Reading {
   readonly violations: ReadonlyArray<Violation>
-  /** The body in camelCase with `null` members removed and enum words in upper case; meaningful only without violations. */
+  /** The body in camelCase, without `null` members, enum values in upper case; valid only without violations. */
   readonly value: unknown
 }
 
@@ -174,8 +176,8 @@ const readType = (state: State, type: string, value: unknown, path: string): unk
 }
 
 /**
- * Compiles the messages of one API once and gives their reader.
- * Proto JSON as Google reads it: both spellings of a name, `null` as "not set", enum words in one case or the other.
+ * Compiles the messages of one API once and returns their reader. The reader accepts proto JSON as Google does:
+ * both spellings of a name, `null` for "not set", enum values in upper or lower case.
  */
 export const compileShapes = (shapes: Shapes): (entry: string, body: unknown) => Reading => {
   const compiled = Object.entries(shapes.messages).map(([name, shape]) =>

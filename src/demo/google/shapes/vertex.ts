@@ -1,11 +1,12 @@
-// The request messages of Gemini on Vertex AI (v1, and what v1beta1 adds), closed as the service is.
-// It must not know the Gemini Developer API nor our own wire schemas; provider facts: the public description of aiplatform.
+// Declares the request messages of Gemini on Vertex AI: v1, and the additions of v1beta1; unknown fields are refused.
+// It must not depend on the Gemini Developer API or the gateway's schemas.
+// Source: the public description of aiplatform.
 
 import { commonEnums, commonGenerationConfig, commonMessages, commonPart, commonRequest, embedSettings } from "./common.ts"
 import { predictRequest, prefixed, schemaShape, taskTypes } from "./common.ts"
-import { retrievalEnums, retrievalMessages, retrievalMessagesBeta } from "./vertexRetrieval.ts"
 import { compileShapes } from "./shape.ts"
 import type { MessageShape, Shapes } from "./shape.ts"
+import { retrievalEnums, retrievalMessages, retrievalMessagesBeta } from "./vertexRetrieval.ts"
 
 const generationConfig = {
   ...commonGenerationConfig,
@@ -119,7 +120,7 @@ const v1beta1: Shapes = {
   }
 }
 
-/** Reads a request body of a Google model on Vertex AI v1; its entries are the messages whose names end in `Request`. */
+/** Reads a request body of Vertex AI v1; its entries are the messages whose names end in `Request`. */
 export const readVertex = compileShapes(v1)
 
 /** The same for v1beta1. */

@@ -1,5 +1,6 @@
-// The retrieval tool of Vertex AI (search, RAG, external APIs): the part of the request messages few callers use.
-// It must not know the rest of the request; provider facts: the public description of aiplatform.
+// Declares the retrieval tool of Vertex AI (search, RAG, external APIs), which few callers use.
+// It must not depend on the rest of the request.
+// Source: the public description of aiplatform.
 
 import type { MessageShape } from "./shape.ts"
 
@@ -52,7 +53,7 @@ export const retrievalMessages: Readonly<Record<string, MessageShape>> = {
   AuthOidc: { idToken: "string", serviceAccount: "string" }
 }
 
-/** What v1beta1 says differently. */
+/** The messages that differ in v1beta1. */
 export const retrievalMessagesBeta: Readonly<Record<string, MessageShape>> = {
   VertexRagStore: { ...retrievalMessages["VertexRagStore"], ragCorpora: "[string]", storeContext: "bool" },
   RagRetrieval: { ...retrievalMessages["RagRetrieval"], hybridSearch: "HybridSearch" },

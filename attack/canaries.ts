@@ -1,0 +1,67 @@
+// The credentials of the attacked gateway, each with a mark of its own, and the search for those marks.
+// It must not know where a text was found.
+import { generateKeyPairSync } from "node:crypto"
+
+/** The middle of a credential: shown prefixes and endings of keys hold no part of it. */
+const mark = (name: string): string => `cnry${name}${Buffer.from(name).toString("hex").padEnd(8, "e").slice(0, 8)}q`
+
+const gatewayKey = (name: string): string => `mgk_attacked_${mark(name)}_00000000`
+
+/** Keys of clients by name. */
+export const keys = {
+  plain: gatewayKey("plain"),
+  other: gatewayKey("other"),
+  limited: gatewayKey("limited"),
+  narrow: gatewayKey("narrow"),
+  crowded: gatewayKey("crowded"),
+  expired: gatewayKey("expired"),
+  pictures: gatewayKey("pictures"),
+  hangup: gatewayKey("hangup"),
+  overrides: gatewayKey("overrides"),
+  latest: gatewayKey("latest"),
+  texts: gatewayKey("texts"),
+  admin: gatewayKey("admin")
+} as const
+export type KeyName = keyof typeof keys
+
+/** Keys of providers. Their signs are written otherwise in a URL. */
+export const apiKey = `AIza/${mark("gemini")}+stored=0000`
+export const accessToken = `ya29.${mark("token")}/stored+0000=`
+export const issuedToken = `ya29.${mark("issued")}/issued+0000=`
+export const configKey = `AIza/${mark("config")}+within=0000`
+export const carriedKey = `AIza/${mark("carried")}+brought=0000`
+export const adminMadeKey = `AIza/${mark("made")}+managed=0000`
+
+const pair = generateKeyPairSync("rsa", {
+  modulusLength: 2048,
+  privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  publicKeyEncoding: { type: "spki", format: "pem" }
+})
+
+export const project = "attacked-project"
+export const serviceAccount = {
+  type: "service_account",
+  project_id: project,
+  private_key_id: "attacked-1",
+  private_key: pair.privateKey,
+  client_email: `gateway@${project}.iam.gserviceaccount.com`
+}
+export const publicKeyPem = pair.publicKey
+
+/** The key that encrypts stored credentials. */
+export const secretKey = Buffer.from(`${mark("secret")}${"s".repeat(32)}`).subarray(0, 32).toString("base64")
+
+const marks: ReadonlyArray<readonly [name: string, text: string]> = [
+  ...Object.keys(keys).map((name) => [`gateway key ${name}`, mark(name)] as const),
+  ...["gemini", "token", "issued", "config", "carried", "made"].map((name) => [`credential ${name}`, mark(name)] as const),
+  ["secret key", mark("secret")],
+  ["secret key, encoded", secretKey.slice(0, 24)],
+  ...pair.privateKey.split("\n").slice(2, 6).map((line, at) => [`private key, line ${at + 2}`, line] as const)
+]
+const search = new RegExp(marks.map(([, text]) => text.replaceAll(/[^\w]/g, "\\$&")).join("|"), "i")
+
+/** The name of the first credential of which the text holds a part; every way to encode a text in a URL or in JSON leaves the marks as they are. */
+export const leaked = (text: string): string | undefined => {
+  const [found] = search.exec(text) ?? []
+  return found === undefined ? undefined : marks.find(([, text]) => text.toLowerCase() === found.toLowerCase())?.[0] ?? "a credential"
+}

@@ -1,0 +1,175 @@
+// Declares the types of an accepted messages body, reads them, and converts the body to a GenerateRequest.
+// It must not depend on HTTP or on how a reply is made.
+
+import type { Content, FunctionDeclaration, GenerateRequest, JsonSchema, Part } from "../shared/generateRequest.ts"
+
+export interface CacheControl {
+  readonly type: "ephemeral"
+  readonly ttl?: "5m" | "1h"
+}
+
+export interface Source {
+  readonly type: "base64" | "url" | "file" | "text" | "content"
+  readonly media_type?: string
+  readonly data?: string
+  readonly url?: string
+  readonly file_id?: string
+  readonly content?: string | ReadonlyArray<Block>
+}
+
+/** One block of a message; `type` decides which members are present. */
+export interface Block {
+  readonly type: string
+  readonly text?: string
+  readonly thinking?: string
+  readonly signature?: string
+  readonly data?: string
+  readonly id?: string
+  readonly name?: string
+  readonly input?: unknown
+  readonly tool_use_id?: string
+  readonly content?: string | ReadonlyArray<Block>
+  readonly source?: Source | string
+  readonly title?: string | null
+  readonly citations?: { readonly enabled?: boolean } | ReadonlyArray<unknown> | null
+  readonly cache_control?: CacheControl | null
+}
+
+export interface Message {
+  readonly role: "user" | "assistant" | "system"
+  readonly content?: string | ReadonlyArray<Block>
+}
+
+export interface ClaudeTool {
+  readonly type?: string | null
+  readonly name?: string
+  readonly description?: string
+  readonly input_schema?: JsonSchema
+  readonly cache_control?: CacheControl | null
+}
+
+interface Format {
+  readonly type: "json_schema"
+  readonly schema: JsonSchema
+}
+
+export interface MessagesRequest {
+  readonly messages: ReadonlyArray<Message>
+  readonly max_tokens: number
+  readonly system?: string | ReadonlyArray<Block>
+  readonly tools?: ReadonlyArray<ClaudeTool>
+  readonly tool_choice?: { readonly type: "auto" | "any" | "tool" | "none"; readonly name?: string; readonly disable_parallel_tool_use?: boolean }
+  readonly thinking?: {
+    readonly type: "enabled" | "disabled" | "adaptive" | "between_tools"
+    readonly budget_tokens?: number
+    readonly display?: "summarized" | "omitted" | "updates" | null
+  }
+  readonly output_config?: { readonly effort?: string | null; readonly format?: Format | null }
+  readonly output_format?: Format | null
+  readonly stop_sequences?: ReadonlyArray<string>
+  readonly stream?: boolean
+  readonly temperature?: number
+  readonly top_p?: number
+  readonly top_k?: number
+  readonly anthropic_beta?: ReadonlyArray<string>
+  readonly cache_control?: CacheControl | null
+}
+
+export type CountRequest = Omit<MessagesRequest, "max_tokens"> & { readonly model: string }
+
+/** Content as blocks; a string becomes one text block, an empty string none. */
+export const blocksOf = (content: string | ReadonlyArray<Block> | undefined): ReadonlyArray<Block> => {
+  if (typeof content !== "string") return content ?? []
+  return content === "" ? [] : [{ type: "text", text: content }]
+}
+
+/** A block and its path in the body. */
+export interface PlacedBlock {
+  readonly block: Block
+  readonly path: string
+}
+
+export interface Turn {
+  readonly role: Message["role"]
+  /** Index of its last message. */
+  readonly last: number
+  readonly blocks: ReadonlyArray<PlacedBlock>
+}
+
+/**
+ * Merges consecutive messages of one role into one turn.
+ * Source: Anthropic's API page; a recorded answer to tool calls in two consecutive messages.
+ */
+export const turnsOf = (messages: ReadonlyArray<Message>): ReadonlyArray<Turn> => {
+  const turns: Array<Turn> = []
+  for (const [last, { role, content }] of messages.entries()) {
+    const blocks = blocksOf(content).map((block, at) => ({ block, path: `messages.${last}.content.${at}` }))
+    const before = turns.at(-1)
+    if (before?.role === role) turns[turns.length - 1] = { role, last, blocks: [...before.blocks, ...blocks] }
+    else turns.push({ role, last, blocks })
+  }
+  return turns
+}
+
+export const sourceOf = (block: Block): Source | undefined => (typeof block.source === "object" ? block.source : undefined)
+
+/** True if thinking is on, in either of its two forms. */
+export const thinks = (request: Pick<MessagesRequest, "thinking">): boolean =>
+  request.thinking?.type === "enabled" || request.thinking?.type === "adaptive"
+
+export const forcesTool = (request: Pick<MessagesRequest, "tool_choice">): boolean =>
+  request.tool_choice?.type === "any" || request.tool_choice?.type === "tool"
+
+export const formatOf = (request: Pick<MessagesRequest, "output_config" | "output_format">): Format | undefined =>
+  request.output_config?.format ?? request.output_format ?? undefined
+
+/** The tools that the caller runs: those with a schema. */
+const declarationsOf = (tools: ReadonlyArray<ClaudeTool>): ReadonlyArray<FunctionDeclaration> =>
+  tools.flatMap(({ name, description = "", input_schema: schema }) =>
+    name === undefined || schema === undefined ? [] : [{ name, description, parametersJsonSchema: schema }]
+  )
+
+const mediaPart = (source: Source): Part => {
+  if (source.type === "text") return { text: source.data ?? "" }
+  if (source.type === "content") return { text: blocksOf(source.content).map((block) => block.text ?? "").join(" ") }
+  return source.type === "base64"
+    ? { inlineData: { mimeType: source.media_type ?? "", data: source.data ?? "" } }
+    : { fileData: { fileUri: source.url ?? source.file_id ?? "" } }
+}
+
+const resultText = (content: string | ReadonlyArray<Block> | undefined): string => blocksOf(content).map((block) => block.text ?? "").join(" ")
+
+const partsOf = (block: Block, nameOf: (callId: string) => string): ReadonlyArray<Part> => {
+  const { id = "", name = "", input, tool_use_id: callId = "" } = block
+  if (block.type === "text") return [{ text: block.text ?? "" }]
+  if (block.type === "tool_use") return [{ functionCall: { id, name, args: input as Record<string, unknown> } }]
+  if (block.type === "tool_result") return [{ functionResponse: { id: callId, name: nameOf(callId), response: { output: resultText(block.content) } } }]
+  const source = sourceOf(block)
+  return source === undefined ? [] : [mediaPart(source)]
+}
+
+const callingMode = { auto: "AUTO", any: "ANY", tool: "ANY", none: "NONE" }
+
+/** Converts the body, because one simulated model chooses tools and text for every family. */
+export const messagesToGenerateRequest = (request: Omit<MessagesRequest, "max_tokens">): GenerateRequest => {
+  const names = new Map(
+    request.messages.flatMap(({ content }) => blocksOf(content)).filter((block) => block.type === "tool_use").map((block) => [block.id, block.name])
+  )
+  const nameOf = (callId: string) => names.get(callId) ?? "without a name"
+  const contents = request.messages.map(({ role, content }): Content => ({
+    role: role === "assistant" ? "model" : "user",
+    parts: blocksOf(content).flatMap((block) => partsOf(block, nameOf))
+  }))
+  const system = blocksOf(request.system).filter((block) => block.text !== "").map((block) => ({ text: block.text ?? "" }))
+  const format = formatOf(request)
+  const choice = request.tool_choice
+  return {
+    contents,
+    ...(system.length === 0 ? {} : { systemInstruction: { parts: system } }),
+    ...(request.tools === undefined ? {} : { tools: [{ functionDeclarations: declarationsOf(request.tools) }] }),
+    ...(choice === undefined
+      ? {}
+      : { toolConfig: { functionCallingConfig: { mode: callingMode[choice.type], allowedFunctionNames: choice.name === undefined ? [] : [choice.name] } } }),
+    ...(format === undefined ? {} : { generationConfig: { responseMimeType: "application/json", responseJsonSchema: format.schema } })
+  }
+}

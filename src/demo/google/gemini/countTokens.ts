@@ -1,0 +1,45 @@
+// Answers countTokens in the form of each service.
+// It must not depend on sockets or credentials.
+
+import { errorAnswer, jsonAnswer } from "../shared/answers.ts"
+import type { Answer } from "../shared/answers.ts"
+import type { CountRequest, GenerateRequest } from "../shared/generateRequest.ts"
+import { modelKind } from "../shared/models.ts"
+import type { Call, Operation } from "../shared/operation.ts"
+import { billableCharacters, cachedTokens, promptTokens, totalOf } from "../shared/usage.ts"
+import { isGoogleTarget, modelOf, serviceOf, unknownModel } from "./targets.ts"
+import { validateCount } from "./validate.ts"
+
+const kinds = ["chat", "text-embedding", "content-embedding"] as const
+
+/** The counted content: the wrapped request, the contents, or the texts of an embedding model. */
+const countedOf = (request: CountRequest): Partial<GenerateRequest> => {
+  if (request.instances === undefined) return request.generateContentRequest ?? request
+  const texts = request.instances.map((instance) => (typeof instance.content === "string" ? instance.content : ""))
+  return { contents: [{ parts: texts.map((text) => ({ text })) }] }
+}
+
+const answer = (call: Call): Answer => {
+  const { route } = call
+  const missing = unknownModel(route, kinds)
+  if (missing !== undefined) return errorAnswer(missing, false)
+  const service = serviceOf(route)
+  const model = modelOf(route)
+  const embeds = modelKind(model) === "text-embedding"
+  const verdict = validateCount(call.body, { service, model, acceptForeignSignatures: call.acceptForeignSignatures }, embeds)
+  if (!verdict.accepted) return errorAnswer(verdict.error, false)
+  const counted = countedOf(verdict.request)
+  const prompt = promptTokens(counted)
+  const total = totalOf(prompt)
+  if (service.backend === "vertex") {
+    return jsonAnswer(200, { totalTokens: total, totalBillableCharacters: billableCharacters(counted), promptTokensDetails: prompt })
+  }
+  if (counted.cachedContent === undefined) return jsonAnswer(200, { totalTokens: total, promptTokensDetails: prompt })
+  const cached = { cachedContentTokenCount: cachedTokens, cacheTokensDetails: [{ modality: "TEXT", tokenCount: cachedTokens }] }
+  return jsonAnswer(200, { totalTokens: total + cachedTokens, ...cached, promptTokensDetails: prompt })
+}
+
+export const countTokens: Operation = {
+  matches: (route) => isGoogleTarget(route) && route.operation === "countTokens",
+  answer
+}

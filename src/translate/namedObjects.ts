@@ -1,0 +1,59 @@
+// What a prepared body names outside of itself: objects of Cloud Storage, cached contents, stores of documents.
+// It must not know accounts, or who may name what.
+import { storageObject } from "../domain/cloudStorage.ts"
+import { isJsonObject, type Json, type JsonObject } from "../domain/json.ts"
+
+export interface NamedObject {
+  /** `resource` is a name of Google Cloud, such as `projects/P/locations/L/cachedContents/C`. */
+  readonly use: "read" | "write" | "resource"
+  readonly name: string
+}
+
+/** Google reads members in either spelling. */
+const plain = (member: string): string => member.replaceAll("_", "").toLowerCase()
+
+/** Members whose values a model or its client made; an address in them is text and fetches nothing. */
+const opaque = new Set(["text", "args", "arguments", "response", "functiondeclarations", "inputschema", "responseschema", "responsejsonschema", "labels"])
+
+const holdsAddress = (member: string): boolean => member.endsWith("uri") || member.endsWith("url") || member === "filedata" || member === "data"
+
+/** Every text in a value, with the member it stands under. */
+const visit = (value: Json | undefined, member: string, meet: (text: string, member: string) => void): void => {
+  if (typeof value === "string") meet(value, member)
+  else if (Array.isArray(value)) for (const item of value) visit(item, member, meet)
+  else if (isJsonObject(value) && value["type"] !== "tool_use") {
+    for (const key in value) {
+      const inner = plain(key)
+      if (!opaque.has(inner)) visit(value[key], inner, meet)
+    }
+  }
+}
+
+/** Both spellings of a member: which of two an upstream obeys is not ours to guess. */
+const both = (holder: Json | undefined, camel: string, snake: string): ReadonlyArray<Json | undefined> =>
+  isJsonObject(holder) ? [holder[camel], holder[snake]] : []
+
+/** What stands at a fixed place: nothing is searched. */
+const atPlaces = (body: JsonObject): Array<NamedObject> => {
+  const found: Array<NamedObject> = []
+  const resource = (name: string) => {
+    if (name.includes("projects/")) found.push({ use: "resource", name })
+  }
+  for (const name of both(body["parameters"], "storageUri", "storage_uri")) if (typeof name === "string") found.push({ use: "write", name })
+  for (const name of both(body, "cachedContent", "cached_content")) if (typeof name === "string") resource(name)
+  const { tools } = body
+  if (Array.isArray(tools)) for (const tool of tools) if (isJsonObject(tool)) visit(tool["retrieval"], "", resource)
+  return found
+}
+
+/** The objects a body names. Those it reads are searched for in all of it, so only where `withReads` wants them. */
+export const namedObjects = (body: Json, withReads: boolean): ReadonlyArray<NamedObject> => {
+  if (!isJsonObject(body)) return []
+  const found = atPlaces(body)
+  if (withReads) {
+    visit(body, "", (text, member) => {
+      if (holdsAddress(member) && member !== "storageuri" && storageObject(text) !== undefined) found.push({ use: "read", name: text })
+    })
+  }
+  return found
+}

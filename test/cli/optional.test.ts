@@ -1,0 +1,43 @@
+// What optional packages are needed for: without them the service starts and serves, and a setting that needs one is refused.
+// It must not need a database, a Redis or a collector.
+import { readFileSync } from "node:fs"
+import { describe, expect, it } from "vitest"
+import { processes } from "../support/process.ts"
+
+const { optionalDependencies, peerDependencies }: Readonly<Record<"optionalDependencies" | "peerDependencies", Readonly<Record<string, string>>>> =
+  JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"))
+const without = {
+  NODE_OPTIONS: `--import=${new URL("../support/withoutPackages.ts", import.meta.url).pathname}`,
+  WITHOUT_PACKAGES: Object.keys({ ...optionalDependencies, ...peerDependencies }).join(","),
+  GATEWAY_SERVER_PORT: "0",
+  GATEWAY_API_KEY: "mgk_optional_0123456789",
+  GATEWAY_ADMIN_KEY: "mgk_optional_admin_0123"
+}
+const { run, start } = processes()
+
+describe("without any optional package", () => {
+  it("the service starts and serves (TH29)", async () => {
+    const { child, ended, said } = start(["serve"], { env: without })
+    const [, origin] = await said(/API\s+(http:\S+)\/v1\n/)
+    const answer = await fetch(`${origin}/v1/models/@google/gemini-2.5-flash`, { headers: { authorization: "Bearer mgk_optional_0123456789" } })
+    expect([answer.status, await answer.json()]).toEqual([200, { id: "@google/gemini-2.5-flash", object: "model", created: 0, owned_by: "google" }])
+    const ready = await fetch(`${origin}/health/ready`)
+    expect(ready.status).toBe(200)
+    child.kill("SIGKILL")
+    await ended
+  })
+
+  const rows: ReadonlyArray<readonly [what: string, env: Readonly<Record<string, string>>, fault: string]> = [
+    ["traces and metrics", { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" },
+      "an OTEL_EXPORTER_OTLP_ENDPOINT is set, but the packages of OpenTelemetry cannot be loaded: run npm install --include=optional @effect/opentelemetry"],
+    ["PostgreSQL", { GATEWAY_STORE_URL: "postgres://127.0.0.1:9/gateway" }, "a store.url of PostgreSQL is set, but the package @effect/sql-pg cannot be loaded: run npm install --include=optional"],
+    ["Redis", { GATEWAY_REDIS_URL: "redis://127.0.0.1:9" }, "redis.url is set, but the package redis cannot be loaded: run npm install --include=optional"]
+  ]
+  it.each(rows)("a setting that asks for %s is a fault that names the package (TH29)", async (_, env, fault) => {
+    expect(await run(["serve"], { env: { ...without, ...env } })).toEqual({
+      code: 2,
+      out: "",
+      err: `${fault}, or take the setting out\n`
+    })
+  })
+})

@@ -1,0 +1,62 @@
+// Known values taken out of foreign text, and places out of what is left.
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { Redaction } from "../../src/domain/redaction.ts"
+import { upstreamText } from "../../src/domain/upstreamText.ts"
+
+const hiding = (...values: ReadonlyArray<string>) => new Redaction(() => values.map((value) => ({ value, put: "[x]" })))
+
+describe("a redaction", () => {
+  it("takes out a value raw, as JSON, URI-encoded, as a form and in base64, whatever letters it has (TH21)", () => {
+    const value = fc.string({ unit: "grapheme", minLength: 6, maxLength: 60 }).filter((text) => text.isWellFormed())
+    fc.assert(fc.property(value, (text) => {
+      const json = JSON.stringify(text).slice(1, -1)
+      const spellings = [
+        text, json, JSON.stringify(json).slice(1, -1), encodeURIComponent(text), encodeURIComponent(encodeURIComponent(text)),
+        new URLSearchParams([["", text]]).toString().slice(1), Buffer.from(text).toString("base64url")
+      ]
+      for (const spelling of spellings) expect(hiding(text).text(`<${spelling}>`)).toBe("<[x]>")
+    }))
+  })
+  it("leaves a text alone in which there is none, and values of less than six letters", () => {
+    expect([hiding("secret-1").text("secret-2 and 100%"), hiding("abcde", "").text("abcde")]).toEqual(["secret-2 and 100%", "abcde"])
+  })
+  it("reaches texts in JSON to a depth, and keeps names and numbers", () => {
+    expect(hiding("secret-1").json({ secret: "secret-1", "secret-1": [1, null, { a: "a secret-1" }] })).toEqual({ secret: "[x]", "secret-1": [1, null, { a: "a [x]" }] })
+    const deep = JSON.parse(`${"[".repeat(5_000)}"secret-1"${"]".repeat(5_000)}`)
+    expect(JSON.stringify(hiding("secret-1").json(deep))).toBe(`${"[".repeat(33)}null${"]".repeat(33)}`)
+  })
+  it("leaves no part of a value at the end of a text that is cut", () => {
+    const value = "0123456789".repeat(10)
+    for (let at = 0; at < 110; at++) expect(hiding(value).text(`${"a".repeat(20_480 - at)}${value}${"b".repeat(50)}`)).toMatch(/^a+$/)
+  })
+  it("asks for the values once, and not before there is a text", () => {
+    let asked = 0
+    const redaction = new Redaction(() => {
+      asked++
+      return []
+    })
+    expect(asked).toBe(0)
+    redaction.json(["a", "b"])
+    expect(asked).toBe(1)
+  })
+})
+
+describe("the text of an upstream", () => {
+  it.each([
+    ["lookup llm.ml.svc.cluster.local on 10.0.0.10:53: no such host", "lookup [upstream] on [upstream]: no such host"],
+    ["dial tcp vllm.example.com:8443: refused", "dial tcp [upstream]: refused"],
+    ["open /etc/secrets/sa.json: no such file", "open [path]: no such file"],
+    ["File \"/usr/lib/python3/vllm/engine.py\", line 8", "File \"[path]\", line 8"]
+  ])("loses hosts, ports and files: %s (TH22)", (text, shown) => {
+    expect(upstreamText(text)).toBe(shown)
+  })
+  it.each([
+    "models/gemini-2.5-pro:generateContent is not found for API version v1beta",
+    "contents[0].parts[1]: gs://bucket/tmp/a.png is not readable at 12:30:45",
+    "Invalid value at '/data/0/embedding'. See https://ai.google.dev/gemini-api/docs/tmp/x",
+    "The ratio is 16:9 and the version 1.5:12."
+  ])("keeps what names none of them: %s", (text) => {
+    expect(upstreamText(text)).toBe(text)
+  })
+})

@@ -1,0 +1,93 @@
+// Which headers of the gateway's own an answer has: under which prefix, on which answers, and what they say of the cache.
+import { describe, expect, it } from "vitest"
+import type { ScriptedResponse } from "../../src/upstream/Transport.ts"
+import { gatewaysOver } from "../support/scripted.ts"
+
+const gatewayOver = gatewaysOver()
+
+const messages = [{ role: "user", content: "Hi" }]
+const gemini = { model: "@google/gemini-2.5-flash", messages }
+const claude = { model: "@vertex-ai/anthropic.claude-sonnet-4-5", max_tokens: 5, messages }
+const routes: ReadonlyArray<readonly [path: string, body: object]> = [
+  ["/v1/chat/completions", gemini],
+  ["/v1/chat/completions", { ...gemini, stream: true }],
+  ["/v1/chat/completions/count_tokens", gemini],
+  ["/v1/embeddings", { model: "@google/gemini-embedding-001", input: "Hi" }],
+  ["/v1/images/generations", { model: "@vertex-ai/imagen-4.0-generate-001", prompt: "A cat" }],
+  ["/v1/messages", claude],
+  ["/v1/messages", { ...claude, stream: true }],
+  ["/v1/messages/count_tokens", claude]
+]
+const slugOf = (body: object): string => ("model" in body && String(body.model).startsWith("@google") ? "google" : "vertex-ai")
+
+const unavailable: ScriptedResponse = { status: 503, chunks: [JSON.stringify({ error: { code: 503, message: "No.", status: "UNAVAILABLE" } })] }
+
+/** The gateway's own headers of an answer. */
+const ownOf = ({ headers }: Response): Record<string, string> =>
+  Object.fromEntries([...headers].filter(([name]) => name.startsWith("x-gateway-") || name.startsWith("x-portkey-") || name === "x-request-id" || name === "request-id"))
+
+const both = (words: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(["x-gateway", "x-portkey"].flatMap((prefix) => Object.entries(words).map(([word, value]) => [`${prefix}-${word}`, value])))
+const gatewayOnly = (words: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(words).map(([word, value]) => [`x-gateway-${word}`, value]))
+const ids = { "x-request-id": "request-1", "request-id": "request-1" }
+
+const prefixes: ReadonlyArray<readonly [string, Record<string, string>, typeof both]> = [
+  ["x-gateway", { "x-gateway-trace-id": "t" }, gatewayOnly],
+  ["x-portkey", { "x-portkey-trace-id": "t" }, both],
+  ["both", { "x-gateway-trace-id": "t", "x-portkey-metadata": "{}" }, both]
+]
+
+describe.each(prefixes)("a request with headers of %s", (_name, headers, under) => {
+  it("has all headers on an error of the upstream, on every route", async () => {
+    const { post } = gatewayOver(() => unavailable)
+    for (const [path, body] of routes) {
+      const answer = await post(path, body, headers)
+      expect([answer.status, ownOf(answer)]).toEqual([503, {
+        ...ids,
+        ...under({ "trace-id": "t", provider: slugOf(body), "last-used-option-index": "0", "retry-attempt-count": "0", "cache-status": "DISABLED" })
+      }])
+    }
+  })
+
+  it("has the ids alone where no provider was reached", async () => {
+    const gateway = gatewayOver(() => unavailable)
+    const target = { "x-gateway-config": JSON.stringify({ provider: "google" }) }
+    const refused = [
+      await gateway.post("/v1/chat/completions", {}, headers),
+      await gateway.post("/v1/chat/completions", { ...gemini, top_logprobs: -1 }, headers),
+      await gateway.post("/v1/chat/completions", { ...gemini, model: "gemini-2.5-flash", reasoning_effort: "odd" }, { ...headers, ...target }),
+      await gateway.post("/v1/chat/completions", { ...gemini, reasoning_effort: "odd" }, { ...headers, "x-gateway-cache": "60" }),
+      await gateway.post("/v1/messages", gemini, headers),
+      await gateway.post("/v1/nowhere", {}, headers),
+      await gateway.send("/v1/chat/completions", { headers: { ...headers, "x-request-id": "request-1" } }),
+      await gateway.post("/v1/chat/completions", gemini, { ...headers, "x-gateway-api-key": "mgk_no" })
+    ]
+    expect(refused.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400, 404, 405, 401])
+    const served = [
+      await gateway.post("/v1/chat/completions", gemini, { ...headers, "x-gateway-dry-run": "true" }),
+      await gateway.send("/v1/models", { headers: { ...headers, "x-request-id": "request-1", authorization: "Bearer mgk_test0000000000000000000000000000" } })
+    ]
+    expect(served.map(({ status }) => status)).toEqual([200, 200])
+    for (const answer of [...refused, ...served]) expect(ownOf(answer)).toEqual({ ...ids, ...under({ "trace-id": "t" }) })
+    expect(gateway.seen).toEqual([])
+  })
+})
+
+describe("the status of the cache on an error of the upstream", () => {
+  const status = async (headers: Record<string, string>, body: object = gemini) => {
+    const answer = await gatewayOver(() => unavailable).post("/v1/chat/completions", body, headers)
+    return [answer.status, answer.headers.get("x-gateway-provider"), answer.headers.get("x-gateway-last-used-option-index"), answer.headers.get("x-gateway-cache-status")]
+  }
+
+  it.each([
+    ["no wish", {}, "DISABLED"],
+    ["off", { "x-gateway-cache": "off" }, "DISABLED"],
+    ["a number of seconds", { "x-gateway-cache": "60" }, "MISS"],
+    ["refresh", { "x-gateway-cache": "refresh" }, "REFRESH"],
+    ["a new answer by its own header", { "x-gateway-cache": "60", "x-gateway-cache-force-refresh": "true" }, "REFRESH"],
+    ["a config", { "x-gateway-config": JSON.stringify({ cache: { mode: "simple", max_age: 60 }, provider: "google" }) }, "MISS"]
+  ])("%s", async (_name, headers: Record<string, string>, expected) => {
+    for (const stream of [false, true]) expect(await status(headers, { ...gemini, stream })).toEqual([503, "google", "0", expected])
+  })
+})
