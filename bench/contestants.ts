@@ -190,7 +190,8 @@ export const startRaw = async (upstream: string): Promise<Contestant> => {
   }
 }
 
-export const startOurs = async (upstream: string, watching: Watching = {}): Promise<Contestant> => {
+/** `program` is another build to start; that of this tree unless given. */
+export const startOurs = async (upstream: string, watching: Watching = {}, program?: string): Promise<Contestant> => {
   const port = await freePort()
   const folder = mkdtempSync(join(tmpdir(), "model-gateway-bench-"))
   const config = join(folder, "gateway.json")
@@ -219,7 +220,7 @@ export const startOurs = async (upstream: string, watching: Watching = {}): Prom
   }))
   const gone = () => rmSync(folder, { recursive: true, force: true })
   try {
-    const { main } = await built()
+    const main = program ?? (await built()).main
     const args = [main, "serve", "--config", config, "--port", String(port)]
     const process = await start(0, args, `http://127.0.0.1:${port}/health/ready`, { GATEWAY_DATA_DIR: folder }, watching)
     return {

@@ -1,0 +1,89 @@
+// `node bench/compare.ts <checkout>`: this tree next to another checkout of it, process by process, in turns on one core.
+// It must not judge: it prints the CPU time of both and how many times that of the other this tree takes.
+// Flags: --pairs=5 (processes a side), --turns=4 (two seconds each), --warm=6 (seconds), --only=unary,messages,burst.
+import { dirname, join, resolve } from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import { built as builtHere } from "./built.ts"
+import { type Contestant, cpuMicros, freePort, start, startOurs } from "./contestants.ts"
+import type { Target } from "./load.ts"
+import { burstEvents, startLoad } from "./measure.ts"
+
+const [checkout, ...flags] = process.argv.slice(2)
+if (checkout === undefined || checkout.startsWith("--")) throw new Error("usage: node bench/compare.ts <checkout> [--pairs=5] [--turns=4] [--warm=6] [--only=unary,messages,burst]")
+const flag = (name: string): string | undefined => flags.find((one) => one.startsWith(`--${name}=`))?.slice(name.length + 3)
+const pairs = Number(flag("pairs") ?? 5)
+const turns = Number(flag("turns") ?? 4)
+const warmMillis = Number(flag("warm") ?? 6) * 1_000
+const turnMillis = 2_000
+
+interface Scenario {
+  readonly target: (one: Contestant) => Target | undefined
+  /** Of one answer. */
+  readonly units: number
+}
+
+const scenarios: Readonly<Record<string, Scenario>> = {
+  unary: { target: (one) => one.target("gemini-2.5-flash", false), units: 1 },
+  messages: { target: (one) => one.other?.("messages"), units: 1 },
+  burst: { target: (one) => one.target("gemini-bench-burst", true), units: burstEvents }
+}
+const chosen = (flag("only") ?? "unary,messages,burst").split(",")
+
+const upstreamPort = await freePort()
+const upstream = `http://127.0.0.1:${upstreamPort}`
+const here = dirname(fileURLToPath(import.meta.url))
+const provider = await start(1, [join(here, "upstream.ts"), String(upstreamPort), String(burstEvents)], `${upstream}/stats`)
+const load = startLoad()
+
+const there: { readonly built: typeof builtHere } = await import(pathToFileURL(resolve(checkout, "bench", "built.ts")).href)
+const programs = [(await there.built()).main, (await builtHere()).main]
+
+const run = async (target: Target, millis: number): Promise<number> => {
+  const { done, failed } = await load.run({ kind: "loop", target, connections: 32, millis })
+  if (failed > 0 || done === 0) throw new Error(`${failed} failed, ${done} done`)
+  return done
+}
+
+/** Microseconds of CPU time a unit, of each side of one pair of processes. */
+const measurePair = async (sides: ReadonlyArray<Contestant>, { target, units }: Scenario): Promise<ReadonlyArray<number>> => {
+  const targets = sides.map((side) => {
+    const found = target(side)
+    if (found === undefined) throw new Error("the scenario is not for this program")
+    return found
+  })
+  const sums = sides.map(() => ({ cpu: 0, done: 0 }))
+  for (const one of targets) await run(one, warmMillis)
+  for (let turn = 0; turn < turns; turn++) {
+    for (const [at, side] of sides.entries()) {
+      const [sum, one] = [sums[at], targets[at]]
+      if (sum === undefined || one === undefined) continue
+      const before = cpuMicros(side.pid)
+      sum.done += await run(one, turnMillis) * units
+      sum.cpu += cpuMicros(side.pid) - before
+    }
+  }
+  return sums.map(({ cpu, done }) => cpu / done)
+}
+
+const ratios = new Map<string, Array<number>>()
+for (let pair = 1; pair <= pairs; pair++) {
+  // Odd pairs begin with the other side, so that neither is always the second.
+  const sides: Array<Contestant> = []
+  for (const main of programs) sides.push(await startOurs(upstream, {}, main))
+  for (const name of chosen) {
+    const scenario = scenarios[name]
+    if (scenario === undefined) throw new Error(`no scenario ${name}`)
+    const ordered = pair % 2 === 0 ? sides : sides.toReversed()
+    const costs = await measurePair(ordered, scenario)
+    const [other = 0, ours = 0] = pair % 2 === 0 ? costs : costs.toReversed()
+    ratios.set(name, [...ratios.get(name) ?? [], ours / other])
+    console.log(`pair ${pair} ${name}: other ${other.toFixed(1)} us, this ${ours.toFixed(1)} us, ${(ours / other).toFixed(3)}`)
+  }
+  for (const side of sides) await side.stop()
+}
+for (const [name, all] of ratios) {
+  const sorted = all.toSorted((one, other) => one - other)
+  console.log(`${name}: median ${(sorted[Math.floor(sorted.length / 2)] ?? 0).toFixed(3)} of the other, from ${sorted.map((one) => one.toFixed(3)).join(", ")}`)
+}
+load.stop()
+await provider.stop()
