@@ -36,19 +36,21 @@ export const known = {
 
 /** Every header of ours that an answer may have. */
 export const answerHeaders = {
-  traceId: header("trace-id"),
-  provider: header("provider"),
-  optionIndex: header("last-used-option-index"),
-  retryCount: header("retry-attempt-count"),
-  cacheStatus: header("cache-status"),
-  ignoredParams: header("ignored-params"),
-  adjustedParams: header("adjusted-params")
+  traceId: "x-gateway-trace-id",
+  provider: "x-gateway-provider",
+  optionIndex: "x-gateway-last-used-option-index",
+  retryCount: "x-gateway-retry-attempt-count",
+  cacheStatus: "x-gateway-cache-status",
+  ignoredParams: "x-gateway-ignored-params",
+  adjustedParams: "x-gateway-adjusted-params"
 } as const
 
-/** Sets a header of ours on an answer; under both names where the request used the alias prefix. */
-export const setAnswerHeader = (headers: Record<string, string>, { alias, name }: GatewayHeader, value: string, usesAlias: boolean): void => {
-  headers[name] = value
-  if (usesAlias) headers[alias] = value
+/** Adds the `x-portkey-*` name of every header of ours to an answer; a second call changes nothing. */
+export const addAliases = (headers: Record<string, string>): Record<string, string> => {
+  for (const [name, value] of Object.entries(headers)) {
+    if (name.startsWith("x-gateway-")) headers[`x-portkey-${name.slice("x-gateway-".length)}`] = value
+  }
+  return headers
 }
 
 /** The value of `x-gateway-NAME`, else of its alias `x-portkey-NAME`. */

@@ -19,10 +19,10 @@ export interface AnswerFacts {
 }
 
 export const answerFacts = (headers: Headers): AnswerFacts => {
-  const text = ({ name }: { readonly name: string }) => headers.get(name) ?? undefined
-  const count = ({ name }: { readonly name: string }) => (headers.has(name) ? Number(headers.get(name)) : undefined)
+  const text = (name: string) => headers.get(name) ?? undefined
+  const count = (name: string) => (headers.has(name) ? Number(headers.get(name)) : undefined)
   return {
-    requestId: text({ name: "x-request-id" }),
+    requestId: text("x-request-id"),
     traceId: text(answerHeaders.traceId),
     provider: text(answerHeaders.provider),
     optionIndex: count(answerHeaders.optionIndex),

@@ -3,7 +3,7 @@
 import * as Cause from "effect/Cause"
 import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { answerHeaders, setAnswerHeader } from "../api/Headers.ts"
+import { addAliases, answerHeaders } from "../api/Headers.ts"
 import { Busy, type GatewayError, RouteUnknown, Unexpected } from "../domain/GatewayError.ts"
 import { contentTypeOf, envelopeOf, errorBody } from "./errorBody.ts"
 import { type ErrorFacts, errorFacts, errorTag } from "./errorFacts.ts"
@@ -71,9 +71,8 @@ const failureOf = (error: unknown): GatewayError => {
 
 /** Headers every answer carries, those of broken HTTP included. */
 export const idHeaders = ({ requestId, traceId, usesAlias }: RequestIds): Record<string, string> => {
-  const headers: Record<string, string> = { "x-request-id": requestId, "request-id": requestId, "cache-control": "no-store" }
-  setAnswerHeader(headers, answerHeaders.traceId, traceId, usesAlias)
-  return headers
+  const headers = { "x-request-id": requestId, "request-id": requestId, [answerHeaders.traceId]: traceId, "cache-control": "no-store" }
+  return usesAlias ? addAliases(headers) : headers
 }
 
 /** The same, and what is left of the limits of the key. */
@@ -91,17 +90,16 @@ export const refusal = (facts: ErrorFacts, tag: string, arrival: Arrival): HttpS
   const envelope = envelopeOf(arrival.path)
   const headers = Object.assign(arrivalHeaders(arrival), facts.headers)
   const { tried, upstream } = facts
-  const { usesAlias } = arrival
-  if (upstream !== undefined) setAnswerHeader(headers, answerHeaders.provider, upstream.provider, usesAlias)
+  if (upstream !== undefined) headers[answerHeaders.provider] = upstream.provider
   if (tried !== undefined) {
-    setAnswerHeader(headers, answerHeaders.optionIndex, String(tried.optionIndex), usesAlias)
-    setAnswerHeader(headers, answerHeaders.retryCount, String(tried.retryCount), usesAlias)
-    setAnswerHeader(headers, answerHeaders.cacheStatus, tried.cache, usesAlias)
+    headers[answerHeaders.optionIndex] = String(tried.optionIndex)
+    headers[answerHeaders.retryCount] = String(tried.retryCount)
+    headers[answerHeaders.cacheStatus] = tried.cache
   }
   return HttpServerResponse.text(errorBody(facts, envelope, arrival.strict, arrival.requestId), {
     status: facts.status,
     contentType: contentTypeOf(envelope),
-    headers
+    headers: arrival.usesAlias ? addAliases(headers) : headers
   })
 }
 

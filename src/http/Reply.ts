@@ -8,7 +8,7 @@ import * as Exit from "effect/Exit"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { answerHeaders, setAnswerHeader } from "../api/Headers.ts"
+import { addAliases, answerHeaders } from "../api/Headers.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
 import type { Usage } from "../domain/Usage.ts"
 import type { OpenedStream, Served } from "../router/ProviderRouter.ts"
@@ -63,14 +63,13 @@ const paramsText = (names: ReadonlyArray<string>): string =>
 
 const servedHeaders = (arrival: Arrival, served: Served): Record<string, string> => {
   const headers = arrivalHeaders(arrival)
-  const { usesAlias } = arrival
-  setAnswerHeader(headers, answerHeaders.provider, served.slug, usesAlias)
-  setAnswerHeader(headers, answerHeaders.optionIndex, String(served.optionIndex), usesAlias)
-  setAnswerHeader(headers, answerHeaders.retryCount, String(served.retryCount), usesAlias)
-  setAnswerHeader(headers, answerHeaders.cacheStatus, served.cache, usesAlias)
-  if (served.ignored.length > 0) setAnswerHeader(headers, answerHeaders.ignoredParams, paramsText(served.ignored), usesAlias)
-  if (served.adjusted !== undefined) setAnswerHeader(headers, answerHeaders.adjustedParams, paramsText(served.adjusted.map(adjustmentText)), usesAlias)
-  return headers
+  headers[answerHeaders.provider] = served.slug
+  headers[answerHeaders.optionIndex] = String(served.optionIndex)
+  headers[answerHeaders.retryCount] = String(served.retryCount)
+  headers[answerHeaders.cacheStatus] = served.cache
+  if (served.ignored.length > 0) headers[answerHeaders.ignoredParams] = paramsText(served.ignored)
+  if (served.adjusted !== undefined) headers[answerHeaders.adjustedParams] = paramsText(served.adjusted.map(adjustmentText))
+  return arrival.usesAlias ? addAliases(headers) : headers
 }
 
 /** A complete answer of an operation, with who served it. */

@@ -23,6 +23,8 @@ export type SlotRefused = "limit" | Shortage
  */
 export class FairShares {
   private readonly capacity: Capacity
+  /** The part of the capacity that is kept for keys below their share. */
+  private readonly kept: Readonly<Held>
   private readonly all: Held = { requests: 0, bytes: 0 }
   private readonly byKey = new Map<string, Held>()
   private readonly refused: (resource: Resource) => void
@@ -30,6 +32,8 @@ export class FairShares {
   /** `refused` is called when a key is refused for what it holds itself. */
   constructor(capacity: Capacity, refused: (resource: Resource) => void) {
     this.capacity = capacity
+    const keptOf = (amount: number): number => Math.floor(amount * capacity.keptPercent / 100)
+    this.kept = { requests: keptOf(capacity.requests), bytes: keptOf(capacity.bytes) }
     this.refused = refused
   }
 
@@ -75,8 +79,7 @@ export class FairShares {
   private shortage(resource: Resource, held: Held, amount: number): Shortage | undefined {
     const capacity = this.capacity[resource]
     const free = capacity - this.all[resource] - amount
-    const kept = Math.floor(capacity * this.capacity.keptPercent / 100)
-    if (free >= kept) return undefined
+    if (free >= this.kept[resource]) return undefined
     const newcomers = held.requests === 0 ? 2 : 1
     if (held[resource] > capacity / (this.byKey.size + newcomers)) {
       this.refused(resource)

@@ -27,8 +27,9 @@ export const placed = (
   config: { readonly of: CarriedCredentials; readonly isInline: boolean } | undefined,
   isFree: boolean
 ): Placed => {
+  if (account.kind === "google") return { account, ignored: nothing }
   const isUnsaid = parts.every(({ written }) => byRequest[written] === undefined && config?.of[written] === undefined)
-  if (isUnsaid || account.kind === "google") return { account, ignored: nothing }
+  if (isUnsaid) return { account, ignored: nothing }
   const place: { -readonly [Field in "projectId" | "region"]: string | undefined } = { projectId: account.projectId, region: account.region }
   const ignored: Array<string> = []
   for (const { field, header, list, member, written } of parts) {

@@ -202,12 +202,13 @@ const withOwn = ({ account, modelId, target }: Chosen, byRequest: CarriedCredent
 /** The target at its place. A stored credential, also one of an operator's config, goes where the request leads it only as far as its account allows. */
 const inPlace = (
   account: ProviderAccount,
-  rest: Omit<Planned, "account" | "ignored">,
+  { carried, modelId, origin, target, ways }: Omit<Planned, "account" | "ignored">,
   byRequest: CarriedCredentials,
   config: { readonly of: CarriedCredentials; readonly isInline: boolean } | undefined
 ): Planned => {
-  const isFree = carriesCredential(account, rest.carried) ? rest.origin === "caller" : account.credentials === undefined
-  return { ...rest, ...placed(account, byRequest, config, isFree) }
+  const isFree = carriesCredential(account, carried) ? origin === "caller" : account.credentials === undefined
+  const place = placed(account, byRequest, config, isFree)
+  return { account: place.account, modelId, carried, origin, ignored: place.ignored, target, ways }
 }
 
 /** One member by the weights of those that would be called. */

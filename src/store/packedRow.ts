@@ -23,7 +23,8 @@ const packedAttempt = (attempt: AttemptRow) =>
 const packedUsage = ({ audioInput, audioOutput, cached, cacheWritten, imageOutput, images, input, output, reasoning }: Usage) =>
   [input, output, cached, cacheWritten, reasoning, audioInput, audioOutput, imageOutput, images] as const
 
-export type PackedRow = ReturnType<typeof facts>
+/** An id of its own stands last, and only where the client sent another one. */
+export type PackedRow = readonly [...ReturnType<typeof facts>, id?: string]
 
 const facts = (row: RequestRow) =>
   [
@@ -44,11 +45,10 @@ const facts = (row: RequestRow) =>
     row.usage === undefined ? null : packedUsage(row.usage),
     row.costMicros ?? null,
     row.errorCode ?? null,
-    row.attempts.map(packedAttempt),
-    ...(row.id === undefined ? [] as const : [row.id] as const)
+    row.attempts.map(packedAttempt)
   ] as const
 
-export const packed = (row: RequestRow): string => JSON.stringify(facts(row))
+export const packed = (row: RequestRow): string => JSON.stringify(row.id === undefined ? facts(row) : [...facts(row), row.id])
 
 const attemptOf = (
   [provider, model, target, duration, firstChunk, errorCode, upstreamStatus]: ReturnType<typeof packedAttempt>
