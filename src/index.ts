@@ -35,5 +35,6 @@ export { type Explained, ProviderRouter, type Served } from "./router/ProviderRo
 export { type Prepared, prepare, prepareUnary } from "./upstream/Prepared.ts"
 export { HostAddresses } from "./upstream/HostAddresses.ts"
 export { MediaFetch, mediaFetchLayer } from "./upstream/MediaFetch.ts"
-export { type AuthHeaders, Transport } from "./upstream/Transport.ts"
+export type { AuthHeaders } from "./upstream/HttpExchange.ts"
+export { Transport } from "./upstream/Transport.ts"
 export { Upstream } from "./upstream/Upstream.ts"

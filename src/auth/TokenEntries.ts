@@ -6,7 +6,7 @@ import { createHash } from "node:crypto"
 import { FairEntries } from "../domain/FairEntries.ts"
 import type { Credentials, ProviderAccount } from "../domain/ProviderAccount.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
-import type { AuthHeaders } from "../upstream/Transport.ts"
+import type { AuthHeaders } from "../upstream/HttpExchange.ts"
 import { cloudScope } from "./ServiceAccountJwt.ts"
 
 /** A moment on both clocks, in milliseconds. */

@@ -2,7 +2,7 @@
 // It must not know the HTTP client behind it, providers or dialects.
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import type { CollectBounds, CollectedResponse, TransportRequest, TransportResponse } from "./Transport.ts"
+import type { CollectBounds, CollectedResponse, TransportRequest, TransportResponse } from "./HttpExchange.ts"
 import { inStep } from "./Steps.ts"
 import { type FaultKind, faultKind, noRoom, TransportFault } from "./TransportFault.ts"
 

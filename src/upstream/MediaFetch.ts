@@ -12,9 +12,10 @@ import { isPublicMedia } from "../translate/shared/media.ts"
 import { anyBytes, isReadable, normaliseMime } from "../translate/shared/mime.ts"
 import { isGlobalAddress } from "../translate/shared/publicHost.ts"
 import type { FetchedMedia } from "../translate/Translator.ts"
+import type { TransportRequest, TransportResponse } from "./HttpExchange.ts"
 import { HostAddresses } from "./HostAddresses.ts"
 import { MediaFault, type MediaFaultKind, mediaFaultText } from "./MediaFault.ts"
-import { Transport, type TransportRequest, type TransportResponse } from "./Transport.ts"
+import { Transport } from "./Transport.ts"
 
 /** Too much is being fetched, by all requests or by those of this key. */
 type NoRoom = Busy | ConcurrencyReached

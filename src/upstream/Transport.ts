@@ -5,61 +5,15 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Pull from "effect/Pull"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import { Agent, Client, type Dispatcher } from "undici"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { type HiddenValue, redacted } from "../domain/redaction.ts"
-import type { Room } from "../domain/Room.ts"
 import { version } from "../domain/version.ts"
 import { type Call, CollectCall, StreamCall, toBytes, type Wire } from "./HttpCall.ts"
+import type { AuthHeaders, CollectBounds, CollectedResponse, TransportRequest, TransportResponse } from "./HttpExchange.ts"
 import { type FaultKind, TransportFault } from "./TransportFault.ts"
-
-/** Header name -> secret value, written to the wire here and nowhere else. */
-export type AuthHeaders = Readonly<Record<string, Redacted.Redacted<string>>>
-
-export interface TransportRequest {
-  readonly method: "GET" | "POST"
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly auth: AuthHeaders
-  /** The only addresses to call, checked by whoever asks; without them the host's name is looked up. */
-  readonly addresses?: ReadonlyArray<string>
-  readonly body: string | Uint8Array | undefined
-  /** Where the bytes of a collected answer are counted; without one they are not. */
-  readonly room?: Room | undefined
-  /** Until a socket is there. */
-  readonly connectMillis: number
-  /** From the request on the socket to the head of the answer; for a stream, to its first byte of body. */
-  readonly firstByteMillis: number
-  /** Between two reads, while we are reading. */
-  readonly idleMillis: number
-  /** The whole call, connecting included. */
-  readonly totalMillis: number
-}
-
-export interface TransportResponse {
-  readonly status: number
-  /** Lower-case names; a repeated header is joined by ", ". */
-  readonly headers: Readonly<Record<string, string>>
-  /** All bytes that came since the last pull; not pulling pauses the socket. */
-  readonly body: Pull.Pull<readonly [Uint8Array, ...Array<Uint8Array>], TransportFault>
-  /** Gives the connection up; harmless when the answer is complete. */
-  readonly close: Effect.Effect<void>
-}
-
-export interface CollectedResponse {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly bytes: Uint8Array
-}
-
-/** Bounds in bytes: a 2xx body beyond `replyBytes` is a fault, another one is cut at `errorBytes`. */
-export interface CollectBounds {
-  readonly replyBytes: number
-  readonly errorBytes: number
-}
 
 /** What a scripted call answers: a head and chunks, then optionally a fault. */
 export interface ScriptedResponse {

@@ -16,10 +16,11 @@ import { isStreamFailed, type Progress } from "../translate/Translator.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
 import type { Prepared } from "./Prepared.ts"
 import { retryAfterMillis } from "./retryAfter.ts"
-import { type AuthHeaders, type CollectedResponse, credentialsIn, Transport, type TransportRequest, type TransportResponse } from "./Transport.ts"
+import type { AuthHeaders, CollectedResponse, TransportRequest, TransportResponse } from "./HttpExchange.ts"
+import { credentialsIn, Transport } from "./Transport.ts"
 import { faultReason, noRoom, TransportFault } from "./TransportFault.ts"
 
-export type { AuthHeaders } from "./Transport.ts"
+export type { AuthHeaders } from "./HttpExchange.ts"
 
 /** Timers of one attempt in milliseconds; `total` also covers connect and first byte. */
 export interface AttemptTimes {

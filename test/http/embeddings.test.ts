@@ -1,7 +1,7 @@
 // POST /v1/embeddings through the whole service: exact calls upstream, exact answers, several calls as one.
 import * as Effect from "effect/Effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import type { TransportRequest } from "../../src/upstream/Transport.ts"
+import type { TransportRequest } from "../../src/upstream/HttpExchange.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
 import { gatewaysOver, replying, type SeenCall } from "../support/scripted.ts"
 import { gatewayKey, startTestGateway, type TestGateway } from "../support/TestGateway.ts"

@@ -5,7 +5,8 @@ import { afterAll, describe, expect, it } from "vitest"
 import { type Credentials, providerAccount } from "../../src/domain/ProviderAccount.ts"
 import { Gateway } from "../../src/Gateway.ts"
 import { HttpApi } from "../../src/http/HttpApi.ts"
-import { type ScriptedResponse, Transport, type TransportRequest } from "../../src/upstream/Transport.ts"
+import type { TransportRequest } from "../../src/upstream/HttpExchange.ts"
+import { type ScriptedResponse, Transport } from "../../src/upstream/Transport.ts"
 import { gatewayKey, serviceAccount, settingsFor } from "../support/TestGateway.ts"
 
 /** Letters that encodings change, in credentials that no pattern knows. */

@@ -10,7 +10,8 @@ import { defaultLimits, Limits, type LimitValues } from "../../src/domain/Limits
 import type { FetchedMedia } from "../../src/translate/Translator.ts"
 import { HostAddresses } from "../../src/upstream/HostAddresses.ts"
 import { MediaFetch, mediaFetchLayer } from "../../src/upstream/MediaFetch.ts"
-import { Transport, type TransportRequest } from "../../src/upstream/Transport.ts"
+import type { TransportRequest } from "../../src/upstream/HttpExchange.ts"
+import { Transport } from "../../src/upstream/Transport.ts"
 import { closedPort, httpServer, rawServer } from "./evilServer.ts"
 
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3, 4])

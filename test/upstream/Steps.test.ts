@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from "vitest"
 import { CollectCall, type Wire } from "../../src/upstream/HttpCall.ts"
 import { inStep, type Step } from "../../src/upstream/Steps.ts"
-import type { TransportRequest } from "../../src/upstream/Transport.ts"
+import type { TransportRequest } from "../../src/upstream/HttpExchange.ts"
 
 /** Runs with a loop whose turns are ours. */
 const turning = (run: (turn: () => void) => void): void => {
