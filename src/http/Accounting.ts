@@ -17,8 +17,9 @@ import { SeriesRegistry } from "../telemetry/Series.ts"
 import { Stopwatch } from "../telemetry/Stopwatch.ts"
 import { Tracing } from "../telemetry/Tracing.ts"
 import { isClientGone } from "./Refusal.ts"
-import type { Arrival } from "./RequestContexts.ts"
+import type { RequestMeta } from "./RequestMeta.ts"
 import { RequestRecord } from "./RequestRecord.ts"
+import { requestSpans } from "./requestSpans.ts"
 import { RequestTrace } from "./RequestTrace.ts"
 import { type Book, type Called, calledLast, type CountedTarget, type Ended, rowOf, settle, usedBy } from "./Settlement.ts"
 
@@ -27,9 +28,9 @@ export interface RouteAccounts {
   /** A request has arrived. */
   readonly open: () => RequestRecord
   /** What is known of it is known; absent where nobody wants that yet. */
-  readonly begin?: (record: RequestRecord, arrival: Arrival) => void
+  readonly begin?: (record: RequestRecord, arrival: RequestMeta) => void
   /** It has ended; `exit` says whether its client was still there. */
-  readonly close: (record: RequestRecord, arrival: Arrival, exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void>
+  readonly close: (record: RequestRecord, arrival: RequestMeta, exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void>
 }
 
 export interface Accounts {
@@ -89,7 +90,7 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
         const account = (ended: Ended, target: CountedTarget | undefined): Effect.Effect<void> => {
           const settled = settle(ended, book, target)
           const { admitted, trace } = ended.record
-          trace?.ended(ended, settled, method, path)
+          if (trace !== undefined) tracing.tracer?.ended(requestSpans(ended, settled, trace.context.traceId, method, path), trace.context)
           if (log !== undefined || keep) {
             const row = rowOf(ended, path, settled)
             log?.(row)
@@ -104,7 +105,7 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
           },
           ...(isTraced
             ? {
-              begin: (record: RequestRecord, arrival: Arrival) => {
+              begin: (record: RequestRecord, arrival: RequestMeta) => {
                 record.trace = new RequestTrace(tracing, arrival)
               }
             }

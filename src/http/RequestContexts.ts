@@ -28,6 +28,7 @@ import type { CarriedCredentials, CatalogView } from "../domain/ProviderAccount.
 import type { CacheWish, RequestContext } from "../domain/RequestContext.ts"
 import type { RequestHold } from "../keys/FairShares.ts"
 import { headersOf } from "./NodeAnswer.ts"
+import type { RequestMeta } from "./RequestMeta.ts"
 import type { RequestRecord } from "./RequestRecord.ts"
 import { parseTraceparent } from "./traceContext.ts"
 import type { Traffic } from "./Traffic.ts"
@@ -61,16 +62,12 @@ export interface RequestIds {
 }
 
 /** What is known of a request before its key is looked at. */
-export interface Arrival extends RequestIds {
+export interface Arrival extends RequestIds, RequestMeta {
   /** Read leniently: an invalid switch is refused later. */
   readonly strict: boolean
-  readonly startedMillis: number
-  readonly freshId: string
   readonly path: string
   /** Node drops the second of two Authorization headers in silence; this remembers. */
   readonly authorizationTwice: boolean
-  /** Lower-case names; what came twice is joined as Node joins it. */
-  readonly headers: HeaderRecord
   /** Node's response to write on, where the request came over a socket of our own server. */
   readonly node: ServerResponse | undefined
   readonly traffic: Traffic["Service"]

@@ -9,7 +9,24 @@ import type { ProviderError } from "../domain/ProviderError.ts"
 import type { Usage } from "../domain/Usage.ts"
 import type { Served } from "../router/ProviderRouter.ts"
 import type { Progress } from "../translate/Translator.ts"
-import type { AttemptTrace, RequestTrace } from "./RequestTrace.ts"
+import { cancelled } from "../telemetry/Meters.ts"
+import type { Attributes } from "../telemetry/Tracing.ts"
+import type { AnswerNotes } from "./AnswerNotes.ts"
+import type { TraceContext } from "./traceContext.ts"
+
+/** What the span of an upstream call contains, recorded when the call begins. */
+export interface AttemptTrace {
+  readonly headers: ObservedAttempt["headers"]
+  readonly spanId: string
+  readonly attributes: Attributes
+  readonly answer: AnswerNotes
+}
+
+/** The trace that a request belongs to, and how its upstream calls are added to it. */
+export interface TracesAttempts {
+  readonly context: TraceContext
+  readonly attempt: (call: ObservedCall, asking: ObservedAsking) => AttemptTrace
+}
 
 /** Moments are milliseconds of the stopwatch; 0 stands for what has not happened. */
 export class AttemptRecord implements ObservedAttempt {
@@ -73,7 +90,7 @@ export class RequestRecord implements Observed {
   admitted: Admitted | undefined
   limits: LimitState | undefined
   /** Where the request is traced. */
-  trace: RequestTrace | undefined
+  trace: TracesAttempts | undefined
   /** Of a traced request: what it is routed by, and since when. */
   route: (ObservedRoute & { readonly startedAt: number }) | undefined
   private readonly now: () => number
@@ -144,4 +161,12 @@ export class RequestRecord implements Observed {
     this.errorType = errorType
     this.errorCode = errorCode
   }
+}
+
+/** The tag of a failed call; `""` of one that answered. `gone`: the client left first. */
+export const attemptFailure = (attempt: AttemptRecord, record: RequestRecord, gone: boolean): string => {
+  if (attempt.error !== undefined) return attempt.error.reason._tag
+  if (attempt.endedAt !== 0) return ""
+  // A call without an end is a stream, or it was cut: by its client, or by a deadline of ours.
+  return gone ? cancelled : record.errorType ?? (attempt.stream ? "" : cancelled)
 }

@@ -9,14 +9,14 @@ import { mayHaveWorked } from "../domain/ProviderError.ts"
 import { dollarsOf, microDollars, type Usage } from "../domain/Usage.ts"
 import { answered, cancelled, type RouteMeters, type TargetMeters } from "../telemetry/Meters.ts"
 import { errorFacts } from "./errorFacts.ts"
-import type { Arrival } from "./RequestContexts.ts"
-import type { AttemptRecord, RequestRecord } from "./RequestRecord.ts"
+import type { RequestMeta } from "./RequestMeta.ts"
+import { attemptFailure, type AttemptRecord, type RequestRecord } from "./RequestRecord.ts"
 import { nothing } from "./usageOf.ts"
 
 /** A request that has ended. */
 export interface Ended {
   readonly record: RequestRecord
-  readonly arrival: Arrival
+  readonly arrival: RequestMeta
   /** The moment, in milliseconds of the stopwatch. */
   readonly at: number
   /** Its client left first. */
@@ -140,21 +140,13 @@ const overheadOf = ({ at, record }: Ended): number => {
   return first.startedAt - startedAt + end - answeredAt
 }
 
-/** The tag of a failed call; `""` of one that answered. */
-export const failureOf = (attempt: AttemptRecord, { gone, record }: Ended): string => {
-  if (attempt.error !== undefined) return attempt.error.reason._tag
-  if (attempt.endedAt !== 0) return ""
-  // A call that nobody ended is a stream, or was left: by its client, or by a deadline of ours.
-  return gone ? cancelled : record.errorType ?? (attempt.stream ? "" : cancelled)
-}
-
 const countAttempts = (ended: Ended, book: Book, last: CountedTarget): void => {
   let before: AttemptRecord | undefined
   for (const attempt of ended.record.attempts) {
     const { target } = attempt
     const isLast = target.slug === last.called.slug && target.modelId === last.called.modelId
     const { meters } = isLast ? last : book.counted(target, ended.arrival.startedMillis) ?? last
-    const failure = failureOf(attempt, ended)
+    const failure = attemptFailure(attempt, ended.record, ended.gone)
     meters.attempts.get(failure === "" ? answered : failure).add(1)
     meters.operation.get(failure).observe((endOf(attempt, ended.at) - attempt.startedAt) / 1000)
     if (attempt.chunkAt !== 0) meters.firstChunk.get("").observe((attempt.chunkAt - attempt.startedAt) / 1000)

@@ -146,13 +146,7 @@ const roomRule = (file: Parsed, byPath: ReadonlyMap<string, Parsed>): ReadonlyAr
     })
   })
 
-/** Folders below `src/` in which a circle of type imports is forbidden as well. */
-const withoutTypeCircles = ["demo"]
-
-/**
- * R2: no circle of runtime imports; in the folders of `withoutTypeCircles` no circle of any imports.
- * Each circle is reported once, from its first file by name.
- */
+/** R2: no circle of imports, type imports included. Each circle is reported once, from its first file by name. */
 const circleRule = (files: ReadonlyArray<Parsed>, byPath: ReadonlyMap<string, Parsed>): ReadonlyArray<string> => {
   const found = new Set<string>()
   const finished = new Set<string>()
@@ -166,8 +160,7 @@ const circleRule = (files: ReadonlyArray<Parsed>, byPath: ReadonlyMap<string, Pa
       return
     }
     if (finished.has(file.path)) return
-    const types = withoutTypeCircles.some((folder) => file.file.startsWith(`${folder}/`))
-    for (const one of resolved(file, byPath)) if (types || !one.typeOnly) visit(one.target, [...trail, file.path])
+    for (const one of resolved(file, byPath)) visit(one.target, [...trail, file.path])
     finished.add(file.path)
   }
   for (const file of files) visit(file, [])

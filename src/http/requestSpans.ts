@@ -1,0 +1,90 @@
+// The spans of one request that has ended: the request, its routing, and each upstream call.
+// It must not depend on an exporter, or on how the request ran.
+import { answerAttributes, usageAttributes } from "../telemetry/genAi.ts"
+import type { Attributes, SpanFacts } from "../telemetry/Tracing.ts"
+import { adjustmentText } from "../translate/Translator.ts"
+import { attemptFailure, type AttemptRecord, type AttemptTrace, type RequestRecord } from "./RequestRecord.ts"
+import type { Ended, Settled } from "./Settlement.ts"
+
+/** `traceId` is that of the exported trace, which need not be the id that the answer has. */
+export const requestSpans = (ended: Ended, settled: Settled, traceId: string, method: string, route: string): SpanFacts => {
+  const { arrival, record } = ended
+  const epoch = arrival.startedMillis - record.startedAt
+  return {
+    name: route.startsWith("/") ? `${method} ${route}` : method,
+    kind: "server",
+    startMillis: arrival.startedMillis,
+    endMillis: epoch + ended.at,
+    attributes: serverAttributes(ended, settled, traceId, method, route),
+    failed: settled.status >= 500 || (record.errorType !== undefined && settled.status === 200),
+    below: record.route === undefined ? [] : [routeSpan(record.route, ended, settled, epoch)]
+  }
+}
+
+const serverAttributes = ({ arrival, gone, record }: Ended, { status }: Settled, traceId: string, method: string, route: string): Attributes => {
+  const error = gone ? "cancelled" : record.errorType
+  return {
+    "http.request.method": method,
+    ...(route.startsWith("/") ? { "http.route": route } : {}),
+    "http.response.status_code": status,
+    "url.scheme": "http",
+    ...(error === undefined ? {} : { "error.type": error }),
+    "gateway.request_id": arrival.requestId,
+    ...(arrival.traceId === traceId ? {} : { "gateway.trace_id": arrival.traceId })
+  }
+}
+
+/** From the plan to the answer, or to the first chunk of a stream: what was chosen, and the calls that it took. */
+const routeSpan = ({ config, configId, startedAt }: NonNullable<RequestRecord["route"]>, ended: Ended, settled: Settled, epoch: number): SpanFacts => {
+  const { attempts, errorType, served } = ended.record
+  const last = attempts.at(-1)
+  const root = config?.root
+  return {
+    name: "gateway route",
+    kind: "internal",
+    startMillis: epoch + startedAt,
+    endMillis: epoch + (last?.chunkAt || last?.endedAt || ended.at),
+    attributes: {
+      "gateway.strategy": root?.kind === "group" ? root.mode : "single",
+      ...(configId === undefined ? {} : { "gateway.config_id": configId }),
+      "gateway.attempts": attempts.length,
+      ...(served === undefined ? {} : { "gateway.cache": served.cache }),
+      ...(served === undefined || served.ignored.length === 0 ? {} : { "gateway.ignored_params": served.ignored }),
+      ...(served?.adjusted === undefined ? {} : { "gateway.adjusted_params": served.adjusted.map(adjustmentText) }),
+      ...(served === undefined && errorType !== undefined ? { "error.type": errorType } : {})
+    },
+    failed: served === undefined && settled.status >= 500,
+    below: attempts.flatMap((attempt, position) =>
+      attempt.trace === undefined ? [] : [callSpan(attempt, attempt.trace, ended, epoch, position, attempt === last ? settled : undefined)])
+  }
+}
+
+/** `settled` of the call that decided the request; what was used is its doing. */
+const callSpan = (
+  attempt: AttemptRecord,
+  { answer, attributes, spanId }: AttemptTrace,
+  ended: Ended,
+  epoch: number,
+  position: number,
+  settled: Settled | undefined
+): SpanFacts => {
+  const error = attemptFailure(attempt, ended.record, ended.gone)
+  const model = attributes["gen_ai.request.model"]
+  return {
+    name: `${attributes["gen_ai.operation.name"]} ${model}`,
+    kind: "client",
+    startMillis: epoch + attempt.startedAt,
+    endMillis: epoch + (attempt.endedAt === 0 ? ended.at : attempt.endedAt),
+    spanId,
+    attributes: {
+      ...attributes,
+      "gateway.attempt": position + 1,
+      ...answerAttributes(answer),
+      ...answer.attributes,
+      ...(attempt.chunkAt === 0 ? {} : { "gen_ai.response.time_to_first_chunk": (attempt.chunkAt - attempt.startedAt) / 1000 }),
+      ...(settled?.usage === undefined ? {} : usageAttributes(settled.usage)),
+      ...(error === "" ? {} : { "error.type": error })
+    },
+    failed: error !== "" && !ended.gone
+  }
+}
