@@ -13,43 +13,133 @@ export const redacted = "[redacted]"
 /** Shorter values are ordinary words and numbers: texts would lose them everywhere. */
 const leastLetters = 6
 
-/** Letters that no encoding changes. */
-const unreserved = /[\w.-]/
-
-const inAnyCase = (digits: string): string => digits.replace(/[a-f]/gi, (digit) => `[${digit.toLowerCase()}${digit.toUpperCase()}]`)
-
-/** JSON within JSON and URLs within URLs are escaped again; the bound keeps a search linear. */
-const backslashes = "\\\\{0,7}"
-const percent = "%(?:25){0,3}"
-
-/** A letter in itself, percent-encoded, as a form writes it, or escaped as in JSON. */
-const spelled = (letter: string): string => {
-  if (unreserved.test(letter)) return letter === "." ? "\\." : letter
-  const code = (letter.codePointAt(0) ?? 0).toString(16)
-  const encoded = encodeURIComponent(letter)
-  const hex = inAnyCase(encoded === letter ? `%${code}` : encoded).replaceAll("%", percent)
-  const itself = letter === "\n" ? `\\s|${backslashes}n` : letter === " " ? "[ +]" : `${backslashes}\\u{${code}}`
-  return `(?:${itself}|${hex}|${backslashes}u${inAnyCase(code.padStart(4, "0"))})`
+/**
+ * A text read through encodings: its bytes as one character each, and where each of them begins in the text itself.
+ * Patterns made of a value would be shorter, but a value of backslashes makes them take exponential time.
+ */
+interface Reading {
+  readonly bytes: string
+  /** One more than there are bytes: the last is the end. */
+  readonly starts: ReadonlyArray<number>
 }
+
+/** The byte that an escape at this place means, and how long the escape is; undefined for a byte that stands for itself. */
+type Decoder = (bytes: string, at: number) => { readonly byte: string; readonly length: number } | undefined
+
+const hexOf = (digits: string): number | undefined => (/^[\da-f]+$/i.test(digits) ? Number.parseInt(digits, 16) : undefined)
+
+const controls: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" }
+
+const fromJson: Decoder = (bytes, at) => {
+  if (bytes[at] !== "\\") return undefined
+  const letter = bytes[at + 1] ?? ""
+  if (letter === "u") {
+    const code = bytes.length < at + 6 ? undefined : hexOf(bytes.slice(at + 2, at + 6))
+    return code === undefined ? undefined : { byte: bytesOf(String.fromCharCode(code)), length: 6 }
+  }
+  const byte = controls[letter] ?? (letter === "\\" || letter === "\"" || letter === "/" ? letter : undefined)
+  return byte === undefined ? undefined : { byte, length: 2 }
+}
+
+const fromPercent: Decoder = (bytes, at) => {
+  const code = bytes[at] === "%" && bytes.length >= at + 3 ? hexOf(bytes.slice(at + 1, at + 3)) : undefined
+  return code === undefined ? undefined : { byte: String.fromCharCode(code), length: 3 }
+}
+
+/** A form writes a space as a plus sign. */
+const fromForm: Decoder = (bytes, at) => (bytes[at] === "+" ? { byte: " ", length: 1 } : fromPercent(bytes, at))
+
+const bytesOf = (text: string): string => Buffer.from(text).toString("latin1")
+const textOf = (bytes: string): string => Buffer.from(bytes, "latin1").toString()
+
+const plainReading = (text: string): Reading => {
+  const bytes = bytesOf(text)
+  return { bytes, starts: Array.from({ length: bytes.length + 1 }, (_, at) => at) }
+}
+
+/** The text with one encoding taken off; undefined where nothing of it is in that encoding. */
+const decoded = ({ bytes, starts }: Reading, decode: Decoder): Reading | undefined => {
+  const out: Array<string> = []
+  const outStarts: Array<number> = []
+  let isChanged = false
+  for (let at = 0; at < bytes.length;) {
+    const escape = decode(bytes, at)
+    const byte = escape?.byte ?? bytes.charAt(at)
+    isChanged ||= escape !== undefined
+    for (let part = 0; part < byte.length; part++) outStarts.push(starts[at] ?? 0)
+    out.push(byte)
+    at += escape?.length ?? 1
+  }
+  return isChanged ? { bytes: out.join(""), starts: [...outStarts, starts.at(-1) ?? 0] } : undefined
+}
+
+/** JSON within JSON and URLs within URLs are encoded again. */
+const mostEncodings = 3
+
+/** Every way to read a text by taking off up to `mostEncodings` encodings. */
+const readings = (reading: Reading, left = mostEncodings): ReadonlyArray<Reading> =>
+  left === 0 ? [reading] : [
+    reading,
+    ...[fromJson, fromPercent, fromForm].flatMap((decode) => {
+      const inner = decoded(reading, decode)
+      return inner === undefined ? [] : readings(inner, left - 1)
+    })
+  ]
 
 /** As many letters as `\\u002f`. */
 const widestLetter = 7
 
-const patternOf = (given: string): RegExp => {
+/** A value as errors repeat it: line ends kept, as spaces, or left out; and in both alphabets of base64. */
+const spellingsOf = (given: string): ReadonlyArray<string> => {
   const value = given.toWellFormed()
   const base64 = Buffer.from(value).toString("base64").replace(/=+$/, "")
-  const spellings = [value, base64, base64.replaceAll("+", "-").replaceAll("/", "_")]
-  return new RegExp([...new Set(spellings)].map((spelling) => Array.from(spelling, spelled).join("")).join("|"), "gu")
+  const spelled = [value, value.replace(/\s+/g, " "), value.replace(/\n/g, ""), base64, base64.replaceAll("+", "-").replaceAll("/", "_")]
+  return [...new Set(spelled.map(bytesOf))].filter((one) => one.length >= leastLetters)
+}
+
+interface Hidden {
+  readonly spellings: ReadonlyArray<string>
+  readonly put: string
+}
+
+/** A part of a text, in bytes, and what is shown in its place. */
+interface Found {
+  readonly from: number
+  readonly to: number
+  readonly put: string
+}
+
+const findIn = ({ bytes, starts }: Reading, hidden: ReadonlyArray<Hidden>): ReadonlyArray<Found> => {
+  const found: Array<Found> = []
+  for (const { put, spellings } of hidden) {
+    for (const spelling of spellings) {
+      for (let at = bytes.indexOf(spelling); at >= 0; at = bytes.indexOf(spelling, at + spelling.length)) {
+        found.push({ from: starts[at] ?? 0, to: starts[at + spelling.length] ?? bytes.length, put })
+      }
+    }
+  }
+  return found
+}
+
+/** The text without these parts; parts that overlap are one. */
+const without = (bytes: string, found: ReadonlyArray<Found>): string => {
+  let shown = ""
+  let end = 0
+  for (const { from, put, to } of found.toSorted((one, other) => one.from - other.from || other.to - one.to)) {
+    if (from >= end) shown += bytes.slice(end, from) + put
+    end = Math.max(end, to)
+  }
+  return shown + bytes.slice(end)
 }
 
 /** No error shows more of one text, nor what lies deeper. */
 const longest = 20_480
 const deepest = 32
 
-/** Made for every call and used by few: values are asked for and patterns made with the first text. */
+/** Made for every call and used by few: the values are asked for with the first text. */
 export class Redaction {
   private readonly values: () => ReadonlyArray<HiddenValue>
-  private patterns: ReadonlyArray<readonly [RegExp, string]> | undefined
+  private hidden: ReadonlyArray<Hidden> | undefined
   /** Letters that the longest spelling of a value has. */
   private widest = 0
 
@@ -59,8 +149,11 @@ export class Redaction {
 
   /** A text that is cut loses its end as well, where the cut could have left a part of a value. */
   text(text: string): string {
-    this.patterns ??= this.made()
-    const shown = this.patterns.reduce((left, [pattern, put]) => left.replace(pattern, () => put), text.slice(0, longest))
+    const hidden = this.hidden ??= this.made()
+    const cut = text.slice(0, longest)
+    const plain = plainReading(cut)
+    const found = hidden.length === 0 ? [] : readings(plain).flatMap((reading) => findIn(reading, hidden))
+    const shown = found.length === 0 ? cut : textOf(without(plain.bytes, found))
     return text.length <= longest ? shown : shown.slice(0, Math.max(0, shown.length - this.widest))
   }
 
@@ -77,10 +170,10 @@ export class Redaction {
     return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, this.text(value)]))
   }
 
-  private made(): ReadonlyArray<readonly [RegExp, string]> {
+  private made(): ReadonlyArray<Hidden> {
     const hidden = this.values().filter(({ value }) => value.length >= leastLetters)
     this.widest = hidden.reduce((most, { value }) => Math.max(most, value.length * widestLetter), 0)
-    return hidden.map(({ put, value }) => [patternOf(value), put])
+    return hidden.map(({ put, value }) => ({ put, spellings: spellingsOf(value) }))
   }
 }
 

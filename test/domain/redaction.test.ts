@@ -21,6 +21,19 @@ describe("a redaction", () => {
   it("leaves a text alone in which there is none, and values of less than six letters", () => {
     expect([hiding("secret-1").text("secret-2 and 100%"), hiding("abcde", "").text("abcde")]).toEqual(["secret-2 and 100%", "abcde"])
   })
+  it("looks for a value of backslashes or percent signs in bounded work, also where it is not there (TH33)", () => {
+    for (const letter of ["\\", "%", "%25", "\\u005c"]) {
+      const text = `a key: ${letter.repeat(29)}!`
+      expect(hiding(letter.repeat(30)).text(text)).toBe(text)
+      expect(hiding(letter.repeat(28)).text(`<${letter.repeat(28)}>`)).toBe("<[x]>")
+    }
+  })
+  it("takes out a value that was encoded twice in different ways, and a private key whose line ends became spaces (TH21)", () => {
+    const value = "a+b/c=\"d\""
+    const twice = encodeURIComponent(JSON.stringify(value).slice(1, -1))
+    expect(hiding(value).text(`<${twice}>`)).toBe("<[x]>")
+    expect(hiding("-----BEGIN KEY-----\nabc\ndef\n").text("<-----BEGIN KEY----- abc def >")).toBe("<[x]>")
+  })
   it("reaches texts in JSON to a depth, and keeps names and numbers", () => {
     expect(hiding("secret-1").json({ secret: "secret-1", "secret-1": [1, null, { a: "a secret-1" }] })).toEqual({ secret: "[x]", "secret-1": [1, null, { a: "a [x]" }] })
     const deep = JSON.parse(`${"[".repeat(5_000)}"secret-1"${"]".repeat(5_000)}`)

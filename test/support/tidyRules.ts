@@ -17,7 +17,6 @@ interface Node {
 
 interface Import {
   readonly from: string
-  readonly typeOnly: boolean
   readonly at: number
 }
 
@@ -56,9 +55,7 @@ const importTypes = new Set([
 const readImports = (nodes: Parsed["nodes"]): ReadonlyArray<Import> =>
   nodes.flatMap(({ node }) => {
     const from = importTypes.has(node.type) ? literal(node["source"]) : undefined
-    if (from === undefined) return []
-    const typeOnly = node["importKind"] === "type" || node["exportKind"] === "type" || node.type === "TSImportType"
-    return [{ from, typeOnly, at: node.start }]
+    return from === undefined ? [] : [{ from, at: node.start }]
   })
 
 const parse = (source: Source): Parsed => {
