@@ -67,12 +67,14 @@ export interface Judged {
   readonly left?: boolean
   /** CPU that the gateway used for it alone, in milliseconds, where its event loop stood still: the rest is the machine's. */
   readonly cpu?: number | undefined
+  /** The body of the request, which dry runs and models repeat. */
+  readonly sent?: string | undefined
 }
 
 /** What is wrong with an answer; an answer that is only slow is asked for again. */
-export const judge = ({ cpu = Infinity, isBroken = false, left = false, method, path, waits = 0 }: Judged, answer: Answer): { readonly faults: ReadonlyArray<string>; readonly isSlow: boolean } => {
+export const judge = ({ cpu = Infinity, isBroken = false, left = false, method, path, sent = "", waits = 0 }: Judged, answer: Answer): { readonly faults: ReadonlyArray<string>; readonly isSlow: boolean } => {
   const { body, headers, millis, status } = answer
-  const secret = leaked(body) ?? leaked(JSON.stringify(headers))
+  const secret = leaked(body, sent) ?? leaked(JSON.stringify(headers))
   const isRefused = status >= 400 && method !== "HEAD" && !left && !isHealth(path) && !isBroken
   return {
     isSlow: Math.min(millis - waits, cpu) > mostMillis,

@@ -45,13 +45,15 @@ const ask = (place: number): Promise<Answer> => {
   return bytes === undefined ? call(gateway.port, request) : raw(gateway.port, bytes)
 }
 
+const textOf = (body: string | Uint8Array | undefined): string => typeof body === "string" ? body : Buffer.from(body ?? []).toString()
+
 /** The name of a model shows whether it waits. */
 const waitsOf = (body: unknown): number => typeof body === "string" && body.includes("attack-slow") ? slowMillis : 0
 
 const look = (place: number, answer: Answer, cpu?: number): boolean => {
   const { raw: bytes, request } = generated(seed, place)
   const { body, leaveAfter, method, path } = request
-  const { faults, isSlow } = judge({ method, path, waits: waitsOf(body), isBroken: bytes !== undefined, left: leaveAfter !== undefined, cpu }, answer)
+  const { faults, isSlow } = judge({ method, path, waits: waitsOf(body), isBroken: bytes !== undefined, left: leaveAfter !== undefined, cpu, sent: textOf(body) }, answer)
   for (const fault of faults) findings.add(fault, `request ${place}, ${method} ${path.slice(0, 60)}`)
   return isSlow && bytes === undefined
 }

@@ -24,6 +24,13 @@ describe("the search for credentials", () => {
       .toEqual(["gateway key admin", "private key, line 2", "secret key, encoded"])
   })
 
+  it("finds what the request did not send itself", () => {
+    const sent = JSON.stringify({ text: apiKey })
+    expect([leaked(`${apiKey} ${keys.admin}`, sent), leaked(sent, sent), judge({ method: "POST", path: "/v1/models", sent }, answer(200, { text: apiKey })).faults])
+      .toEqual(["gateway key admin", undefined, []])
+    expect(judge({ method: "POST", path: "/v1/models", sent }, answer(200, {}, { headers: { "x-a": apiKey } })).faults).toEqual(["shows credential gemini"])
+  })
+
   it("finds none in what an operator may see", () => {
     expect([leaked(keys.plain.slice(0, 12)), leaked(apiKey.slice(-4)), leaked(serviceAccount.client_email)]).toEqual([undefined, undefined, undefined])
   })
