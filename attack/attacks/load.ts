@@ -48,42 +48,25 @@ const patterns = (count: number): Asked => ({
 /** A model whose schemas hold no references: each is written out. */
 const written = "@google/gemini-2.0-flash"
 
-/** One definition of this size, and this many references to it: together far more than was sent. */
-const references = (bytes: number, count: number): Asked => ({
-  body: {
-    ...hello(written),
-    tools: [{
-      type: "function",
-      function: {
-        name: "f",
-        parameters: {
-          type: "object",
-          properties: Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, { $ref: "#/$defs/a" }])),
-          $defs: { a: { type: "object", description: "x".repeat(bytes) } }
-        }
-      }
-    }]
-  }
+const withTool = (parameters: object): Asked => ({
+  body: { ...hello(written), tools: [{ type: "function", function: { name: "f", parameters } }] }
 })
 
+/** One definition of this size, and this many references to it: together far more than was sent. */
+const references = (bytes: number, count: number): Asked =>
+  withTool({
+    type: "object",
+    properties: Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, { $ref: "#/$defs/a" }])),
+    $defs: { a: { type: "object", description: "x".repeat(bytes) } }
+  })
+
 /** Each of 30 definitions names the next one twice. */
-const doubling: Asked = {
-  body: {
-    ...hello(written),
-    tools: [{
-      type: "function",
-      function: {
-        name: "f",
-        parameters: {
-          $ref: "#/$defs/d0",
-          $defs: Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`d${at}`, at === 29 ? { type: "string" } : {
-            type: "object", properties: { a: { $ref: `#/$defs/d${at + 1}` }, b: { $ref: `#/$defs/d${at + 1}` } }
-          }]))
-        }
-      }
-    }]
-  }
-}
+const doubling: Asked = withTool({
+  $ref: "#/$defs/d0",
+  $defs: Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`d${at}`, at === 29 ? { type: "string" } : {
+    type: "object", properties: { a: { $ref: `#/$defs/d${at + 1}` }, b: { $ref: `#/$defs/d${at + 1}` } }
+  }]))
+})
 
 /** A body of 20 MiB, sent with its head, or when the gateway asks for it. */
 const heavy = (port: number, expects: boolean): Promise<string> =>

@@ -7,7 +7,7 @@ const bucketGrammar = /^[a-z0-9][a-z0-9._-]{1,220}$/
 /** Hosts that serve objects under their bucket and path, and the end of those that are named after a bucket. */
 const hosts = new Set(["storage.googleapis.com", "storage.cloud.google.com"])
 const hostEnd = ".storage.googleapis.com"
-/** Others of Google may serve objects as well, of buckets that cannot be told from here. */
+/** Others of Google may serve objects as well, of buckets that their names do not show. */
 const akin = /(^|\.)(googleapis\.com|cloud\.google\.com)$/
 
 /** Readers differ in what they make of these: `..` and `.` as a segment, in plain or encoded form, and control characters. */
@@ -30,7 +30,7 @@ const decoded = (text: string): string => {
   }
 }
 
-/** The text after `gs://`, also of the https address of an object; empty where that cannot be told, undefined for what names no object of Cloud Storage. */
+/** The text after `gs://`, also of the https address of an object; empty where the bucket is unknown, undefined for what names no object of Cloud Storage. */
 export const storageObject = (address: string): string | undefined => {
   const text = address.trim()
   if (scheme.test(text)) return text.slice(5)

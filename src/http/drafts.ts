@@ -40,7 +40,7 @@ export const api = (status: number, code: string, message: string, headers = noH
   headers
 })
 
-/** Tells SDKs that the same request will fail again. */
+/** SDKs do not repeat a request that will fail again. */
 export const noRetry = { "x-should-retry": "false" }
 
 /** Both spellings of a delay: whole seconds rounded up, and milliseconds. */

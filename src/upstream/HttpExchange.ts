@@ -14,7 +14,7 @@ export interface TransportRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly auth: AuthHeaders
-  /** The only addresses to call, checked by whoever asks; without them the host's name is looked up. */
+  /** The only addresses to call, which the caller has checked. Without them the name of the host is resolved. */
   readonly addresses?: ReadonlyArray<string>
   readonly body: string | Uint8Array | undefined
   /** Where the bytes of a collected answer are counted; without one they are not. */
