@@ -7,7 +7,7 @@ import * as Result from "effect/Result"
 import { expect, it } from "vitest"
 import { readSettings } from "../src/cli/readSettings.ts"
 import { parseSettingsText } from "../src/cli/SettingsText.ts"
-import type { Json } from "../src/domain/json.ts"
+import type { Json } from "../src/domain/text/json.ts"
 import { settingsSchema } from "./support/settingsSchema.ts"
 
 const root = fileURLToPath(new URL("../", import.meta.url))

@@ -1,7 +1,7 @@
 // Where an account that is written over HTTP may send its credential.
 // It must not know how a request is sent; no name is looked up.
 import { type Fault, faultAt } from "../domain/faults.ts"
-import type { ProviderEntry } from "../domain/Settings.ts"
+import type { ProviderEntry } from "../domain/settings/Settings.ts"
 
 const urls = ["base_url", "token_url"] as const
 

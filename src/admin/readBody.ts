@@ -3,7 +3,7 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { type Fault, faultsOfIssue } from "../domain/faults.ts"
-import type { JsonObject } from "../domain/json.ts"
+import type { JsonObject } from "../domain/text/json.ts"
 
 /** Set by the gateway; what was read may be written back with them. */
 const serverSet = new Set([

@@ -1,9 +1,9 @@
 // What operators read and write by the admin API: the fields of each resource, and lists of them.
 // It must not know paths, or where anything is kept.
 import * as Schema from "effect/Schema"
-import { text } from "../domain/configured.ts"
-import { WrittenConfig } from "../domain/GatewayConfig.ts"
-import { PromptEntry, ProviderEntry, WrittenKey } from "../domain/Settings.ts"
+import { text } from "../domain/config/configured.ts"
+import { WrittenConfig } from "../domain/config/GatewayConfig.ts"
+import { PromptEntry, ProviderEntry, WrittenKey } from "../domain/settings/Settings.ts"
 import { anyObject } from "./shapes.ts"
 
 const opt = Schema.optionalKey

@@ -1,6 +1,6 @@
 // Names of the gateway's own headers and how they are read, `x-portkey-*` aliases included.
 // It must not know what the values mean beyond their grammar.
-import { keyMark } from "../domain/keyMark.ts"
+import { keyMark } from "../domain/settings/keyMark.ts"
 
 /** Lower-case names to values; several lines of one name are joined by a comma. */
 export type HeaderRecord = Readonly<Record<string, string | undefined>>

@@ -4,9 +4,9 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { readFile } from "node:fs/promises"
-import { isJsonObject, type JsonObject, parseJsonText } from "../domain/json.ts"
+import { isJsonObject, type JsonObject, parseJsonText } from "../domain/text/json.ts"
 import type { ServiceAccountKey } from "../domain/ProviderAccount.ts"
-import { parseServiceAccount } from "../domain/serviceAccountKey.ts"
+import { parseServiceAccount } from "../domain/settings/serviceAccountKey.ts"
 
 export interface ApplicationDefaultOptions {
   /** The value of GOOGLE_APPLICATION_CREDENTIALS: a key file, or gcloud's own. */

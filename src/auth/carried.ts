@@ -3,9 +3,9 @@
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { BodyInvalid, CredentialsMissing } from "../domain/GatewayError.ts"
-import { parseJsonText } from "../domain/json.ts"
+import { parseJsonText } from "../domain/text/json.ts"
 import { type CarriedCredentials, type Credentials, isBuiltIn, type ProviderAccount } from "../domain/ProviderAccount.ts"
-import { parseServiceAccount } from "../domain/serviceAccountKey.ts"
+import { parseServiceAccount } from "../domain/settings/serviceAccountKey.ts"
 
 /** The credential the request carries for this kind of provider; one kind's credential is never another's. Providers that are not ours get a token. */
 const carriedFor = (

@@ -1,10 +1,10 @@
 // Reads what a token endpoint or the metadata server answered.
 // It must not know how it was asked, or how long a token is kept.
 import * as Result from "effect/Result"
-import { isJsonObject, parseJsonText } from "../domain/json.ts"
+import { isJsonObject, parseJsonText } from "../domain/text/json.ts"
 import type { Reason } from "../domain/ProviderError.ts"
-import { upstreamText } from "../domain/upstreamText.ts"
-import { noRedaction, type Redaction } from "../domain/redaction.ts"
+import { upstreamText } from "../domain/text/upstreamText.ts"
+import { noRedaction, type Redaction } from "../domain/text/redaction.ts"
 
 export interface AccessToken {
   readonly token: string

@@ -3,7 +3,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { dayMillis } from "../domain/days.ts"
+import { dayMillis } from "../domain/text/days.ts"
 import { modelIdOf } from "../domain/ModelRef.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import type { Price } from "../domain/Usage.ts"

@@ -3,8 +3,8 @@
 import * as Result from "effect/Result"
 import { inOneLine } from "../domain/faults.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
-import { ownFault, readAccount } from "../domain/readAccount.ts"
-import { ProviderEntry } from "../domain/Settings.ts"
+import { ownFault, readAccount } from "../domain/settings/readAccount.ts"
+import { ProviderEntry } from "../domain/settings/Settings.ts"
 import type { Held, RecordFault } from "../store/Holdings.ts"
 import { newestOf, recordReader } from "../store/readRecord.ts"
 

@@ -2,7 +2,7 @@
 // It must not know templates or how a prompt is asked for.
 import * as Result from "effect/Result"
 import type { Prompt } from "../domain/Prompt.ts"
-import { PromptEntry } from "../domain/Settings.ts"
+import { PromptEntry } from "../domain/settings/Settings.ts"
 import type { Held, RecordFault } from "../store/Holdings.ts"
 import type { StoredRecord } from "../store/Records.ts"
 import { recordReader } from "../store/readRecord.ts"

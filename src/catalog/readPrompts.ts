@@ -7,9 +7,9 @@ import type { TemplateLimits } from "./renderTemplate.ts"
 import { parseModelRef } from "../domain/ModelRef.ts"
 import { isPromptId, isPromptLabel, type Prompt, type PromptContent } from "../domain/Prompt.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
-import type { PromptEntry } from "../domain/Settings.ts"
+import type { PromptEntry } from "../domain/settings/Settings.ts"
 import { ChatParameters } from "../wire/openai/Chat.ts"
-import { hint, isNamed } from "../domain/nearest.ts"
+import { hint, isNamed } from "../domain/text/nearest.ts"
 import { faultAt, faultsOfIssue, type Fault, type FaultPath, shown } from "../domain/faults.ts"
 
 /** A prompt while its entries are read, and where each of its versions stands in the file. */

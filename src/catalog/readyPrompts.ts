@@ -2,7 +2,7 @@
 // It must not know where prompts are kept or how one is asked for.
 import * as Result from "effect/Result"
 import { type Prompt, type PromptContent, promptFinder } from "../domain/Prompt.ts"
-import { unreadName } from "../domain/nearest.ts"
+import { unreadName } from "../domain/text/nearest.ts"
 import { compileTemplate, type Template, type TemplateFault, type TemplateLimits } from "./renderTemplate.ts"
 
 /** A version of a prompt as a request asks for it. */

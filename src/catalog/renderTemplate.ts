@@ -2,10 +2,10 @@
 // It must not know prompts, requests, or where partials are kept.
 import * as Result from "effect/Result"
 import { BodyInvalid, BodyTooLarge } from "../domain/GatewayError.ts"
-import { isJsonObject, type Json, type JsonObject, pathText } from "../domain/json.ts"
+import { isJsonObject, type Json, type JsonObject, pathText } from "../domain/text/json.ts"
 import type { LimitValues } from "../domain/Limits.ts"
-import { printable } from "../domain/printable.ts"
-import { isRefusedKey } from "../domain/refusedKeys.ts"
+import { printable } from "../domain/text/printable.ts"
+import { isRefusedKey } from "../domain/text/refusedKeys.ts"
 
 export type Variables = Readonly<Record<string, string>>
 

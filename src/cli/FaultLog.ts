@@ -2,7 +2,7 @@
 // It must not know what failed. Secrets that a fault might quote are taken out.
 import type * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
-import { publicText } from "../domain/publicText.ts"
+import { publicText } from "../domain/text/publicText.ts"
 
 const mostBytes = 8 * 1024
 

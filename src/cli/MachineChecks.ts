@@ -2,7 +2,7 @@
 // It must not know providers.
 import { createServer } from "node:net"
 import * as Effect from "effect/Effect"
-import type { Settings } from "../domain/Settings.ts"
+import type { Settings } from "../domain/settings/Settings.ts"
 import { fail, type Finding, ok, warn } from "./Finding.ts"
 import { nodeVersionFault } from "./nodeVersion.ts"
 

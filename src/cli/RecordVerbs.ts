@@ -5,7 +5,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { Json, JsonObject } from "../domain/json.ts"
+import type { Json, JsonObject } from "../domain/text/json.ts"
 import type { Noun, Secrets } from "./RecordCommands.ts"
 
 const optional = <A>(flag: Flag.Flag<A>, description: string) =>

@@ -2,7 +2,7 @@
 // It must not know what the keys mean.
 import * as Yaml from "effect/encoding/Yaml"
 import * as Result from "effect/Result"
-import { isJsonObject, type Json, parseJsonText } from "../domain/json.ts"
+import { isJsonObject, type Json, parseJsonText } from "../domain/text/json.ts"
 import { locate, type Position } from "./locate.ts"
 import type { FaultPath } from "../domain/faults.ts"
 

@@ -2,8 +2,8 @@
 // It must not know what is kept there.
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import type { StoreSetting } from "../domain/Settings.ts"
-import { describeStore } from "../domain/storeLocation.ts"
+import type { StoreSetting } from "../domain/settings/Settings.ts"
+import { describeStore } from "../domain/settings/storeLocation.ts"
 import { migrate } from "../store/Migrations.ts"
 import { rotateSecret } from "../store/Rotation.ts"
 import { layer, reached } from "../store/Sql.ts"

@@ -1,8 +1,8 @@
 // Makes a configuration whose shape is at fault sound enough for its meaning to be checked in the same run.
 // It must not know what is wrong, nor what a value means; what it puts in is for the check alone and is never served.
 import type { FaultPath } from "../domain/faults.ts"
-import { isJsonObject, type Json, type JsonObject } from "../domain/json.ts"
-import { unreadName } from "../domain/nearest.ts"
+import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
+import { unreadName } from "../domain/text/nearest.ts"
 
 /** A configuration to check, and the places in it that were changed. */
 export interface Mended {

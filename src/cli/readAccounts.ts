@@ -2,10 +2,10 @@
 // It must not know how accounts are used; a credential's text never enters a fault.
 import * as Result from "effect/Result"
 import { faultAt, type Fault, shown } from "../domain/faults.ts"
-import { isJsonObject, type Json, parseJsonText } from "../domain/json.ts"
+import { isJsonObject, type Json, parseJsonText } from "../domain/text/json.ts"
 import { type BuiltInKind, builtInKinds, type Credentials, type ProviderAccount } from "../domain/ProviderAccount.ts"
-import { type FieldFault, type ProviderField, readAccount, serviceAccount, type WrittenCredentials, writtenCredentials } from "../domain/readAccount.ts"
-import type { ProviderEntry, SettingsFile } from "../domain/Settings.ts"
+import { type FieldFault, type ProviderField, readAccount, serviceAccount, type WrittenCredentials, writtenCredentials } from "../domain/settings/readAccount.ts"
+import type { ProviderEntry, SettingsFile } from "../domain/settings/Settings.ts"
 import type { Environment } from "./substitute.ts"
 
 /** Text of a credential file: its path as written, and whose words it stands in. The failure is one sentence. */

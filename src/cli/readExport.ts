@@ -1,6 +1,6 @@
 // What the environment says about exporting to an OpenTelemetry collector; most variables the SDK reads itself.
 // It must not know the SDK. Source: opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables.
-import type { ExportSetting } from "../domain/Settings.ts"
+import type { ExportSetting } from "../domain/settings/Settings.ts"
 import type { Fault } from "../domain/faults.ts"
 import type { Environment } from "./substitute.ts"
 

@@ -3,8 +3,8 @@
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { type Fault, faultAt } from "../domain/faults.ts"
-import type { StoreSetting } from "../domain/Settings.ts"
-import { parseStoreUrl, type StoreLocation } from "../domain/storeLocation.ts"
+import type { StoreSetting } from "../domain/settings/Settings.ts"
+import { parseStoreUrl, type StoreLocation } from "../domain/settings/storeLocation.ts"
 import type { Environment } from "./substitute.ts"
 
 /** Directories of this machine. */

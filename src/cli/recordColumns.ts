@@ -1,7 +1,7 @@
 // How lists of what operators keep are shown: the columns of each kind.
 // It must not know where a resource comes from.
-import type { Json, JsonObject } from "../domain/json.ts"
-import { isJsonObject } from "../domain/json.ts"
+import type { Json, JsonObject } from "../domain/text/json.ts"
+import { isJsonObject } from "../domain/text/json.ts"
 
 type Column = readonly [head: string, cell: (resource: JsonObject) => string]
 

@@ -2,7 +2,7 @@
 // It must not know what a secret is for; its text never enters a fault.
 import * as Result from "effect/Result"
 import type { Fault } from "../domain/faults.ts"
-import type { Json } from "../domain/json.ts"
+import type { Json } from "../domain/text/json.ts"
 import { type Environment, referencesIn } from "./substitute.ts"
 
 /** Variables that hold secrets; those the configuration names join them. */

@@ -1,6 +1,6 @@
 // Replaces ${NAME} and ${NAME:-default} in the texts of a configuration.
 // It must not know the configuration's schema; a variable's value never enters a fault.
-import { isJsonObject, type Json } from "../domain/json.ts"
+import { isJsonObject, type Json } from "../domain/text/json.ts"
 import { faultAt, type Fault, type FaultPath } from "../domain/faults.ts"
 
 /** Environment variables by name; an empty one counts as unset. */

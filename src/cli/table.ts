@@ -1,6 +1,6 @@
 // Rows of texts as lines with even columns. Names are chosen by others: no text of a row moves a terminal's cursor or turns its letters.
 // It must not know what the rows say or where they are shown.
-import { visible } from "../domain/printable.ts"
+import { visible } from "../domain/text/printable.ts"
 
 const widthOf = (rows: ReadonlyArray<ReadonlyArray<string>>, column: number): number => Math.max(...rows.map((row) => (row[column] ?? "").length))
 

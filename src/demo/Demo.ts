@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { defaultLimits } from "../domain/Limits.ts"
 import { type ProviderAccount, providerAccount, type ServiceAccountKey } from "../domain/ProviderAccount.ts"
-import type { Settings } from "../domain/Settings.ts"
+import type { Settings } from "../domain/settings/Settings.ts"
 import { makeSimulator } from "./google/Simulator.ts"
 import { demoProject, demoPrompts, demoRegion, endpointFacts } from "./seed.ts"
 

@@ -1,6 +1,6 @@
 // A gateway key's record: who may call, and what.
 // It must not know the key's text; only its digest is kept elsewhere.
-import { dayOf } from "./days.ts"
+import { dayOf } from "./text/days.ts"
 
 /** `inference` calls models, `admin` reads and changes the gateway itself. */
 export type KeyScope = "inference" | "admin"

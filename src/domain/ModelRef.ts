@@ -2,7 +2,7 @@
 // It must not know accounts or URLs. Prefixes are read here and nowhere else.
 import * as Result from "effect/Result"
 import { BodyInvalid, UnsupportedOperation } from "./GatewayError.ts"
-import { printable } from "./printable.ts"
+import { printable } from "./text/printable.ts"
 import { remembered } from "./remembered.ts"
 
 /** `endpoint` is a self-deployed endpoint, whose dialect its account tells. */

@@ -1,7 +1,7 @@
 // What a request tells of its upstream calls while they happen, to whoever accounts for it.
 // It must not know who listens, nor what becomes of it.
 import type * as Redacted from "effect/Redacted"
-import type { GatewayConfig } from "./GatewayConfig.ts"
+import type { GatewayConfig } from "./config/GatewayConfig.ts"
 import type { ProviderKind } from "./ProviderAccount.ts"
 import type { ProviderError } from "./ProviderError.ts"
 

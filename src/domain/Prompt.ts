@@ -1,7 +1,7 @@
 // Prompts and partials as the operator declares them: versions, labels, and how one of them is named.
 // It must not know templates, requests or where prompts are kept.
-import type { JsonObject } from "./json.ts"
-import { isRefusedKey } from "./refusedKeys.ts"
+import type { JsonObject } from "./text/json.ts"
+import { isRefusedKey } from "./text/refusedKeys.ts"
 
 /** What one version says: a chat to be, or a text that other prompts put into theirs. */
 export type PromptContent =

@@ -1,6 +1,6 @@
 // The facts of one client request, fixed once at the rim and never changed.
 // It must not know the body or any upstream.
-import type { GatewayConfig } from "./GatewayConfig.ts"
+import type { GatewayConfig } from "./config/GatewayConfig.ts"
 import type { CarriedCredentials, CatalogView } from "./ProviderAccount.ts"
 import type { GatewayKey } from "./GatewayKey.ts"
 import type { Observed } from "./Observed.ts"

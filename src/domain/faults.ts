@@ -1,8 +1,8 @@
 // What is wrong with a value an operator or a caller configured, and where: from schema issues to sentences.
 // It must not know files, headers or credentials; a value is repeated only where it can be no secret.
 import type * as Schema from "effect/Schema"
-import { isOutOfRange, outOfRange } from "./json.ts"
-import { hint } from "./nearest.ts"
+import { isOutOfRange, outOfRange } from "./text/json.ts"
+import { hint } from "./text/nearest.ts"
 
 /** Keys and indices from the top of the file. */
 export type FaultPath = ReadonlyArray<string | number>

@@ -1,7 +1,7 @@
 // What lists of requests and sums of usage can be asked, and how requests become sums.
 // It must not know where either is kept.
 import type * as Types from "effect/Types"
-import { dayOf } from "./days.ts"
+import { dayOf } from "./text/days.ts"
 import type { RequestRow } from "./RequestRow.ts"
 
 export interface RequestQuery {

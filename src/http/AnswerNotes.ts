@@ -1,7 +1,7 @@
 // What an answer says of itself, gathered while it passes: its id, its model, why it ended, and its content where that is wanted.
 // It must not know who asked for it or how the answer is written.
 import * as Result from "effect/Result"
-import { decodeUtf8, isJsonObject, type Json, type JsonObject, parseJsonText } from "../domain/json.ts"
+import { decodeUtf8, isJsonObject, type Json, type JsonObject, parseJsonText } from "../domain/text/json.ts"
 import type { AnswerFacts } from "../telemetry/genAi.ts"
 import { outputContent } from "../telemetry/MessageContent.ts"
 import type { Attributes } from "../telemetry/Tracing.ts"

@@ -6,7 +6,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
-import { anyOrigin } from "../domain/Settings.ts"
+import { anyOrigin } from "../domain/settings/Settings.ts"
 import { headersOf, nodeResponseOf } from "./NodeAnswer.ts"
 
 /** Origins whose pages may call. */

@@ -3,7 +3,7 @@
 import * as Effect from "effect/Effect"
 import type { Key } from "../api/AdminResources.ts"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
-import { noNames, readKey } from "../domain/readKey.ts"
+import { noNames, readKey } from "../domain/settings/readKey.ts"
 import { dollarsOf } from "../domain/Usage.ts"
 import { Admission } from "../keys/Admission.ts"
 

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import { decodeUtf8, isJsonObject, type JsonObject, parseJsonText } from "../domain/json.ts"
+import { decodeUtf8, isJsonObject, type JsonObject, parseJsonText } from "../domain/text/json.ts"
 import type { ObservedAsking, ObservedAttempt, ObservedCall } from "../domain/Observed.ts"
 import { operationName, providerName, requestAttributes } from "../telemetry/genAi.ts"
 import { inputContent } from "../telemetry/MessageContent.ts"

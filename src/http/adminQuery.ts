@@ -3,7 +3,7 @@
 import * as Result from "effect/Result"
 import { isNoId } from "../admin/noId.ts"
 import { BodyInvalid } from "../domain/GatewayError.ts"
-import { isDay, momentMillis } from "../domain/moments.ts"
+import { isDay, momentMillis } from "../domain/text/moments.ts"
 import { type Grouping, groupings, type RequestQuery, type UsageQuery } from "../domain/usageSums.ts"
 
 const invalid = (param: string, message: string) => Result.fail(new BodyInvalid({ code: "invalid_value", param, message: `${param} ${message}` }))

@@ -1,7 +1,7 @@
 // What a request will probably use, per operation, before it is sent: of the body as one target gets it.
 // It must not know keys, prices or limits.
-import { estimateTextTokens, estimateTokens } from "../domain/estimateTokens.ts"
-import { isJsonObject, type Json, type JsonObject } from "../domain/json.ts"
+import { estimateTextTokens, estimateTokens } from "../domain/text/estimateTokens.ts"
+import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
 import type { Usage } from "../domain/Usage.ts"
 import type { Operations } from "../provider/Provider.ts"
 import { modelFacts } from "../translate/shared/modelFacts.ts"

@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import type { ReadyPrompt } from "../catalog/readyPrompts.ts"
 import { readVariables, renderTemplate } from "../catalog/renderTemplate.ts"
 import type { BodyInvalid, BodyTooLarge } from "../domain/GatewayError.ts"
-import type { JsonObject } from "../domain/json.ts"
+import type { JsonObject } from "../domain/text/json.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 
 /** Variables fill the template; every other field of the body stands in the place of the template's own, and is text as it came. */

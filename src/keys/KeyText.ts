@@ -2,7 +2,7 @@
 // It must not know where a key is kept.
 import { randomBytes } from "node:crypto"
 import * as Redacted from "effect/Redacted"
-import { keyMark } from "../domain/keyMark.ts"
+import { keyMark } from "../domain/settings/keyMark.ts"
 
 /** Letters and digits alone, so that a double click takes all of a key. */
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

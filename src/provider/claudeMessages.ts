@@ -2,9 +2,9 @@
 // It must not know configs, tokens or HTTP of our own side.
 import * as Result from "effect/Result"
 import { type GatewayError, UnsupportedOperation } from "../domain/GatewayError.ts"
-import { decodeUtf8, parseExactJsonText } from "../domain/json.ts"
+import { decodeUtf8, parseExactJsonText } from "../domain/text/json.ts"
 import type { LimitValues } from "../domain/Limits.ts"
-import { noRedaction } from "../domain/redaction.ts"
+import { noRedaction } from "../domain/text/redaction.ts"
 import {
   countedBody,
   failureFromMessages,

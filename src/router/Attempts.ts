@@ -3,7 +3,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { requireCredentials, withCarried } from "../auth/carried.ts"
-import type { TargetTimes } from "../domain/GatewayConfig.ts"
+import type { TargetTimes } from "../domain/config/GatewayConfig.ts"
 import { type GatewayError, UnsupportedOperation, UnsupportedParameter } from "../domain/GatewayError.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import type { ObservedAttempt } from "../domain/Observed.ts"

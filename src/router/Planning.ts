@@ -2,7 +2,7 @@
 // It must not know how a target is called.
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { GatewayConfig } from "../domain/GatewayConfig.ts"
+import type { GatewayConfig } from "../domain/config/GatewayConfig.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
 import type { LimitValues } from "../domain/Limits.ts"

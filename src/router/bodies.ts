@@ -2,10 +2,10 @@
 // It must not know targets or what a config says.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { bodyFault } from "../domain/bodyFault.ts"
-import { editTopLevel } from "../domain/editTopLevel.ts"
+import { bodyFault } from "../domain/text/bodyFault.ts"
+import { editTopLevel } from "../domain/text/editTopLevel.ts"
 import type { BodyInvalid } from "../domain/GatewayError.ts"
-import { decodeUtf8, isJsonObject, type Json, type JsonObject, parseExactJsonText } from "../domain/json.ts"
+import { decodeUtf8, isJsonObject, type Json, type JsonObject, parseExactJsonText } from "../domain/text/json.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import type { Operations } from "../provider/Provider.ts"
 import { type MessagesRequest, readCounted, readMessages } from "../translate/messages-to-claude.ts"

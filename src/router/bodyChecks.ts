@@ -2,10 +2,10 @@
 // It must not know families or what a provider takes.
 import * as Result from "effect/Result"
 import { BodyInvalid } from "../domain/GatewayError.ts"
-import { isJsonObject, isLongInteger } from "../domain/json.ts"
+import { isJsonObject, isLongInteger } from "../domain/text/json.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import { parseModelRef } from "../domain/ModelRef.ts"
-import { refusedKeysOf } from "../domain/refusedKeys.ts"
+import { refusedKeysOf } from "../domain/text/refusedKeys.ts"
 import { remembered } from "../domain/remembered.ts"
 import type { ChatRequest } from "../wire/openai/Chat.ts"
 

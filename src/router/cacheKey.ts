@@ -1,6 +1,6 @@
 // What makes an answer the answer to a request: all of it goes into the key of the cache, and when one is asked for.
 // It must not know how a key is made of it, or what is kept.
-import type { CacheRule } from "../domain/GatewayConfig.ts"
+import type { CacheRule } from "../domain/config/GatewayConfig.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import type { CacheWish, RequestContext } from "../domain/RequestContext.ts"
 import type { Prepared } from "../upstream/Prepared.ts"

@@ -2,7 +2,7 @@
 // It must not know how a circuit opens or who keeps it.
 import type * as Option from "effect/Option"
 import { renderPath } from "../domain/faults.ts"
-import type { CircuitRule } from "../domain/GatewayConfig.ts"
+import type { CircuitRule } from "../domain/config/GatewayConfig.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
 import { modelIdOf } from "../domain/ModelRef.ts"

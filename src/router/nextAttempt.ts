@@ -1,6 +1,6 @@
 // After a failed attempt: the same target once more and when, another target, or no more.
 // It must not know how a call is made. Time, chance and the budget are arguments.
-import type { RetryRule } from "../domain/GatewayConfig.ts"
+import type { RetryRule } from "../domain/config/GatewayConfig.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import { type Failure, isClientFault } from "./failures.ts"
 import type { Way } from "./plan.ts"

@@ -1,9 +1,9 @@
 // A request as one target of a config gets it: defaults, overrides and drops laid onto the body before it is translated.
 // It must not know dialects; the body's own schema judges the outcome.
 import * as Result from "effect/Result"
-import { edited, type Edits, merge } from "../domain/edits.ts"
+import { edited, type Edits, merge } from "../domain/config/edits.ts"
 import { renderPath } from "../domain/faults.ts"
-import type { ConfigTarget } from "../domain/GatewayConfig.ts"
+import type { ConfigTarget } from "../domain/config/GatewayConfig.ts"
 import { BodyInvalid } from "../domain/GatewayError.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import type { ProviderKind } from "../domain/ProviderAccount.ts"

@@ -2,8 +2,8 @@
 // It must not know how a call is made. Chance is an argument.
 import * as Result from "effect/Result"
 import { carriesCredential } from "../auth/carried.ts"
-import type { RequestFacts } from "../domain/conditions.ts"
-import type { ConfigGroup, ConfigNode, ConfigTarget, GatewayConfig } from "../domain/GatewayConfig.ts"
+import type { RequestFacts } from "../domain/config/conditions.ts"
+import type { ConfigGroup, ConfigNode, ConfigTarget, GatewayConfig } from "../domain/config/GatewayConfig.ts"
 import type { CredentialsMissing, GatewayError } from "../domain/GatewayError.ts"
 import { BodyInvalid, ModelNotAllowed, ProviderMissing, SlugUnknown } from "../domain/GatewayError.ts"
 import { allows, type GatewayKey, lists } from "../domain/GatewayKey.ts"

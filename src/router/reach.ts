@@ -1,6 +1,6 @@
 // What a request may name under a credential that is not its own: objects and stores that the account lets it.
 // It must not know where in a body they are named.
-import { isWithin, storageObject } from "../domain/cloudStorage.ts"
+import { isWithin, storageObject } from "../domain/text/cloudStorage.ts"
 import { shown } from "../domain/faults.ts"
 import { ObjectNotAllowed } from "../domain/GatewayError.ts"
 import { lists } from "../domain/GatewayKey.ts"

@@ -1,7 +1,7 @@
 // Answers and chunks as text and back, for the cache.
 // It must not know keys, or how long an answer is good.
 import * as Result from "effect/Result"
-import { type Json, parseExactJsonText } from "../domain/json.ts"
+import { type Json, parseExactJsonText } from "../domain/text/json.ts"
 import type { Operations } from "../provider/Provider.ts"
 
 /** `read` takes nothing but what `write` made. */

@@ -7,7 +7,7 @@ import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
-import type { Settings } from "../domain/Settings.ts"
+import type { Settings } from "../domain/settings/Settings.ts"
 import { type RecordKind, Records, type StoredRecord } from "./Records.ts"
 
 /** What of the configuration can be replaced while the service runs. */

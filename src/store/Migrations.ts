@@ -5,7 +5,7 @@ import * as Layer from "effect/Layer"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
-import { describeStore, type StoreLocation, storeMemory } from "../domain/storeLocation.ts"
+import { describeStore, type StoreLocation, storeMemory } from "../domain/settings/storeLocation.ts"
 import { layer, onSqlite, reached, reasonOf, StoreUnusable, transaction } from "./Sql.ts"
 
 /** Column types by dialect. Names sort by their bytes everywhere; booleans are whole numbers, 0 and 1. */

@@ -12,7 +12,7 @@ import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import { PackageMissing } from "../domain/PackageMissing.ts"
-import { describeStore, type StoreLocation } from "../domain/storeLocation.ts"
+import { describeStore, type StoreLocation } from "../domain/settings/storeLocation.ts"
 import * as SqliteClient from "./SqliteClient.ts"
 
 /** The store cannot be used at all; the message says why and what to do. */

@@ -2,8 +2,8 @@
 // It must not know what the records are for.
 import * as Layer from "effect/Layer"
 import type * as SqlClient from "effect/sql/SqlClient"
-import type { StoreSetting } from "../domain/Settings.ts"
-import type { StoreLocation } from "../domain/storeLocation.ts"
+import type { StoreSetting } from "../domain/settings/Settings.ts"
+import type { StoreLocation } from "../domain/settings/storeLocation.ts"
 import { type MasterKeys, masterKeysFile, masterKeysGiven } from "./MasterKeys.ts"
 import { database, databaseMemory } from "./Migrations.ts"
 import { Records } from "./Records.ts"

@@ -11,7 +11,7 @@ import { PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics"
 import { BatchSpanProcessor, type IdGenerator, RandomIdGenerator } from "@opentelemetry/sdk-trace-base"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { ExportSetting } from "../domain/Settings.ts"
+import type { ExportSetting } from "../domain/settings/Settings.ts"
 import { schemaUrl } from "./genAi.ts"
 import { type SpanFacts, type SpanPlace, type Tracer, Tracing } from "./Tracing.ts"
 

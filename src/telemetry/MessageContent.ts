@@ -1,7 +1,7 @@
 // The content of messages as the GenAI semantic conventions write it into spans, for operators who ask for that.
 // It must not know who asked or where it goes. Media are told by kind, length and digest, never in full.
 import { hash } from "node:crypto"
-import { isJsonObject, type Json, type JsonObject } from "../domain/json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
 import type { Attributes } from "./Tracing.ts"
 
 const list = (value: Json | undefined): ReadonlyArray<Json> => (Array.isArray(value) ? value : [])

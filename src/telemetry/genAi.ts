@@ -1,6 +1,6 @@
 // The words of the GenAI semantic conventions, v1.41.1: what operations, providers, requests and answers are called in metrics and spans.
 // It must not know series, spans or HTTP.
-import { isJsonObject, type Json, type JsonObject } from "../domain/json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
 import type { PerKind, ProviderKind } from "../domain/ProviderAccount.ts"
 import type { Usage } from "../domain/Usage.ts"
 import type { Attributes, AttributeValue } from "./Tracing.ts"

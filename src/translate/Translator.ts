@@ -3,7 +3,7 @@
 import type * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type { RequestFault } from "../domain/GatewayError.ts"
-import type { Json } from "../domain/json.ts"
+import type { Json } from "../domain/text/json.ts"
 import type { ProviderKind } from "../domain/ProviderAccount.ts"
 import type { Reason } from "../domain/ProviderError.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"

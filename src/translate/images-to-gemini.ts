@@ -2,7 +2,7 @@
 // It must not know URLs, credentials or how several pictures become several calls.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../domain/GatewayError.ts"
-import type { Json } from "../domain/json.ts"
+import type { Json } from "../domain/text/json.ts"
 import type { ProviderKind } from "../domain/ProviderAccount.ts"
 import type { Reason } from "../domain/ProviderError.ts"
 import { GenerateContentReply, type GenerateContentRequest, type UsageMetadata } from "../wire/google/GenerateContent.ts"

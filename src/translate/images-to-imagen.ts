@@ -2,7 +2,7 @@
 // It must not know URLs or credentials.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../domain/GatewayError.ts"
-import { isJsonObject, type Json } from "../domain/json.ts"
+import { isJsonObject, type Json } from "../domain/text/json.ts"
 import type { Reason } from "../domain/ProviderError.ts"
 import { PredictReply, type PredictRequest } from "../wire/google/Predict.ts"
 import type { Image, ImageList, ImagesRequest } from "../wire/openai/Images.ts"

@@ -1,7 +1,7 @@
 // Network bytes of a Gemini stream to the JSON of its events.
 // It must not know what an event holds.
 import * as Result from "effect/Result"
-import { type Json, isJsonObject, parseExactJsonText } from "../domain/json.ts"
+import { type Json, isJsonObject, parseExactJsonText } from "../domain/text/json.ts"
 import type { Reason } from "../domain/ProviderError.ts"
 import { type FrameState, type SseEvent, splitJson, sseEvents } from "../wire/frames.ts"
 import { type Fold, type StreamFailed, streamFailed } from "./Translator.ts"

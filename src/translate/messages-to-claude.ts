@@ -1,12 +1,12 @@
 // Anthropic messages to Claude on Vertex AI: the same dialect at both ends, so bodies and events pass as their own bytes.
 // It must not know HTTP, accounts or OpenAI words. Rules: T1801, T1832, T1901-T1907 and table 7.
 import * as Result from "effect/Result"
-import { type TopLevelEdits, editTopLevel } from "../domain/editTopLevel.ts"
+import { type TopLevelEdits, editTopLevel } from "../domain/text/editTopLevel.ts"
 import { BodyInvalid } from "../domain/GatewayError.ts"
-import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../domain/json.ts"
+import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../domain/text/json.ts"
 import type { Reason } from "../domain/ProviderError.ts"
-import { upstreamText } from "../domain/upstreamText.ts"
-import type { Redaction } from "../domain/redaction.ts"
+import { upstreamText } from "../domain/text/upstreamText.ts"
+import type { Redaction } from "../domain/text/redaction.ts"
 import { vertexVersion } from "../wire/anthropic/Messages.ts"
 import { noFrames, readFrame, restOf, type WholeFrame, type WholeFrameState, wholeFrames } from "../wire/wholeFrames.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"

@@ -1,7 +1,7 @@
 // What a prepared body names outside of itself: objects of Cloud Storage, cached contents, stores of documents.
 // It must not know accounts, or who may name what.
-import { storageObject } from "../domain/cloudStorage.ts"
-import { isJsonObject, type Json, type JsonObject } from "../domain/json.ts"
+import { storageObject } from "../domain/text/cloudStorage.ts"
+import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
 
 export interface NamedObject {
   /** `resource` is a name of Google Cloud, such as `projects/P/locations/L/cachedContents/C`. */

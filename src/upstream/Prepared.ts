@@ -3,11 +3,11 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { RequestFault } from "../domain/GatewayError.ts"
-import { decodeUtf8, isJsonObject, type Json, parseExactJsonText } from "../domain/json.ts"
+import { decodeUtf8, isJsonObject, type Json, parseExactJsonText } from "../domain/text/json.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import type { ProviderKind } from "../domain/ProviderAccount.ts"
 import { ProviderError, Reason } from "../domain/ProviderError.ts"
-import { noRedaction, type Redaction } from "../domain/redaction.ts"
+import { noRedaction, type Redaction } from "../domain/text/redaction.ts"
 import { jsonEvents } from "../translate/jsonEvents.ts"
 import { statusInside } from "../translate/shared/upstreamError.ts"
 import {

@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { compileTemplate, readVariables, renderTemplate, type Variables } from "../../src/catalog/renderTemplate.ts"
 import { BodyInvalid, BodyTooLarge } from "../../src/domain/GatewayError.ts"
-import type { Json, JsonObject } from "../../src/domain/json.ts"
+import type { Json, JsonObject } from "../../src/domain/text/json.ts"
 import { defaultLimits } from "../../src/domain/Limits.ts"
 
 const limits = { promptDepth: 3, promptPartials: 5 }

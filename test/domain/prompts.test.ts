@@ -11,7 +11,7 @@ import { Prompts } from "../../src/catalog/Prompts.ts"
 import { describePrompt } from "../../src/cli/describePrompt.ts"
 import { readSettings } from "../../src/cli/readSettings.ts"
 import { parseSettingsText } from "../../src/cli/SettingsText.ts"
-import type { Json } from "../../src/domain/json.ts"
+import type { Json } from "../../src/domain/text/json.ts"
 import { promptsOf } from "../support/prompts.ts"
 
 const read = (file: Json) => readSettings({ file, env: {}, flags: {}, fileText: () => Result.fail("there are no files") })

@@ -1,7 +1,7 @@
 // Answers from the cache through the whole service: who is given one, and who never.
 import * as Redacted from "effect/Redacted"
 import { describe, expect, it } from "vitest"
-import type { Json } from "../../src/domain/json.ts"
+import type { Json } from "../../src/domain/text/json.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
 import { message, start, stop, stream, text, user } from "../support/claude.ts"
 import { fallback, inline } from "../support/config.ts"

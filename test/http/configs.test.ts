@@ -1,7 +1,7 @@
 // Gateway configs through the whole service: which calls are made, in which order, and what the client is told.
 import * as Redacted from "effect/Redacted"
 import { describe, expect, it } from "vitest"
-import type { Json } from "../../src/domain/json.ts"
+import type { Json } from "../../src/domain/text/json.ts"
 import type { ScriptedResponse, TransportScript } from "../../src/upstream/Transport.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
 import { config, fallback, inline } from "../support/config.ts"

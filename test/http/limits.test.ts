@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import type { KeySetting, Settings } from "../../src/domain/Settings.ts"
+import type { KeySetting, Settings } from "../../src/domain/settings/Settings.ts"
 import type { TransportScript } from "../../src/upstream/Transport.ts"
 import { replying } from "../support/scripted.ts"
 import { accountedGateway, adminKey } from "../support/accounted.ts"

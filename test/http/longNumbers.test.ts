@@ -1,7 +1,7 @@
 // Numbers that no field of numbers can hold, on every route: a value out of range, never a wrong type.
 import * as Redacted from "effect/Redacted"
 import { afterAll, describe, expect, it } from "vitest"
-import { isJsonObject } from "../../src/domain/json.ts"
+import { isJsonObject } from "../../src/domain/text/json.ts"
 import { gatewayOver, replying } from "../support/scripted.ts"
 import { gatewayKey } from "../support/TestGateway.ts"
 

@@ -2,7 +2,7 @@
 import * as Redacted from "effect/Redacted"
 import { describe, expect, it } from "vitest"
 import { movedSecretsGuard } from "../../src/admin/movedSecrets.ts"
-import type { JsonObject } from "../../src/domain/json.ts"
+import type { JsonObject } from "../../src/domain/text/json.ts"
 import type { Held } from "../../src/store/Holdings.ts"
 import type { RecordKind, StoredRecord } from "../../src/store/Records.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"

@@ -1,7 +1,7 @@
 // Names that reach into an object's own nature, wherever clients and operators choose the keys of a record.
 import * as Redacted from "effect/Redacted"
 import { afterAll, describe, expect, it } from "vitest"
-import type { JsonObject } from "../../src/domain/json.ts"
+import type { JsonObject } from "../../src/domain/text/json.ts"
 import { gatewayOver, replying } from "../support/scripted.ts"
 import { gatewayKey } from "../support/TestGateway.ts"
 

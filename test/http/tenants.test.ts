@@ -1,7 +1,7 @@
 // What one inference key may reach with credentials that are not its own: places, objects, configs and prompts.
 import * as Redacted from "effect/Redacted"
 import { describe, expect, it } from "vitest"
-import type { Json } from "../../src/domain/json.ts"
+import type { Json } from "../../src/domain/text/json.ts"
 import type { ProviderAccount } from "../../src/domain/ProviderAccount.ts"
 import { googleAccount, vertexAccount } from "../support/account.ts"
 import { config, inline } from "../support/config.ts"

@@ -10,7 +10,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import { makeSimulator, type Simulator, type SimulatorOptions } from "../../src/demo/google/Simulator.ts"
 import { defaultLimits, type LimitValues } from "../../src/domain/Limits.ts"
 import { endpointFacts } from "../../src/demo/seed.ts"
-import type { Settings } from "../../src/domain/Settings.ts"
+import type { Settings } from "../../src/domain/settings/Settings.ts"
 import { Gateway } from "../../src/Gateway.ts"
 import { googleAccount, vertexAccount } from "./account.ts"
 

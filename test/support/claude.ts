@@ -3,7 +3,7 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { expect } from "vitest"
-import type { Json, JsonObject } from "../../src/domain/json.ts"
+import type { Json, JsonObject } from "../../src/domain/text/json.ts"
 import { chatToClaudeRequest } from "../../src/translate/chat-to-claude/request.ts"
 import { responseFromClaude } from "../../src/translate/chat-to-claude/response.ts"
 import { streamFromClaude } from "../../src/translate/chat-to-claude/stream.ts"

@@ -1,10 +1,10 @@
 // Gateway configs as tests write them.
 // It must not know what becomes of them.
 import * as Result from "effect/Result"
-import type { GatewayConfig } from "../../src/domain/GatewayConfig.ts"
-import type { Json } from "../../src/domain/json.ts"
+import type { GatewayConfig } from "../../src/domain/config/GatewayConfig.ts"
+import type { Json } from "../../src/domain/text/json.ts"
 import { defaultLimits } from "../../src/domain/Limits.ts"
-import { readConfig } from "../../src/domain/readConfig.ts"
+import { readConfig } from "../../src/domain/config/readConfig.ts"
 
 /** A config made ready; a fault in it is an error of the test. */
 export const config = (value: Json): GatewayConfig =>

@@ -14,7 +14,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
-import { parseStoreUrl, type StoreLocation } from "../../src/domain/storeLocation.ts"
+import { parseStoreUrl, type StoreLocation } from "../../src/domain/settings/storeLocation.ts"
 import { masterKeysGiven, randomMasterText } from "../../src/store/MasterKeys.ts"
 import * as Store from "../../src/store/Store.ts"
 

@@ -2,7 +2,7 @@
 // It must not know what is expected.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { Json, JsonObject } from "../../src/domain/json.ts"
+import type { Json, JsonObject } from "../../src/domain/text/json.ts"
 import { responseFromGemini } from "../../src/translate/chat-to-gemini/response.ts"
 import { isStreamFailed, type TranslateContext } from "../../src/translate/Translator.ts"
 import { GenerateContentReply } from "../../src/wire/google/GenerateContent.ts"

@@ -2,7 +2,7 @@
 // It must not know what a translator does: the dry run of the whole service answers.
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import { isJsonObject, type Json, type JsonObject, parseBody } from "../../src/domain/json.ts"
+import { isJsonObject, type Json, type JsonObject, parseBody } from "../../src/domain/text/json.ts"
 import { defaultLimits } from "../../src/domain/Limits.ts"
 import type { EndpointFacts } from "../../src/domain/ProviderAccount.ts"
 import { Gateway } from "../../src/Gateway.ts"

@@ -2,7 +2,7 @@
 // It must not know what they say.
 import * as Result from "effect/Result"
 import { readSettings } from "../../src/cli/readSettings.ts"
-import type { JsonObject } from "../../src/domain/json.ts"
+import type { JsonObject } from "../../src/domain/text/json.ts"
 import type { Prompt } from "../../src/domain/Prompt.ts"
 
 /** The prompts of a `prompts:` section; a fault in it fails the test. */

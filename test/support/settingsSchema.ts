@@ -2,10 +2,10 @@
 // It must not state a key, a type or a bound of its own.
 import type * as AST from "effect/SchemaAST"
 import { variableOf } from "../../src/cli/readSettings.ts"
-import { WrittenConfig } from "../../src/domain/GatewayConfig.ts"
-import { isJsonObject, type JsonObject } from "../../src/domain/json.ts"
+import { WrittenConfig } from "../../src/domain/config/GatewayConfig.ts"
+import { isJsonObject, type JsonObject } from "../../src/domain/text/json.ts"
 import { defaultLimits } from "../../src/domain/Limits.ts"
-import { settingsFile } from "../../src/domain/Settings.ts"
+import { settingsFile } from "../../src/domain/settings/Settings.ts"
 import { settingsVariables } from "./settingsVariables.ts"
 
 const configRef = "#/$defs/config"

@@ -1,6 +1,6 @@
 // How tests read streams: bytes through the whole machine, chunks joined as a client would, cuts of bytes and of answers.
 // It must not know how the translator does any of this.
-import type { Json } from "../../src/domain/json.ts"
+import type { Json } from "../../src/domain/text/json.ts"
 import { streamFromGemini } from "../../src/translate/chat-to-gemini/stream.ts"
 import { jsonEvents } from "../../src/translate/jsonEvents.ts"
 import { compose, type Fold, isStreamFailed, machine, runMachine, type StreamFailed, type TranslateContext } from "../../src/translate/Translator.ts"

@@ -3,7 +3,7 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { expect } from "vitest"
-import { type Json, parseExactJsonText } from "../../src/domain/json.ts"
+import { type Json, parseExactJsonText } from "../../src/domain/text/json.ts"
 import type { Reason } from "../../src/domain/ProviderError.ts"
 import type { TranslateContext, Unary } from "../../src/translate/Translator.ts"
 import { deepFreeze } from "./chat.ts"

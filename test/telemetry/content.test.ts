@@ -1,6 +1,6 @@
 // Messages, answers and tools in the form of the conventions, from either dialect, whole or streamed.
 import { describe, expect, it } from "vitest"
-import type { JsonObject } from "../../src/domain/json.ts"
+import type { JsonObject } from "../../src/domain/text/json.ts"
 import { AnswerNotes } from "../../src/http/AnswerNotes.ts"
 import { requestAttributes } from "../../src/telemetry/genAi.ts"
 import { inputContent } from "../../src/telemetry/MessageContent.ts"

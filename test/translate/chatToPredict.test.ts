@@ -2,7 +2,7 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
-import type { Json } from "../../src/domain/json.ts"
+import type { Json } from "../../src/domain/text/json.ts"
 import { chatToPredict } from "../../src/translate/chat-to-predict/ChatToPredict.ts"
 import { predictParams } from "../../src/translate/chat-to-predict/params.ts"
 import { strictlyCompletion } from "../../src/translate/shared/strictly.ts"

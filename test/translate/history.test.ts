@@ -3,7 +3,7 @@
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import type { JsonObject } from "../../src/domain/json.ts"
+import type { JsonObject } from "../../src/domain/text/json.ts"
 import { chatToGeminiRequest } from "../../src/translate/chat-to-gemini/request.ts"
 import { sentinel } from "../../src/translate/chat-to-gemini/signatures.ts"
 import { strictlyCompletion } from "../../src/translate/shared/strictly.ts"

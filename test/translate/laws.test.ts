@@ -1,7 +1,7 @@
 // The laws of the way back on random answers: L1 to L6, L8 to L11, L13, L22, L23.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import type { Json, JsonObject } from "../../src/domain/json.ts"
+import type { Json, JsonObject } from "../../src/domain/text/json.ts"
 import { strictlyChunk, strictlyCompletion } from "../../src/translate/shared/strictly.ts"
 import type { ChatChunk } from "../../src/wire/openai/ChatReply.ts"
 import { chatContext, chatRequest } from "../support/chat.ts"

@@ -1,7 +1,7 @@
 // The unary answer of Gemini: rows of sections 10 to 12 and 14.
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { type JsonObject, parseExactJsonText } from "../../src/domain/json.ts"
+import { type JsonObject, parseExactJsonText } from "../../src/domain/text/json.ts"
 import { usageOf } from "../../src/translate/shared/geminiUsage.ts"
 import { geminiNames, toolNamesOf } from "../../src/translate/shared/toolNames.ts"
 import { callId, chatContext, chatRequest } from "../support/chat.ts"

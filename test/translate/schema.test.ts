@@ -2,7 +2,7 @@
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { isJsonObject, type Json, type JsonObject } from "../../src/domain/json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../src/domain/text/json.ts"
 import { SchemaCopies } from "../../src/translate/chat-to-gemini/schemaCopies.ts"
 import { lightSchema } from "../../src/translate/chat-to-gemini/schemaLight.ts"
 import { subsetSchema } from "../../src/translate/chat-to-gemini/schemaSubset.ts"

@@ -1,6 +1,6 @@
 // The streamed answer of Gemini: rows of section 13, and 6, 7, 10, 11, 14 where they speak of streams.
 import { describe, expect, it } from "vitest"
-import type { Json } from "../../src/domain/json.ts"
+import type { Json } from "../../src/domain/text/json.ts"
 import { callId, chatContext, chatRequest } from "../support/chat.ts"
 import { chunks, choices, context, deltas, outputs, reply, request, stop } from "../support/gemini.ts"
 import { bytesOf, runBytes, sse } from "../support/streams.ts"

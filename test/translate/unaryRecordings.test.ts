@@ -1,7 +1,7 @@
 // Every recorded exchange of embeddings, image generation and token counting, and some written here, both ways.
 import { readdirSync, readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
-import { isJsonObject, type Json, type JsonObject } from "../../src/domain/json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../src/domain/text/json.ts"
 import type { Reason } from "../../src/domain/ProviderError.ts"
 import { countToGemini } from "../../src/translate/count-to-gemini.ts"
 import { embeddingsToBatch, embeddingsToEmbedContent } from "../../src/translate/embeddings-to-gemini.ts"

@@ -1,7 +1,7 @@
 // Blocks of one answer to deltas, in order. The unary answer is read the same way, block by block.
 // It must not know finish reasons, usage or envelopes.
 import * as Result from "effect/Result"
-import { isJsonObject, type Json, type JsonObject, parseExactJsonText } from "../../domain/json.ts"
+import { isJsonObject, type Json, type JsonObject, parseExactJsonText } from "../../domain/text/json.ts"
 import type { BlockOut } from "../../wire/anthropic/Messages.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { Delta } from "../../wire/openai/ChatReply.ts"

@@ -1,6 +1,6 @@
 // Cache marks of a request: Claude takes four, so a fifth and later ones go.
 // It must not know why a block is marked.
-import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { MessagesBody } from "../../wire/anthropic/Messages.ts"
 
 /** Source: Anthropic, prompt caching, "You can define up to 4 cache breakpoints". */

@@ -1,6 +1,6 @@
 // Where the text of an answer comes from, as Claude says it of its blocks of text.
 // It must not know how the text was streamed.
-import { isJsonObject, type Json } from "../../domain/json.ts"
+import { isJsonObject, type Json } from "../../domain/text/json.ts"
 import type { Annotation } from "../../wire/openai/ChatReply.ts"
 import type { Citation } from "../../wire/openai/Extensions.ts"
 

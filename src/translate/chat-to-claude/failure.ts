@@ -1,6 +1,6 @@
 // A refused Claude call: status and body to the reason.
 // It must not know our own answers; what Vertex AI says itself, any of its routes says.
-import type { Json } from "../../domain/json.ts"
+import type { Json } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import { failureFromGoogle } from "../shared/googleFailure.ts"
 import { readUpstreamError, statusInside } from "../shared/upstreamError.ts"

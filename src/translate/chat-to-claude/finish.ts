@@ -1,6 +1,6 @@
 // How an answer ends: Claude's word, what was seen of the answer, and OpenAI's word for both.
 // It must not know whether the answer was streamed.
-import { isJsonObject, type Json } from "../../domain/json.ts"
+import { isJsonObject, type Json } from "../../domain/text/json.ts"
 import type { FinishReason } from "../../wire/openai/ChatReply.ts"
 
 /** What an answer said of its own end; the last word counts. */

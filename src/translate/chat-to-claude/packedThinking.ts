@@ -1,7 +1,7 @@
 // The thinking that led to a tool call as one opaque text on that call, and back.
 // It must not know where the text is kept meanwhile: by the client, or by memory.
 import * as Result from "effect/Result"
-import { isJsonObject, type Json, type JsonObject, parseInnerJsonText } from "../../domain/json.ts"
+import { isJsonObject, type Json, type JsonObject, parseInnerJsonText } from "../../domain/text/json.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
 import type { BlockOut } from "../../wire/anthropic/Messages.ts"
 import { base64OfText, textOfBase64 } from "../shared/base64.ts"

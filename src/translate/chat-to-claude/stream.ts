@@ -2,7 +2,7 @@
 // It must not know bytes or frames; it reads the JSON of each event.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import { MessageEvent } from "../../wire/anthropic/MessageEvent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"

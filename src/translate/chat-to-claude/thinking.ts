@@ -2,7 +2,7 @@
 // It must not know messages or tools.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import type { JsonObject } from "../../domain/json.ts"
+import type { JsonObject } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { type AskedThinking, type Effort, effortTokens, readThinking, type Thinking } from "../shared/reasoning.ts"
 import type { ClaudeFacts } from "./claudeFacts.ts"

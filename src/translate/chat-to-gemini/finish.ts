@@ -1,7 +1,7 @@
 // How a choice ends: the upstream's word, what was seen of the answer, and OpenAI's word for both.
 // It must not know whether the answer was streamed.
 import * as Result from "effect/Result"
-import type { Json, JsonObject } from "../../domain/json.ts"
+import type { Json, JsonObject } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import type { Candidate, GenerateContentReply } from "../../wire/google/GenerateContent.ts"
 import type { Annotation, FinishReason } from "../../wire/openai/ChatReply.ts"

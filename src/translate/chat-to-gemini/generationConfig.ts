@@ -2,7 +2,7 @@
 // It must not know messages, tools, or what the model's own limits are: those are the upstream's to refuse.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import type { Json, JsonObject } from "../../domain/json.ts"
+import type { Json, JsonObject } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { readFinite, readMaxTokens, readModalities, readStop, readWhole } from "../shared/amounts.ts"
 import { invalid } from "../shared/fault.ts"

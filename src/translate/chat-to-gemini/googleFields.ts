@@ -2,7 +2,7 @@
 // It must not know messages, tools or sampling.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import { isJsonObject, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, type JsonObject } from "../../domain/text/json.ts"
 import type { GenerateContentRequest } from "../../wire/google/GenerateContent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { invalid } from "../shared/fault.ts"

@@ -1,6 +1,6 @@
 // Where an answer comes from: grounding as annotations, citations as the client may see them.
 // It must not know strict mode; the metadata itself travels beside.
-import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { Candidate } from "../../wire/google/GenerateContent.ts"
 import type { Annotation } from "../../wire/openai/ChatReply.ts"
 import type { Citation } from "../../wire/openai/Extensions.ts"

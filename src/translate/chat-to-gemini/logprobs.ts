@@ -1,6 +1,6 @@
 // Token probabilities of a candidate.
 // It must not know whether the client asked for them.
-import { isJsonObject, type Json } from "../../domain/json.ts"
+import { isJsonObject, type Json } from "../../domain/text/json.ts"
 import type { Candidate } from "../../wire/google/GenerateContent.ts"
 import type { Logprobs } from "../../wire/openai/ChatReply.ts"
 

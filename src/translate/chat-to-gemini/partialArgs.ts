@@ -1,6 +1,6 @@
 // A tool call whose arguments come in pieces, each with the JSON path of its place.
 // It must not know deltas: the call is given out whole when it closes.
-import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { FunctionCall } from "../../wire/google/GenerateContent.ts"
 
 /** Pieces hang together backwards, so that adding one copies nothing. */

@@ -1,8 +1,8 @@
 // Parts of one candidate to deltas, in order. The unary answer is read the same way, as one event.
 // It must not know finish reasons, usage or envelopes.
 import type * as Types from "effect/Types"
-import { grown } from "../../domain/grown.ts"
-import { isJsonObject, type Json } from "../../domain/json.ts"
+import { grown } from "../../domain/text/grown.ts"
+import { isJsonObject, type Json } from "../../domain/text/json.ts"
 import type { Candidate, FunctionCall, Part } from "../../wire/google/GenerateContent.ts"
 import type { Delta, ToolCallDelta } from "../../wire/openai/ChatReply.ts"
 import type { ContentBlockDelta, ContentPart } from "../../wire/openai/Extensions.ts"

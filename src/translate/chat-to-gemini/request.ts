@@ -2,7 +2,7 @@
 // It must not know URLs or credentials; which of the two products it is for, the context says.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import { hasKeys } from "../../domain/json.ts"
+import { hasKeys } from "../../domain/text/json.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
 import type { GenerateContentRequest } from "../../wire/google/GenerateContent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"

@@ -2,7 +2,7 @@
 // It must not know turns, roles or calls.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import type { JsonObject } from "../../domain/json.ts"
+import type { JsonObject } from "../../domain/text/json.ts"
 import type { PartOut } from "../../wire/google/GenerateContent.ts"
 import { type Media, readMedia } from "../shared/media.ts"
 import type { MediaPart, Part, VideoCut } from "../shared/readParts.ts"

@@ -2,7 +2,7 @@
 // It must not know messages; a model without a schema field gets the schema as text to add to them.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import type { JsonObject } from "../../domain/json.ts"
+import type { JsonObject } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { invalid } from "../shared/fault.ts"
 import { readFormat, schemaPath } from "../shared/readFormat.ts"

@@ -1,6 +1,6 @@
 // What both ways of sending a JSON schema share: references, merging, enums, and the bounds of a walk.
 // It must not know which keywords an upstream takes.
-import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { SchemaCopies } from "./schemaCopies.ts"
 
 /** What holds a conversion in bounds: levels of one schema, copies of all schemas of a request. */

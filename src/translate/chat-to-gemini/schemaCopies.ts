@@ -1,6 +1,6 @@
 // How much the schemas of a request may copy when references are resolved: one count for all tools and the response format.
 // It must not know keywords, or where a schema stands.
-import type { Json } from "../../domain/json.ts"
+import type { Json } from "../../domain/text/json.ts"
 
 /** A name that a merge writes again takes about as long as copying so many characters. */
 const nameSize = 32

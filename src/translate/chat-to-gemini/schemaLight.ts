@@ -1,7 +1,7 @@
 // JSON schema for models that read JSON schema: almost as the client wrote it.
 // It must not know the older OpenAPI subset.
 import * as Result from "effect/Result"
-import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import {
   below,
   copy,

@@ -1,7 +1,7 @@
 // JSON schema for the older models: converted into the OpenAPI subset that `parameters` and `responseSchema` take.
 // It must not know the models; every keyword that leaves is on the list here.
 import * as Result from "effect/Result"
-import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { ProviderKind } from "../../domain/ProviderAccount.ts"
 import {
   below,

@@ -2,7 +2,7 @@
 // It must not know bytes or frames; it reads the JSON of each event.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { Json, JsonObject } from "../../domain/json.ts"
+import type { Json, JsonObject } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import { type Candidate, GenerateContentReply } from "../../wire/google/GenerateContent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"

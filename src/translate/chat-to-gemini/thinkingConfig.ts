@@ -2,7 +2,7 @@
 // It must not know which parameter of the request asked.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import type { JsonObject } from "../../domain/json.ts"
+import type { JsonObject } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { invalid } from "../shared/fault.ts"
 import type { ModelFacts, ThinkingLevel } from "../shared/modelFacts.ts"

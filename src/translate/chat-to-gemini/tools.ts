@@ -2,7 +2,7 @@
 // It must not know where in the request they stood; it gets them read.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { invalid } from "../shared/fault.ts"
 import { type AskedTool, type BuiltInTool, checkToolChoice, type FunctionTool, namedIn, type ToolChoice } from "../shared/readTools.ts"
 import type { ToolNames } from "../shared/toolNames.ts"

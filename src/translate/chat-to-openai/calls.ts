@@ -1,6 +1,6 @@
 // Tool calls of an answer, whole or in pieces: numbered, named once, with ids and arguments in text.
 // It must not know frames or finish reasons.
-import type { Json } from "../../domain/json.ts"
+import type { Json } from "../../domain/text/json.ts"
 import type { ToolCallDelta } from "../../wire/openai/ChatReply.ts"
 import type { UpstreamCall } from "../../wire/openai/UpstreamChat.ts"
 import { fields, restOf } from "./rest.ts"

@@ -1,7 +1,7 @@
 // What both the unary and the streamed choice need beside the message: finish reason, log probabilities, other fields.
 // It must not know messages or frames.
 import * as Schema from "effect/Schema"
-import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import { type FinishReason, Logprobs, type LogprobToken } from "../../wire/openai/ChatReply.ts"
 import type { UpstreamChoice } from "../../wire/openai/UpstreamChat.ts"

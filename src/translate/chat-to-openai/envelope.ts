@@ -1,6 +1,6 @@
 // What stands beside the choices of a completion or chunk: the upstream's own, made whole.
 // It must not know choices or usage.
-import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { UpstreamChat } from "../../wire/openai/UpstreamChat.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { fields, restOf } from "./rest.ts"

@@ -1,7 +1,7 @@
 // A message or delta of an upstream as a delta of ours in full form.
 // It must not know frames, envelopes or finish reasons.
 import type * as Types from "effect/Types"
-import { isJsonObject, type Json } from "../../domain/json.ts"
+import { isJsonObject, type Json } from "../../domain/text/json.ts"
 import type { Delta } from "../../wire/openai/ChatReply.ts"
 import type { ContentBlockDelta } from "../../wire/openai/Extensions.ts"
 import type { UpstreamMessage } from "../../wire/openai/UpstreamChat.ts"

@@ -2,7 +2,7 @@
 // It must not know parameters; what the upstream checks itself is not checked here.
 import * as Result from "effect/Result"
 import type { BodyInvalid } from "../../domain/GatewayError.ts"
-import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { ChatMessage, ChatRequest } from "../../wire/openai/Chat.ts"
 import { invalid } from "../shared/fault.ts"
 import { isPlainMedia } from "../shared/media.ts"

@@ -2,7 +2,7 @@
 // It must not know HTTP or strict mode; a message is read as a stream's only delta.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { isJsonObject } from "../../domain/json.ts"
+import { isJsonObject } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import { Annotation, Audio, type ChatCompletion, type Choice, type Delta, type Message, type ToolCall } from "../../wire/openai/ChatReply.ts"
 import type { ContentBlock, ContentBlockDelta } from "../../wire/openai/Extensions.ts"

@@ -1,6 +1,6 @@
 // What stands in an object beside the fields we read.
 // It must not know which object.
-import type { JsonObject } from "../../domain/json.ts"
+import type { JsonObject } from "../../domain/text/json.ts"
 
 /** The fields of that kind of object that are read elsewhere. An own `__proto__` is nobody's field. */
 export const fields = (...names: ReadonlyArray<string>): ReadonlySet<string> => new Set([...names, "__proto__"])

@@ -1,7 +1,7 @@
 // The streamed answer of an OpenAI-compatible upstream: chunks passed on, with what they lack filled in.
 // It must not know bytes or frames; it reads the JSON of each event.
 import * as Schema from "effect/Schema"
-import { hasKeys, isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import { hasKeys, isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import type { ChatChunk, ChunkChoice, Delta } from "../../wire/openai/ChatReply.ts"
 import { UpstreamChat, type UpstreamChoice } from "../../wire/openai/UpstreamChat.ts"

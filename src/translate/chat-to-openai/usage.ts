@@ -1,6 +1,6 @@
 // Token counts of an OpenAI-compatible upstream: its own object, made whole.
 // It must not know streams.
-import { isJsonObject, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, type JsonObject } from "../../domain/text/json.ts"
 import type { Usage } from "../../wire/openai/ChatReply.ts"
 import { count } from "../shared/counts.ts"
 import { fields, restOf } from "./rest.ts"

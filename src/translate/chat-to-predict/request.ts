@@ -2,7 +2,7 @@
 // It must not know URLs or credentials.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import type { Json, JsonObject } from "../../domain/json.ts"
+import type { Json, JsonObject } from "../../domain/text/json.ts"
 import type { PredictRequest } from "../../wire/google/Predict.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { Translated } from "../Translator.ts"

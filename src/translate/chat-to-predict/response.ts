@@ -2,7 +2,7 @@
 // It must not know HTTP; a stream has one event, which is the whole answer.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { isJsonObject, type Json } from "../../domain/json.ts"
+import { isJsonObject, type Json } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import { PredictReply } from "../../wire/google/Predict.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"

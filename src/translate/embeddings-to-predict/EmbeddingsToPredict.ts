@@ -2,7 +2,7 @@
 // It must not know URLs, credentials or how a request is cut into calls.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import type { JsonObject } from "../../domain/json.ts"
+import type { JsonObject } from "../../domain/text/json.ts"
 import { PredictReply, type PredictRequest } from "../../wire/google/Predict.ts"
 import type { EmbeddingList, EmbeddingsRequest } from "../../wire/openai/Embeddings.ts"
 import { embeddingModel } from "../shared/embeddingModels.ts"

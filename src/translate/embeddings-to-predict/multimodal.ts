@@ -2,7 +2,7 @@
 // It must not know texts-only models. Field names from Vertex AI's page on multimodal embeddings.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { normaliseBase64 } from "../shared/base64.ts"
 import { invalid } from "../shared/fault.ts"
 import { isCloudStorageUri, readMedia } from "../shared/media.ts"

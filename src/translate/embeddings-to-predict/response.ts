@@ -1,7 +1,7 @@
 // Predictions as vectors: those of texts, those of several media, and the bare arrays some self-deployed models answer.
 // It must not know requests beyond the form in which vectors are wanted.
 import type * as Result from "effect/Result"
-import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import type { PredictReply } from "../../wire/google/Predict.ts"
 import type { EmbeddingList, EmbeddingsRequest, Vector } from "../../wire/openai/Embeddings.ts"

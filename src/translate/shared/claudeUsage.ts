@@ -1,6 +1,6 @@
 // Token counts of Claude in OpenAI's inclusive convention.
 // It must not know streams: the merged object of a stream is read like a unary one.
-import { isJsonObject, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, type JsonObject } from "../../domain/text/json.ts"
 import type { Usage } from "../../wire/openai/ChatReply.ts"
 import { count } from "./counts.ts"
 

@@ -1,6 +1,6 @@
 // Token counts as upstreams give them.
 // It must not know any upstream's names of counts.
-import type { Json, JsonObject } from "../../domain/json.ts"
+import type { Json, JsonObject } from "../../domain/text/json.ts"
 
 /** No request has as many. Sums of larger numbers fit no column of the store, which would refuse all that is written with them. */
 const mostTokens = 2 ** 30

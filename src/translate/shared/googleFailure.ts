@@ -1,6 +1,6 @@
 // A call that Google refused, on any route of both products: status and body to the reason.
 // It must not know our own answers; whatever the upstream's special texts mean is decided here.
-import type { Json } from "../../domain/json.ts"
+import type { Json } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import { errorInfoReasons, readUpstreamError, reasonOfStatus, retryAfterOf, statusInside, type UpstreamError } from "./upstreamError.ts"
 

@@ -1,7 +1,7 @@
 // Pictures of an upstream as the list OpenAI's clients read, several such lists as one, and why there may be none.
 // It must not know how an upstream wraps its pictures.
 import type { Reason } from "../../domain/ProviderError.ts"
-import { upstreamText } from "../../domain/upstreamText.ts"
+import { upstreamText } from "../../domain/text/upstreamText.ts"
 import type { Image, ImageList, ImagesRequest, ImagesUsage } from "../../wire/openai/Images.ts"
 
 /** The answers of all calls of one request, in order, as one. */

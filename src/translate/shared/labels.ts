@@ -2,7 +2,7 @@
 // It must not know which operation that is.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import { isJsonObject } from "../../domain/json.ts"
+import { isJsonObject } from "../../domain/text/json.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { invalid } from "./fault.ts"
 

@@ -1,6 +1,6 @@
 // The public addresses of media that a chat request names: what a shell may fetch before it is translated.
 // It must not know who fetches, nor for which upstream. Nothing is judged here but the addresses.
-import { isJsonObject, type Json } from "../../domain/json.ts"
+import { isJsonObject, type Json } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { isPublicMedia } from "./media.ts"
 

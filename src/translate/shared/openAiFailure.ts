@@ -1,6 +1,6 @@
 // A call that an OpenAI-compatible upstream refused, or Google in front of it: status and body to the reason.
 // It must not know our own answers.
-import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import { failureFromGoogle } from "./googleFailure.ts"
 import { readUpstreamError, statusInside } from "./upstreamError.ts"

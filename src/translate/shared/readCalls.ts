@@ -2,7 +2,7 @@
 // It must not know results or any provider.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { ChatMessage } from "../../wire/openai/Chat.ts"
 import { normaliseBase64 } from "./base64.ts"
 import { invalid } from "./fault.ts"

@@ -2,7 +2,7 @@
 // It must not know any upstream.
 import * as Result from "effect/Result"
 import type { BodyInvalid } from "../../domain/GatewayError.ts"
-import { isJsonObject, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, type JsonObject } from "../../domain/text/json.ts"
 import type { EmbeddingsRequest } from "../../wire/openai/Embeddings.ts"
 import type { Parts } from "../Translator.ts"
 import { invalid } from "./fault.ts"

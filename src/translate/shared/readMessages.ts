@@ -2,7 +2,7 @@
 // It must not know any provider.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import { isJsonObject } from "../../domain/json.ts"
+import { isJsonObject } from "../../domain/text/json.ts"
 import type { ChatMessage, ChatRequest } from "../../wire/openai/Chat.ts"
 import { readCalls, type ReadCall } from "./readCalls.ts"
 import { type CacheControl, cacheControlOf, type Part, readAll, readContent, textOf, textPart } from "./readParts.ts"

@@ -2,7 +2,7 @@
 // It must not know roles' order, tool calls or any provider.
 import * as Result from "effect/Result"
 import type { BodyInvalid } from "../../domain/GatewayError.ts"
-import { isJsonObject, type Json, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { invalid } from "./fault.ts"
 import { type MediaSource, namesFile } from "./media.ts"
 import { audioFormatNames, mimeOfAudioFormat } from "./mime.ts"

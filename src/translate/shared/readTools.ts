@@ -1,7 +1,7 @@
 // Tools and tool choice of a chat request, in either generation of words, as plain unions.
 // It must not know any upstream's form of a tool, nor convert a schema.
 import * as Result from "effect/Result"
-import { isJsonObject, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, type JsonObject } from "../../domain/text/json.ts"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { invalid } from "./fault.ts"

@@ -2,7 +2,7 @@
 // It must not know where in a request they stand.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
-import { isJsonObject, type JsonObject } from "../../domain/json.ts"
+import { isJsonObject, type JsonObject } from "../../domain/text/json.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { invalid } from "./fault.ts"
 

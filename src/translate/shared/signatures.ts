@@ -1,6 +1,6 @@
 // Thought signatures of tool calls: which calls a history holds, which signatures an answer carries, which may be sent.
 // It must not know where signatures are remembered.
-import { isJsonObject } from "../../domain/json.ts"
+import { isJsonObject } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { Delta, Message } from "../../wire/openai/ChatReply.ts"
 import type { TranslateContext } from "../Translator.ts"

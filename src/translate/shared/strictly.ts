@@ -1,6 +1,6 @@
 // Takes the extension fields away: what is left is OpenAI's published schema and nothing else.
 // It must not know where a reply came from; passed-through replies go the same way.
-import { hasKeys, isJsonObject } from "../../domain/json.ts"
+import { hasKeys, isJsonObject } from "../../domain/text/json.ts"
 import type { ChatChunk, ChatCompletion } from "../../wire/openai/ChatReply.ts"
 import type { EmbeddingList } from "../../wire/openai/Embeddings.ts"
 import type { ImageList } from "../../wire/openai/Images.ts"

@@ -1,7 +1,7 @@
 // Arguments of tool calls: JSON text on the client's side, an object upstream.
 // It must not know ids, names or any provider.
 import * as Result from "effect/Result"
-import { isJsonObject, type JsonObject, parseInnerJsonText } from "../../domain/json.ts"
+import { isJsonObject, type JsonObject, parseInnerJsonText } from "../../domain/text/json.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
 
 /** Arguments of a call as an object; absent and empty text are `{}`. Integers of any size keep their digits. */

@@ -1,6 +1,6 @@
 // Function names the upstream can take for names it cannot, and back.
 // It must not know schemas or what a tool is for.
-import { isJsonObject } from "../../domain/json.ts"
+import { isJsonObject } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 
 /** The names of one request; both ways are the identity for legal names. */

@@ -1,9 +1,9 @@
 // What an upstream said in an error body of any shape, and the reason its status stands for.
 // It must not know our own answers, nor texts that only one dialect uses.
 import * as Result from "effect/Result"
-import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../../domain/json.ts"
+import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
-import { upstreamText } from "../../domain/upstreamText.ts"
+import { upstreamText } from "../../domain/text/upstreamText.ts"
 
 type Headers = Readonly<Record<string, string>>
 

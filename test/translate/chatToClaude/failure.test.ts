@@ -1,7 +1,7 @@
 // Refused calls of Claude on Vertex AI: section 23, table 14, T618, T107.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import type { Json } from "../../../src/domain/json.ts"
+import type { Json } from "../../../src/domain/text/json.ts"
 import { failureFromClaude, failureInside } from "../../../src/translate/chat-to-claude/failure.ts"
 
 const told = (type: string, message: string): Json => ({ type: "error", error: { type, message }, request_id: "req_1" })

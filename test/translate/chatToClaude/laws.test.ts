@@ -1,7 +1,7 @@
 // The laws of the way back on random answers of Claude, and of answers that come back as history: L1 to L11, L13, L18, L28.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import type { Json, JsonObject } from "../../../src/domain/json.ts"
+import type { Json, JsonObject } from "../../../src/domain/text/json.ts"
 import { strictlyChunk, strictlyCompletion } from "../../../src/translate/shared/strictly.ts"
 import type { ChatCompletion } from "../../../src/wire/openai/ChatReply.ts"
 import type { ChatRequest } from "../../../src/wire/openai/Chat.ts"

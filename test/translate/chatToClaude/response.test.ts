@@ -1,7 +1,7 @@
 // Unary answers of Claude: T1830, T1833 to T1836, T1842, T1843, tables 6 and 8.
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import type { JsonObject } from "../../../src/domain/json.ts"
+import type { JsonObject } from "../../../src/domain/text/json.ts"
 import { packThinking } from "../../../src/translate/chat-to-claude/packedThinking.ts"
 import { strictlyCompletion } from "../../../src/translate/shared/strictly.ts"
 import { callId, chatRequest } from "../../support/chat.ts"

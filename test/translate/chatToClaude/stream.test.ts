@@ -1,6 +1,6 @@
 // Streamed answers of Claude: T1837 to T1841, table 8, and the rules of section 13 that hold for every stream.
 import { describe, expect, it } from "vitest"
-import type { Json, JsonObject } from "../../../src/domain/json.ts"
+import type { Json, JsonObject } from "../../../src/domain/text/json.ts"
 import { packThinking } from "../../../src/translate/chat-to-claude/packedThinking.ts"
 import { strictlyChunk } from "../../../src/translate/shared/strictly.ts"
 import { isStreamFailed } from "../../../src/translate/Translator.ts"

@@ -1,6 +1,6 @@
 // How Claude is told to think, and which thoughts of the history go back: T1821 to T1825, tables 4 and 9, section 6.
 import { describe, expect, it } from "vitest"
-import type { JsonObject } from "../../../src/domain/json.ts"
+import type { JsonObject } from "../../../src/domain/text/json.ts"
 import { packThinking, unpackThinking } from "../../../src/translate/chat-to-claude/packedThinking.ts"
 import type { KnownSignature } from "../../../src/translate/Translator.ts"
 import type { ContextOptions } from "../../support/chat.ts"

@@ -1,6 +1,6 @@
 // Tools, tool choice and structured output on their way to Claude: T1811, T1816 to T1820, T1829.
 import { describe, expect, it } from "vitest"
-import type { JsonObject } from "../../../src/domain/json.ts"
+import type { JsonObject } from "../../../src/domain/text/json.ts"
 import { asked, assistant, call, calling, claudeContext, functionTool, models, refused, refusedParam, type Rest, sent, tool, user } from "../../support/claude.ts"
 
 const f = functionTool("f")

@@ -2,7 +2,7 @@
 import * as fc from "fast-check"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
-import type { Json } from "../../../src/domain/json.ts"
+import type { Json } from "../../../src/domain/text/json.ts"
 import { Reason } from "../../../src/domain/ProviderError.ts"
 import { failureFromOpenAi, failureInside } from "../../../src/translate/shared/openAiFailure.ts"
 

@@ -2,7 +2,7 @@
 import * as Result from "effect/Result"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import type { Json, JsonObject } from "../../../src/domain/json.ts"
+import type { Json, JsonObject } from "../../../src/domain/text/json.ts"
 import { chatToOpenAi } from "../../../src/translate/chat-to-openai/ChatToOpenAi.ts"
 import { strictlyChunk, strictlyCompletion } from "../../../src/translate/shared/strictly.ts"
 import { isStreamFailed } from "../../../src/translate/Translator.ts"

@@ -1,7 +1,7 @@
 // Recorded answers of hosts that speak this dialect: all are readable, strict forms are published forms, any cut gives the same.
 import { readdirSync, readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
-import type { Json } from "../../../src/domain/json.ts"
+import type { Json } from "../../../src/domain/text/json.ts"
 import { chatToOpenAi } from "../../../src/translate/chat-to-openai/ChatToOpenAi.ts"
 import { isStreamFailed } from "../../../src/translate/Translator.ts"
 import type { ChatChunk } from "../../../src/wire/openai/ChatReply.ts"

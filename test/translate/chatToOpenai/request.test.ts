@@ -2,7 +2,7 @@
 import * as Result from "effect/Result"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { parseExactJsonText } from "../../../src/domain/json.ts"
+import { parseExactJsonText } from "../../../src/domain/text/json.ts"
 import { chatToOpenAi } from "../../../src/translate/chat-to-openai/ChatToOpenAi.ts"
 import { openAiParams } from "../../../src/translate/chat-to-openai/params.ts"
 import type { TranslateContext } from "../../../src/translate/Translator.ts"

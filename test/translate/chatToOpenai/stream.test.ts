@@ -1,6 +1,6 @@
 // Streamed answers of OpenAI-compatible upstreams: T2006, T2007 and the rows of section 13 that hold for all.
 import { describe, expect, it } from "vitest"
-import type { Json, JsonObject } from "../../../src/domain/json.ts"
+import type { Json, JsonObject } from "../../../src/domain/text/json.ts"
 import { streamFromOpenAi } from "../../../src/translate/chat-to-openai/stream.ts"
 import { strictlyChunk } from "../../../src/translate/shared/strictly.ts"
 import { callId } from "../../support/chat.ts"

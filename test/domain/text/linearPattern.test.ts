@@ -2,7 +2,7 @@
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { parsePattern } from "../../src/domain/linearPattern.ts"
+import { parsePattern } from "../../../src/domain/text/linearPattern.ts"
 
 const matches = (source: string, text: string): boolean =>
   Result.getOrThrowWith(parsePattern(source), (fault) => new Error(`${source} ${fault}`))(text, { left: 10_000_000 })

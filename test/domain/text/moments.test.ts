@@ -1,6 +1,6 @@
 // Which texts are moments and days: those of RFC 3339 that the calendar has.
 import { describe, expect, it } from "vitest"
-import { isDay, momentMillis } from "../../src/domain/moments.ts"
+import { isDay, momentMillis } from "../../../src/domain/text/moments.ts"
 
 describe("moments", () => {
   it.each([

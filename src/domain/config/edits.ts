@@ -1,7 +1,7 @@
 // What a config does to the body of a request: defaults beneath it, overrides over it, members taken out.
 // It must not know which body it is; its schema judges the outcome.
 import * as Result from "effect/Result"
-import { isJsonObject, type Json, type JsonObject } from "./json.ts"
+import { isJsonObject, type Json, type JsonObject } from "../text/json.ts"
 
 /** A step into a body: a member, an item, or every item. */
 type Step = string | number | typeof every

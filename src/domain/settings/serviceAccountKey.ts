@@ -2,8 +2,8 @@
 // It must not know where the JSON came from or what the key is used for.
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import { isJsonObject, type JsonObject } from "./json.ts"
-import type { ServiceAccountKey } from "./ProviderAccount.ts"
+import { isJsonObject, type JsonObject } from "../text/json.ts"
+import type { ServiceAccountKey } from "../ProviderAccount.ts"
 
 /**
  * A key file of type `service_account` with an RSA key of 2048 bits or more in PKCS#8. Its `token_uri` is ignored, so that

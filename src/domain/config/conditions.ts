@@ -1,10 +1,10 @@
 // Queries of conditional routing: which requests a condition fits.
 // It must not know targets or routes. Words and meaning are those of the closest peer's configs.
 import * as Result from "effect/Result"
-import { type Fault, faultAt, type FaultPath, shown } from "./faults.ts"
-import { isJsonObject, type Json, type JsonObject } from "./json.ts"
-import { parsePattern, type StepBudget } from "./linearPattern.ts"
-import { hint } from "./nearest.ts"
+import { type Fault, faultAt, type FaultPath, shown } from "../faults.ts"
+import { isJsonObject, type Json, type JsonObject } from "../text/json.ts"
+import { parsePattern, type StepBudget } from "../text/linearPattern.ts"
+import { hint } from "../text/nearest.ts"
 
 /** What a query may ask of a request. */
 export interface RequestFacts {

@@ -1,10 +1,10 @@
 // From a gateway key as it is written down to its record, or to every fault in it.
 // It must not know the key's text or where it was written.
-import { type Fault, faultAt, type FaultPath, shown } from "./faults.ts"
-import type { GatewayKey, KeyScope } from "./GatewayKey.ts"
-import { momentMillis } from "./moments.ts"
-import { hint, isNamed } from "./nearest.ts"
-import { refusedKeysOf } from "./refusedKeys.ts"
+import { type Fault, faultAt, type FaultPath, shown } from "../faults.ts"
+import type { GatewayKey, KeyScope } from "../GatewayKey.ts"
+import { momentMillis } from "../text/moments.ts"
+import { hint, isNamed } from "../text/nearest.ts"
+import { refusedKeysOf } from "../text/refusedKeys.ts"
 import type { WrittenKey } from "./Settings.ts"
 
 /** What a key is for that does not say. */

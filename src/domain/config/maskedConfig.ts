@@ -1,8 +1,8 @@
 // A config as it may be shown: credentials of its targets masked, and masks that come back taken for what they stand for.
 // It must not know who reads it or where configs are kept.
-import { type Fault, faultAt, type FaultPath } from "./faults.ts"
+import { type Fault, faultAt, type FaultPath } from "../faults.ts"
 import type { WrittenConfig } from "./GatewayConfig.ts"
-import { isJsonObject } from "./json.ts"
+import { isJsonObject } from "../text/json.ts"
 
 const mark = "***"
 

@@ -1,7 +1,7 @@
 // Whether a text names a Vertex AI location, and which one it was meant to be.
 // It must not know accounts; a new region of a known or unlike area needs no change here.
-import { isRegion } from "./ProviderAccount.ts"
-import { editDistance, hint, nearest } from "./nearest.ts"
+import { isRegion } from "../ProviderAccount.ts"
+import { editDistance, hint, nearest } from "../text/nearest.ts"
 
 /** Regions that served Vertex AI when this was written. Source: Vertex AI locations page. */
 const regions = [

@@ -1,8 +1,8 @@
 // Known values taken out of foreign text, and places out of what is left.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { Redaction } from "../../src/domain/redaction.ts"
-import { upstreamText } from "../../src/domain/upstreamText.ts"
+import { Redaction } from "../../../src/domain/text/redaction.ts"
+import { upstreamText } from "../../../src/domain/text/upstreamText.ts"
 
 const hiding = (...values: ReadonlyArray<string>) => new Redaction(() => values.map((value) => ({ value, put: "[x]" })))
 

@@ -2,8 +2,8 @@
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { edited, type Edits, merge, parseDropPath } from "../../src/domain/edits.ts"
-import type { JsonObject } from "../../src/domain/json.ts"
+import { edited, type Edits, merge, parseDropPath } from "../../../src/domain/config/edits.ts"
+import type { JsonObject } from "../../../src/domain/text/json.ts"
 
 const drops = (...paths: ReadonlyArray<string>): Edits["drops"] =>
   paths.map((path) => Result.getOrThrowWith(parseDropPath(path), (fault) => new Error(`${path} ${fault}`)))

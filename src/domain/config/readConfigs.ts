@@ -1,11 +1,11 @@
 // From configs as they are written under their ids to gateway configs made ready, or to every fault in them.
 // It must not know where they were written or how a config is used.
 import * as Result from "effect/Result"
-import { type Fault, faultAt, type FaultPath, shown } from "./faults.ts"
+import { type Fault, faultAt, type FaultPath, shown } from "../faults.ts"
 import type { ConfigTarget, GatewayConfig, WrittenConfig } from "./GatewayConfig.ts"
-import { parseModelRef } from "./ModelRef.ts"
-import { hint, isNamed } from "./nearest.ts"
-import type { ProviderAccount } from "./ProviderAccount.ts"
+import { parseModelRef } from "../ModelRef.ts"
+import { hint, isNamed } from "../text/nearest.ts"
+import type { ProviderAccount } from "../ProviderAccount.ts"
 import { compileConfig, type ConfigLimits } from "./readConfig.ts"
 
 /** An id is written into a header where inline JSON may stand instead. */

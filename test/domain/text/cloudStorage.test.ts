@@ -1,7 +1,7 @@
 // Which object of Cloud Storage an address means, and which prefixes hold it.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { isStoragePrefix, isWithin, storageObject } from "../../src/domain/cloudStorage.ts"
+import { isStoragePrefix, isWithin, storageObject } from "../../../src/domain/text/cloudStorage.ts"
 
 describe("addresses of objects", () => {
   it.each([

@@ -1,10 +1,10 @@
 // How many tokens a body is taken for: text, dense scripts, numbers, media.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { estimateTextTokens, estimateTokens } from "../../src/domain/estimateTokens.ts"
-import type { Json } from "../../src/domain/json.ts"
-import { estimatedUsage } from "../../src/http/estimatedUsage.ts"
-import { nothing } from "../../src/http/usageOf.ts"
+import { estimateTextTokens, estimateTokens } from "../../../src/domain/text/estimateTokens.ts"
+import type { Json } from "../../../src/domain/text/json.ts"
+import { estimatedUsage } from "../../../src/http/estimatedUsage.ts"
+import { nothing } from "../../../src/http/usageOf.ts"
 
 const kib128 = "A".repeat(128 * 1024 / 3 * 4)
 

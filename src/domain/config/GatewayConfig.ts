@@ -4,8 +4,8 @@ import * as Schema from "effect/Schema"
 import { millis, text, texts, whole } from "./configured.ts"
 import type { Query } from "./conditions.ts"
 import type { Edits } from "./edits.ts"
-import type { FaultPath } from "./faults.ts"
-import type { CarriedCredentials } from "./ProviderAccount.ts"
+import type { FaultPath } from "../faults.ts"
+import type { CarriedCredentials } from "../ProviderAccount.ts"
 
 const opt = Schema.optionalKey
 const pairs = Schema.Record(Schema.String, Schema.String)

@@ -2,8 +2,8 @@
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { parseQuery, type RequestFacts } from "../../src/domain/conditions.ts"
-import type { JsonObject } from "../../src/domain/json.ts"
+import { parseQuery, type RequestFacts } from "../../../src/domain/config/conditions.ts"
+import type { JsonObject } from "../../../src/domain/text/json.ts"
 
 const facts: RequestFacts = {
   metadata: { plan: "paid", "a.b": "dotted", level: "7" },

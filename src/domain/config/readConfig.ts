@@ -5,7 +5,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { parseQuery, type QueryAllowance } from "./conditions.ts"
 import { type DropPath, type Edits, merge, parseDropPath } from "./edits.ts"
-import { type Fault, faultAt, type FaultPath, faultsOfIssue, shown } from "./faults.ts"
+import { type Fault, faultAt, type FaultPath, faultsOfIssue, shown } from "../faults.ts"
 import {
   type CircuitRule,
   type ConfigGroup,
@@ -17,13 +17,13 @@ import {
   type WrittenCircuit,
   WrittenConfig
 } from "./GatewayConfig.ts"
-import type { Json, JsonObject } from "./json.ts"
-import type { LimitValues } from "./Limits.ts"
+import type { Json, JsonObject } from "../text/json.ts"
+import type { LimitValues } from "../Limits.ts"
 import { maskedConfig } from "./maskedConfig.ts"
-import { isSlug } from "./ModelRef.ts"
-import { type CarriedCredentials, isProject, isRegion } from "./ProviderAccount.ts"
-import { hint } from "./nearest.ts"
-import { refusedKeysOf } from "./refusedKeys.ts"
+import { isSlug } from "../ModelRef.ts"
+import { type CarriedCredentials, isProject, isRegion } from "../ProviderAccount.ts"
+import { hint } from "../text/nearest.ts"
+import { refusedKeysOf } from "../text/refusedKeys.ts"
 
 export type ConfigLimits = Pick<LimitValues, "configDepth" | "configTargets" | "configPatterns">
 

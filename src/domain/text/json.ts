@@ -1,8 +1,8 @@
 // Text and bytes to JSON, within bounds.
 // It must not know HTTP or any dialect.
 import * as Result from "effect/Result"
-import { BodyInvalid } from "./GatewayError.ts"
-import type { LimitValues } from "./Limits.ts"
+import { BodyInvalid } from "../GatewayError.ts"
+import type { LimitValues } from "../Limits.ts"
 import { printable } from "./printable.ts"
 
 /** Any value that JSON text can hold. */

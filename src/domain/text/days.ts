@@ -1,6 +1,6 @@
 // Days of UTC.
 // It must not know what is counted by them.
-import { remembered } from "./remembered.ts"
+import { remembered } from "../remembered.ts"
 
 export const dayMillis = 24 * 60 * 60 * 1000
 

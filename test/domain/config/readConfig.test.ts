@@ -2,9 +2,9 @@
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import type { ConfigTarget, GatewayConfig } from "../../src/domain/GatewayConfig.ts"
-import type { Json } from "../../src/domain/json.ts"
-import { readConfig } from "../../src/domain/readConfig.ts"
+import type { ConfigTarget, GatewayConfig } from "../../../src/domain/config/GatewayConfig.ts"
+import type { Json } from "../../../src/domain/text/json.ts"
+import { readConfig } from "../../../src/domain/config/readConfig.ts"
 
 const limits = { configDepth: 2, configTargets: 4, configPatterns: 2 }
 const read = (value: Json): GatewayConfig =>

@@ -2,14 +2,14 @@
 // It must not know files, environment variables or flags, nor how a credential is used.
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { millis, mostMillis, text, texts, whole } from "./configured.ts"
-import { type GatewayConfig, WrittenConfig } from "./GatewayConfig.ts"
-import type { GatewayKey } from "./GatewayKey.ts"
-import type { LimitValues } from "./Limits.ts"
-import type { Prompt } from "./Prompt.ts"
-import type { ProviderAccount } from "./ProviderAccount.ts"
+import { millis, mostMillis, text, texts, whole } from "../config/configured.ts"
+import { type GatewayConfig, WrittenConfig } from "../config/GatewayConfig.ts"
+import type { GatewayKey } from "../GatewayKey.ts"
+import type { LimitValues } from "../Limits.ts"
+import type { Prompt } from "../Prompt.ts"
+import type { ProviderAccount } from "../ProviderAccount.ts"
 import type { StoreLocation } from "./storeLocation.ts"
-import type { Price } from "./Usage.ts"
+import type { Price } from "../Usage.ts"
 
 const server = Schema.Struct({
   host: Schema.optionalKey(text.annotate({ description: "Address to listen on; 127.0.0.1 unless set." })),

@@ -1,7 +1,7 @@
 // Text of an upstream as it is shown: no secret, no place inside the provider, one line, bounded.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { publicText } from "../../src/domain/publicText.ts"
+import { publicText } from "../../../src/domain/text/publicText.ts"
 
 describe("T2302, T2310, L30, TH21, TH22 what may be shown", () => {
   const pem = "-----BEGIN PRIVATE KEY-----\nMIIabc\n-----END PRIVATE KEY-----"

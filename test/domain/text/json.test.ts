@@ -2,7 +2,7 @@
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { closingQuote, isJsonObject, isLongInteger, parseBody, parseExactJsonText, pathText } from "../../src/domain/json.ts"
+import { closingQuote, isJsonObject, isLongInteger, parseBody, parseExactJsonText, pathText } from "../../../src/domain/text/json.ts"
 
 const limits = { jsonDepth: 4, jsonValues: 10, jsonKeys: 3 }
 const bytes = (text: string) => new TextEncoder().encode(text)

@@ -1,7 +1,7 @@
 // The first thing that is wrong with a body that its schema does not take.
 // It must not know which body it is; a value is never repeated.
 import type * as Schema from "effect/Schema"
-import { BodyInvalid } from "./GatewayError.ts"
+import { BodyInvalid } from "../GatewayError.ts"
 import { isOutOfRange, outOfRange, pathText } from "./json.ts"
 
 type Issue = Schema.SchemaError["issue"]

@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { editTopLevel, type TopLevelEdits } from "../../src/domain/editTopLevel.ts"
+import { editTopLevel, type TopLevelEdits } from "../../../src/domain/text/editTopLevel.ts"
 
 const encode = (text: string) => new TextEncoder().encode(text)
 const edited = (text: string, edits: TopLevelEdits) => new TextDecoder().decode(editTopLevel(encode(text), edits))

@@ -4,11 +4,11 @@ import * as fc from "fast-check"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { type Flags, readSettings, variableOf } from "../../src/cli/readSettings.ts"
-import type { Json } from "../../src/domain/json.ts"
-import { defaultLimits } from "../../src/domain/Limits.ts"
-import type { Settings } from "../../src/domain/Settings.ts"
-import { googleAccount } from "../support/account.ts"
+import { type Flags, readSettings, variableOf } from "../../../src/cli/readSettings.ts"
+import type { Json } from "../../../src/domain/text/json.ts"
+import { defaultLimits } from "../../../src/domain/Limits.ts"
+import type { Settings } from "../../../src/domain/settings/Settings.ts"
+import { googleAccount } from "../../support/account.ts"
 
 const pem = generateKeyPairSync("rsa", {
   modulusLength: 2048,
