@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The process: a Node that is new enough, the command line, signals, the exit code.
 // It must not know any verb. Everything but the version check is loaded after it, since an old Node could not.
-import { nodeVersionFault } from "./cli/nodeVersion.ts"
+import { nodeVersionFault } from "./cli/doctor/nodeVersion.ts"
 
 const fault = nodeVersionFault(process.versions.node)
 if (fault !== undefined) {

@@ -112,7 +112,7 @@ const rows: ReadonlyArray<readonly [rule: string, planted: ReadonlyArray<Source>
     "src/http/A.ts:3 R6 single readers: process.env here", "src/http/A.ts:4 R6 single readers: JSON.parse here",
     "src/http/A.ts:5 R6 single readers: console.log here", "src/http/A.ts:6 R6 single readers: Effect.runSync here"
   ]],
-  ["R6 in their places", [file("cli/LoadSettings.ts", "process.env.A", "console.log(a)"), file("main.ts", "Effect.runFork(a)")], []],
+  ["R6 in their places", [file("cli/settings/LoadSettings.ts", "process.env.A", "console.log(a)"), file("main.ts", "Effect.runFork(a)")], []],
   ["R7 doors", [
     file("router/A.ts", "import { Pool } from \"undici\"", "import { DatabaseSync } from \"node:sqlite\"",
       "import * as R from \"effect/http/HttpServerResponse\"", "Redacted.value(a)")

@@ -8,7 +8,7 @@ import { visibleLines } from "../domain/text/printable.ts"
 import { credentialName, describeAccount } from "./describeAccount.ts"
 import { describePrompt } from "./describePrompt.ts"
 import { type Failure, usage } from "./Failure.ts"
-import { type Loaded, readConfiguration } from "./LoadSettings.ts"
+import { type Loaded, readConfiguration } from "./settings/LoadSettings.ts"
 
 export interface CheckOptions {
   readonly config: string | undefined

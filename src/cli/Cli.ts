@@ -13,7 +13,7 @@ import { visibleLines } from "../domain/text/printable.ts"
 import { version } from "../domain/version.ts"
 import { Failure } from "./Failure.ts"
 import { FaultLog } from "./FaultLog.ts"
-import { recordVerbs } from "./RecordVerbs.ts"
+import { recordVerbs } from "./records/RecordVerbs.ts"
 
 const config = Flag.String("config").pipe(
   Flag.withMetavar("gateway.yaml"),
@@ -86,12 +86,12 @@ const check = Command.make("check", { config, json }, (given) =>
 )
 
 const migrate = Command.make("migrate", { config }, (given) =>
-  Effect.flatMap(Effect.promise(() => import("./StoreCommands.ts")), (verb) => verb.migrateStore({ config: given.config, flags: {} }))).pipe(
+  Effect.flatMap(Effect.promise(() => import("./records/StoreCommands.ts")), (verb) => verb.migrateStore({ config: given.config, flags: {} }))).pipe(
   Command.withDescription("Bring the store to the tables of this version")
 )
 
 const doctor = Command.make("doctor", { config, json }, (given) =>
-  Effect.flatMap(Effect.promise(() => import("./Doctor.ts")), (verb) => verb.doctor(given))).pipe(
+  Effect.flatMap(Effect.promise(() => import("./doctor/Doctor.ts")), (verb) => verb.doctor(given))).pipe(
   Command.withDescription("Check this machine, the configuration, every provider and credential, and say what to do"),
   Command.withExamples([{ command: "model-gateway doctor --config gateway.yaml" }, { command: "model-gateway doctor --json", description: "The same rows as JSON" }])
 )

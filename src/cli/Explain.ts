@@ -11,8 +11,8 @@ import { Gateway } from "../Gateway.ts"
 import { HttpApi } from "../http/HttpApi.ts"
 import { makeKey } from "../keys/KeyText.ts"
 import { failed, type Failure, usage } from "./Failure.ts"
-import { loadSettings } from "./LoadSettings.ts"
-import { withoutAbsentStore } from "./StoreChecks.ts"
+import { loadSettings } from "./settings/LoadSettings.ts"
+import { withoutAbsentStore } from "./doctor/StoreChecks.ts"
 
 export interface ExplainOptions {
   readonly config: string | undefined

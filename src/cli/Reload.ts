@@ -13,7 +13,7 @@ import type { Settings } from "../domain/settings/Settings.ts"
 import { type Declarations, Holdings } from "../store/Holdings.ts"
 import { metrics } from "../telemetry/metrics.ts"
 import { SeriesRegistry } from "../telemetry/Series.ts"
-import { type Loaded, type LoadOptions, type Reading, readConfiguration } from "./LoadSettings.ts"
+import { type Loaded, type LoadOptions, type Reading, readConfiguration } from "./settings/LoadSettings.ts"
 
 export interface ReloadOptions {
   readonly load: LoadOptions

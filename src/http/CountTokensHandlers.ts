@@ -1,6 +1,6 @@
 // POST /v1/chat/completions/count_tokens: what a chat request would cost before it is sent.
 // It must not know providers or how bodies are read.
-import { strictlyTokenCount } from "../translate/shared/strictly.ts"
+import { strictlyTokenCount } from "../translate/shared/reply/strictly.ts"
 import { ChatRequest } from "../wire/openai/Chat.ts"
 import { checkChat } from "../router/bodyChecks.ts"
 import { unaryRoute } from "./UnaryRoute.ts"

@@ -1,6 +1,6 @@
 // POST /v1/embeddings.
 // It must not know providers or how bodies are read.
-import { strictlyEmbeddings } from "../translate/shared/strictly.ts"
+import { strictlyEmbeddings } from "../translate/shared/reply/strictly.ts"
 import { EmbeddingsRequest } from "../wire/openai/Embeddings.ts"
 import { checkLabelled } from "../router/bodyChecks.ts"
 import { unaryRoute } from "./UnaryRoute.ts"

@@ -1,6 +1,6 @@
 // POST /v1/images/generations.
 // It must not know providers or how bodies are read.
-import { strictlyImages } from "../translate/shared/strictly.ts"
+import { strictlyImages } from "../translate/shared/reply/strictly.ts"
 import { ImagesRequest } from "../wire/openai/Images.ts"
 import { checkLabelled } from "../router/bodyChecks.ts"
 import { unaryRoute } from "./UnaryRoute.ts"

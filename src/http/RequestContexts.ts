@@ -32,7 +32,7 @@ import type { RequestMeta } from "./RequestMeta.ts"
 import type { RequestRecord } from "./RequestRecord.ts"
 import { parseTraceparent } from "./traceContext.ts"
 import type { Traffic } from "./Traffic.ts"
-import { betaRule, parseBetas } from "../translate/shared/betas.ts"
+import { betaRule, parseBetas } from "../translate/shared/claude/betas.ts"
 
 /** Text of a moment in hexadecimal is dear, and under load many requests come within one. */
 const uuidTime = (() => {

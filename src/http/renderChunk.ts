@@ -1,7 +1,7 @@
 // Chunks of a chat stream as frames, in the form the client asked for.
 // It must not know streams, sockets or where a chunk came from.
 import { charactersOf } from "../domain/text/estimateTokens.ts"
-import { strictlyChunk } from "../translate/shared/strictly.ts"
+import { strictlyChunk } from "../translate/shared/reply/strictly.ts"
 import { frame } from "../wire/frames.ts"
 import type { ChatChunk } from "../wire/openai/ChatReply.ts"
 

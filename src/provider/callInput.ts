@@ -1,7 +1,7 @@
 // What every prepared call takes from its attempt: the translation's context, the target and the route.
 // It must not know dialects.
 import type { LimitValues } from "../domain/Limits.ts"
-import { modelFacts } from "../translate/shared/modelFacts.ts"
+import { modelFacts } from "../translate/shared/google/modelFacts.ts"
 import type { TranslateContext } from "../translate/Translator.ts"
 import type { OperationName, Target } from "../upstream/Prepared.ts"
 import type { AttemptContext } from "./Provider.ts"

@@ -14,7 +14,7 @@ import {
   type PassedReply,
   usageOfReply
 } from "../translate/messages-to-claude.ts"
-import { betaHeader } from "../translate/shared/betas.ts"
+import { betaHeader } from "../translate/shared/claude/betas.ts"
 import { machine } from "../translate/Translator.ts"
 import { acceptedJson, ended, ownedBy, type Prepared } from "../upstream/Prepared.ts"
 import { callInput } from "./callInput.ts"

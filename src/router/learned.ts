@@ -1,7 +1,7 @@
 // Which call signatures an operation's history asks for, and which its answers teach.
 // It must not know who remembers them.
 import type { Operations } from "../provider/Provider.ts"
-import { historyCalls, signaturesOf } from "../translate/shared/signatures.ts"
+import { historyCalls, signaturesOf } from "../translate/shared/chat-request/signatures.ts"
 
 /** A call we returned and the signature that came with it. */
 export interface SignedCall {

@@ -7,7 +7,7 @@ import type { Json } from "../domain/text/json.ts"
 import type { ProviderKind } from "../domain/ProviderAccount.ts"
 import type { Reason } from "../domain/ProviderError.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
-import type { ModelFacts } from "./shared/modelFacts.ts"
+import type { ModelFacts } from "./shared/google/modelFacts.ts"
 
 /** A thought signature with the backend that made it, e.g. `gemini/google`. */
 export interface KnownSignature {

@@ -8,8 +8,8 @@ import type { ChatRequest } from "../wire/openai/Chat.ts"
 import type { TokenCount } from "../wire/openai/TokenCount.ts"
 import { failureFromClaude } from "./chat-to-claude/failure.ts"
 import { chatToClaudeRequest } from "./chat-to-claude/request.ts"
-import { countedId } from "./shared/claudeIds.ts"
-import { count } from "./shared/counts.ts"
+import { countedId } from "./shared/claude/claudeIds.ts"
+import { count } from "./shared/reply/counts.ts"
 import type { Translated, TranslateContext, Unary } from "./Translator.ts"
 
 /** Whatever only shapes the answer has no place in the count (T1708), and how many answers are asked for matters to none (T1706). */

@@ -7,9 +7,9 @@ import { type CountedContent, CountTokensReply, type CountTokensRequest } from "
 import type { ChatRequest } from "../wire/openai/Chat.ts"
 import type { TokenCount } from "../wire/openai/TokenCount.ts"
 import { chatToGeminiRequest } from "./chat-to-gemini/request.ts"
-import { count } from "./shared/counts.ts"
-import { tokensBy } from "./shared/geminiUsage.ts"
-import { failureFromGoogle } from "./shared/googleFailure.ts"
+import { count } from "./shared/reply/counts.ts"
+import { tokensBy } from "./shared/google/geminiUsage.ts"
+import { failureFromGoogle } from "./shared/google/googleFailure.ts"
 import type { Translated, TranslateContext, Unary } from "./Translator.ts"
 
 /** Whether the answer would be streamed changes no count, so it may not change the body either. */

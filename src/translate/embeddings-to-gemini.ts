@@ -10,10 +10,10 @@ import {
   type EmbedContentRequest
 } from "../wire/google/EmbedContent.ts"
 import type { EmbeddingList, EmbeddingsRequest, KnownEmbeddingsParam } from "../wire/openai/Embeddings.ts"
-import { embeddingList, numbersOf, vectorOf } from "./shared/embeddingList.ts"
-import { count } from "./shared/counts.ts"
-import { failureFromGoogle } from "./shared/googleFailure.ts"
-import { ignored, ignoredBy, mapped, silent } from "./shared/paramRules.ts"
+import { embeddingList, numbersOf, vectorOf } from "./shared/reply/embeddingList.ts"
+import { count } from "./shared/reply/counts.ts"
+import { failureFromGoogle } from "./shared/google/googleFailure.ts"
+import { ignored, ignoredBy, mapped, silent } from "./shared/chat-request/paramRules.ts"
 import { readEmbeddings, textsOnly } from "./shared/readEmbeddings.ts"
 import type { ParamRule, Translated, TranslateContext, Unary } from "./Translator.ts"
 

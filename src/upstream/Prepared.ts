@@ -9,7 +9,7 @@ import type { ProviderKind } from "../domain/ProviderAccount.ts"
 import { ProviderError, Reason } from "../domain/ProviderError.ts"
 import { noRedaction, type Redaction } from "../domain/text/redaction.ts"
 import { jsonEvents } from "../translate/jsonEvents.ts"
-import { statusInside } from "../translate/shared/upstreamError.ts"
+import { statusInside } from "../translate/shared/reply/upstreamError.ts"
 import {
   type Adjustment,
   compose,

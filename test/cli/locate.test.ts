@@ -1,11 +1,11 @@
 // Line and column of a key in YAML and JSON text.
 import { describe, expect, it } from "vitest"
-import { locate } from "../../src/cli/locate.ts"
+import { locate } from "../../src/cli/settings/locate.ts"
 import { editDistance, hint, nearest } from "../../src/domain/text/nearest.ts"
-import { nodeVersionFault } from "../../src/cli/nodeVersion.ts"
+import { nodeVersionFault } from "../../src/cli/doctor/nodeVersion.ts"
 import { regionFault } from "../../src/domain/settings/regions.ts"
 import type { FaultPath } from "../../src/domain/faults.ts"
-import { parseSettingsText } from "../../src/cli/SettingsText.ts"
+import { parseSettingsText } from "../../src/cli/settings/SettingsText.ts"
 import * as Result from "effect/Result"
 
 const yaml = `# a comment: with a colon

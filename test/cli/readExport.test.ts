@@ -1,6 +1,6 @@
 // What the environment says about exporting.
 import { describe, expect, it } from "vitest"
-import { readExport } from "../../src/cli/readExport.ts"
+import { readExport } from "../../src/cli/settings/readExport.ts"
 
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" }
 const everything = { traces: true, metrics: { intervalMillis: undefined, isDelta: false }, content: false, isNamed: false }

@@ -3,7 +3,7 @@
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { readSettings } from "../../src/cli/readSettings.ts"
+import { readSettings } from "../../src/cli/settings/readSettings.ts"
 import type { Json } from "../../src/domain/text/json.ts"
 
 const key = Buffer.alloc(32, 1).toString("base64")

@@ -1,7 +1,7 @@
 // Small builders for tests of the chat translators: a context for a model, call ids one can read, frozen input.
 // It must not know what a translator does.
 import { defaultLimits } from "../../src/domain/Limits.ts"
-import { normaliseModelId, modelFacts } from "../../src/translate/shared/modelFacts.ts"
+import { normaliseModelId, modelFacts } from "../../src/translate/shared/google/modelFacts.ts"
 import type { FetchedMedia, KnownSignature, TranslateContext } from "../../src/translate/Translator.ts"
 import type { BuiltInKind } from "../../src/domain/ProviderAccount.ts"
 import type { ChatRequest } from "../../src/wire/openai/Chat.ts"

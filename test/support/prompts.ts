@@ -1,7 +1,7 @@
 // Prompts as the configuration declares them.
 // It must not know what they say.
 import * as Result from "effect/Result"
-import { readSettings } from "../../src/cli/readSettings.ts"
+import { readSettings } from "../../src/cli/settings/readSettings.ts"
 import type { JsonObject } from "../../src/domain/text/json.ts"
 import type { Prompt } from "../../src/domain/Prompt.ts"
 

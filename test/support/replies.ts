@@ -1,7 +1,7 @@
 // The laws every answer of ours obeys, whatever upstream it came from: L2 to L5, L11, L22, L23.
 // It must not know any upstream.
 import { expect } from "vitest"
-import { strictlyChunk } from "../../src/translate/shared/strictly.ts"
+import { strictlyChunk } from "../../src/translate/shared/reply/strictly.ts"
 import type { ChatChunk, ChunkChoice, Usage } from "../../src/wire/openai/ChatReply.ts"
 import { schemaOracle } from "./shared.ts"
 

@@ -1,7 +1,7 @@
 // The JSON Schema of the configuration file, and its page, out of the one schema that the file is read by.
 // It must not state a key, a type or a bound of its own.
 import type * as AST from "effect/SchemaAST"
-import { variableOf } from "../../src/cli/readSettings.ts"
+import { variableOf } from "../../src/cli/settings/readSettings.ts"
 import { WrittenConfig } from "../../src/domain/config/GatewayConfig.ts"
 import { isJsonObject, type JsonObject } from "../../src/domain/text/json.ts"
 import { defaultLimits } from "../../src/domain/Limits.ts"

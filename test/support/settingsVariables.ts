@@ -1,7 +1,7 @@
 // The variables of the environment that settings are read from.
 // It must not know what they mean.
 import * as Result from "effect/Result"
-import { readSettings } from "../../src/cli/readSettings.ts"
+import { readSettings } from "../../src/cli/settings/readSettings.ts"
 
 /** Every variable that the reader of the settings looks up. */
 export const settingsVariables: ReadonlySet<string> = (() => {

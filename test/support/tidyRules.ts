@@ -211,7 +211,7 @@ const purityRule = (file: Parsed): ReadonlyArray<string> => {
 }
 
 const isDataFile = (file: Parsed): boolean =>
-  file.folder === "wire" || file.file.startsWith("demo/google/shapes/") || file.file === "translate/shared/modelFacts.ts"
+  file.folder === "wire" || file.file.startsWith("demo/google/shapes/") || file.file === "translate/shared/google/modelFacts.ts"
 
 const functionTypes = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"])
 
@@ -268,7 +268,7 @@ const sayNever = (node: Node): string | undefined => {
 }
 
 const readers: ReadonlyArray<readonly [name: RegExp, where: (file: Parsed) => boolean]> = [
-  [/^process\.env$/, (file) => file.file === "cli/LoadSettings.ts"],
+  [/^process\.env$/, (file) => file.file === "cli/settings/LoadSettings.ts"],
   [/^JSON\.parse$/, (file) => file.file === "domain/text/json.ts" || file.file === "client/readJson.ts"],
   [/^console\./, (file) => file.folder === "cli"],
   [/^Effect\.run/, (file) => file.file === "main.ts" || file.folder === "client"]

@@ -1,7 +1,7 @@
 // Base64 of bytes and of vectors, held against Node's own.
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
-import { base64OfText, floatsToBase64, textOfBase64, toBase64 } from "../../src/translate/shared/base64.ts"
+import { base64OfText, floatsToBase64, textOfBase64, toBase64 } from "../../src/translate/shared/media/base64.ts"
 
 it("bytes of any length are base64 with padding", () => {
   fc.assert(

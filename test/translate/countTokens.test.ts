@@ -1,7 +1,7 @@
 // Token counting with Gemini on both products, rule by rule: exact bodies, exact answers.
 import { describe, expect, it } from "vitest"
 import { countToGemini } from "../../src/translate/count-to-gemini.ts"
-import { strictlyTokenCount } from "../../src/translate/shared/strictly.ts"
+import { strictlyTokenCount } from "../../src/translate/shared/reply/strictly.ts"
 import type { ChatRequest } from "../../src/wire/openai/Chat.ts"
 import { chatContext, chatRequest, deepFreeze } from "../support/chat.ts"
 import { loudlySkipped, sharedDir } from "../support/shared.ts"

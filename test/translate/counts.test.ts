@@ -1,6 +1,6 @@
 // What upstreams give as counts of tokens, and what of it is one.
 import { expect, it } from "vitest"
-import { count } from "../../src/translate/shared/counts.ts"
+import { count } from "../../src/translate/shared/reply/counts.ts"
 
 it.each([
   [0, 0],

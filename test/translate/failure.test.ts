@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
 import type { Json } from "../../src/domain/text/json.ts"
 import { Reason } from "../../src/domain/ProviderError.ts"
-import { failureFromGoogle, failureInside } from "../../src/translate/shared/googleFailure.ts"
+import { failureFromGoogle, failureInside } from "../../src/translate/shared/google/googleFailure.ts"
 
 const fail = (status: number, body: Json | string = { error: { message: "m" } }, headers: Record<string, string> = {}, origin: "caller" | "stored" = "caller") =>
   failureFromGoogle(status, headers, body, origin)

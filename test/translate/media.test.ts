@@ -2,7 +2,7 @@
 // It must not know turns.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { normaliseBase64 } from "../../src/translate/shared/base64.ts"
+import { normaliseBase64 } from "../../src/translate/shared/media/base64.ts"
 import { assistant, middle, modern, older, partRefused, partsSent, refused, sent, user, vertex } from "../support/geminiMessages.ts"
 
 const url = (text: unknown, rest: object = {}) => ({ type: "image_url", image_url: { url: text, ...rest } })

@@ -1,6 +1,6 @@
 // The table of model classes, row by row.
 import { describe, expect, it } from "vitest"
-import { modelFacts, normaliseModelId, type ModelFacts } from "../../src/translate/shared/modelFacts.ts"
+import { modelFacts, normaliseModelId, type ModelFacts } from "../../src/translate/shared/google/modelFacts.ts"
 
 const none: ModelFacts = {
   generation: "g1",

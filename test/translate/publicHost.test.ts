@@ -2,7 +2,7 @@
 import { BlockList, isIPv6 } from "node:net"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { isGlobalAddress } from "../../src/translate/shared/publicHost.ts"
+import { isGlobalAddress } from "../../src/translate/shared/media/publicHost.ts"
 
 /** Source: IANA, special-purpose address registries; multicast and what is kept for later. */
 const blocks4 = ["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",

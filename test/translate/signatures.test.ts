@@ -3,7 +3,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { sentinel } from "../../src/translate/chat-to-gemini/signatures.ts"
-import { historyCalls, signaturesOf } from "../../src/translate/shared/signatures.ts"
+import { historyCalls, signaturesOf } from "../../src/translate/shared/chat-request/signatures.ts"
 import type { KnownSignature } from "../../src/translate/Translator.ts"
 import { chatRequest, type ContextOptions } from "../support/chat.ts"
 import { assistant, call, calling, middle, modern, older, refused, sent, tool, user, vertex } from "../support/geminiMessages.ts"

@@ -1,6 +1,6 @@
 // Strict mode takes extensions away and nothing else: section 5 of the interface, laws L10 and L11.
 import { describe, expect, it } from "vitest"
-import { strictlyChunk, strictlyCompletion } from "../../src/translate/shared/strictly.ts"
+import { strictlyChunk, strictlyCompletion } from "../../src/translate/shared/reply/strictly.ts"
 import type { ChatChunk, ChatCompletion } from "../../src/wire/openai/ChatReply.ts"
 import { deepFreeze } from "../support/chat.ts"
 import { answer, chunks, reply, stop } from "../support/gemini.ts"

@@ -1,7 +1,7 @@
 // Names of functions, there and back: T328 and law L19.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { claudeNames, geminiNames, type NameGrammar, toolNamesOf } from "../../src/translate/shared/toolNames.ts"
+import { claudeNames, geminiNames, type NameGrammar, toolNamesOf } from "../../src/translate/shared/chat-request/toolNames.ts"
 import { chatRequest } from "../support/chat.ts"
 
 const namesFor = (names: ReadonlyArray<string>, history: ReadonlyArray<string> = [], grammar: NameGrammar = geminiNames) =>

@@ -2,8 +2,8 @@
 // It must not know our own answers; what Vertex AI says itself, any of its routes says.
 import type { Json } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
-import { failureFromGoogle } from "../shared/googleFailure.ts"
-import { readUpstreamError, statusInside } from "../shared/upstreamError.ts"
+import { failureFromGoogle } from "../shared/google/googleFailure.ts"
+import { readUpstreamError, statusInside } from "../shared/reply/upstreamError.ts"
 
 /** Total: any status, any body. */
 export const failureFromClaude = (

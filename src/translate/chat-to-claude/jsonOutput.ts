@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import { readFormat } from "../shared/readFormat.ts"
+import { readFormat } from "../shared/chat-request/readFormat.ts"
 
 /** Works on every model, while the field for a format exists on the newest alone. */
 export interface JsonOutput {

@@ -4,8 +4,8 @@ import * as Result from "effect/Result"
 import { isJsonObject, type Json, type JsonObject, parseInnerJsonText } from "../../domain/text/json.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
 import type { BlockOut } from "../../wire/anthropic/Messages.ts"
-import { base64OfText, textOfBase64 } from "../shared/base64.ts"
-import { isPackedThinking } from "../shared/signatures.ts"
+import { base64OfText, textOfBase64 } from "../shared/media/base64.ts"
+import { isPackedThinking } from "../shared/chat-request/signatures.ts"
 
 /**
  * Claude signs thinking, not calls, and wants the signed blocks back before the calls of a turn. A client that keeps

@@ -1,7 +1,7 @@
 // What becomes of every known chat parameter on the way to Claude; the documentation is made from it.
 // It must not know how a parameter is translated.
 import type { ChatRequest, KnownParam } from "../../wire/openai/Chat.ts"
-import { ignored, ignoredBy, mapped, silent } from "../shared/paramRules.ts"
+import { ignored, ignoredBy, mapped, silent } from "../shared/chat-request/paramRules.ts"
 import type { ParamRule } from "../Translator.ts"
 
 const noEquivalent = ignored("no equivalent upstream")

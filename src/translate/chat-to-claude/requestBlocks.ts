@@ -3,11 +3,11 @@
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { BlockOut } from "../../wire/anthropic/Messages.ts"
-import { textOfBase64 } from "../shared/base64.ts"
-import { readFetched } from "../shared/fetchedMedia.ts"
-import { isInline, mediaFault, notUtf8, readInline } from "../shared/media.ts"
-import { plainText } from "../shared/mime.ts"
-import type { CacheControl, MediaPart, Part } from "../shared/readParts.ts"
+import { textOfBase64 } from "../shared/media/base64.ts"
+import { readFetched } from "../shared/media/fetchedMedia.ts"
+import { isInline, mediaFault, notUtf8, readInline } from "../shared/media/media.ts"
+import { plainText } from "../shared/media/mime.ts"
+import type { CacheControl, MediaPart, Part } from "../shared/chat-request/readParts.ts"
 import type { TranslateContext } from "../Translator.ts"
 
 /** Whose parts `provider_part` blocks are that Claude made. */

@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import { type RequestFault, UnsupportedParameter } from "../../domain/GatewayError.ts"
 import type { MessagesBody } from "../../wire/anthropic/Messages.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import { readFinite, readModalities, readStop, readWhole } from "../shared/amounts.ts"
+import { readFinite, readModalities, readStop, readWhole } from "../shared/chat-request/amounts.ts"
 import { invalid } from "../shared/fault.ts"
 import type { ClaudeFacts } from "./claudeFacts.ts"
 

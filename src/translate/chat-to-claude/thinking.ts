@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import { type AskedThinking, type Effort, effortTokens, readThinking, type Thinking } from "../shared/reasoning.ts"
+import { type AskedThinking, type Effort, effortTokens, readThinking, type Thinking } from "../shared/chat-request/reasoning.ts"
 import type { ClaudeFacts } from "./claudeFacts.ts"
 
 export interface ClaudeThinking {

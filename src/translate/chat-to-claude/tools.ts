@@ -4,8 +4,8 @@ import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import { invalid } from "../shared/fault.ts"
-import { type AskedTool, checkToolChoice, type FunctionTool, namedIn, type ToolChoice } from "../shared/readTools.ts"
-import type { ToolNames } from "../shared/toolNames.ts"
+import { type AskedTool, checkToolChoice, type FunctionTool, namedIn, type ToolChoice } from "../shared/chat-request/readTools.ts"
+import type { ToolNames } from "../shared/chat-request/toolNames.ts"
 import type { JsonOutput } from "./jsonOutput.ts"
 
 export interface ClaudeTools {

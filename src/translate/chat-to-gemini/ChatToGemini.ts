@@ -3,7 +3,7 @@
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, ChatCompletion } from "../../wire/openai/ChatReply.ts"
 import { GenerateContentReply, type GenerateContentRequest } from "../../wire/google/GenerateContent.ts"
-import { failureFromGoogle } from "../shared/googleFailure.ts"
+import { failureFromGoogle } from "../shared/google/googleFailure.ts"
 import type { Translator } from "../Translator.ts"
 import { chatToGeminiRequest } from "./request.ts"
 import { responseFromGemini } from "./response.ts"

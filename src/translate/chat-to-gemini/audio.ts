@@ -3,7 +3,7 @@
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { Part } from "../../wire/google/GenerateContent.ts"
 import type { Audio } from "../../wire/openai/ChatReply.ts"
-import { toBase64 } from "../shared/base64.ts"
+import { toBase64 } from "../shared/media/base64.ts"
 import type { TranslateContext } from "../Translator.ts"
 
 /** True when the request asked for the audio modality. */

@@ -6,7 +6,7 @@ import type { Reason } from "../../domain/ProviderError.ts"
 import type { Candidate, GenerateContentReply } from "../../wire/google/GenerateContent.ts"
 import type { Annotation, FinishReason } from "../../wire/openai/ChatReply.ts"
 import type { Citation } from "../../wire/openai/Extensions.ts"
-import { filterWords } from "../shared/filterWords.ts"
+import { filterWords } from "../shared/google/filterWords.ts"
 import { annotationsOf, citationsOf, groundingOf } from "./grounding.ts"
 import type { PartsFacts, PartsState } from "./parts.ts"
 

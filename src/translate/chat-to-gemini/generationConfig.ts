@@ -4,11 +4,11 @@ import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { Json, JsonObject } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import { readFinite, readMaxTokens, readModalities, readStop, readWhole } from "../shared/amounts.ts"
+import { readFinite, readMaxTokens, readModalities, readStop, readWhole } from "../shared/chat-request/amounts.ts"
 import { invalid } from "../shared/fault.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { responseFormat } from "./responseFormat.ts"
-import type { SchemaBounds } from "./schema.ts"
+import type { SchemaBounds } from "./schema/schema.ts"
 import { thinkingConfig } from "./thinkingConfig.ts"
 
 export interface GenerationConfig {

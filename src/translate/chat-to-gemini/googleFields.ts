@@ -6,8 +6,8 @@ import { isJsonObject, type JsonObject } from "../../domain/text/json.ts"
 import type { GenerateContentRequest } from "../../wire/google/GenerateContent.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { invalid } from "../shared/fault.ts"
-import { readLabels } from "../shared/labels.ts"
-import { readSafety } from "../shared/safetySettings.ts"
+import { readLabels } from "../shared/chat-request/labels.ts"
+import { readSafety } from "../shared/chat-request/safetySettings.ts"
 import type { TranslateContext } from "../Translator.ts"
 
 export interface GoogleFields {

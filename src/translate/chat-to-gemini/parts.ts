@@ -7,7 +7,7 @@ import type { Candidate, FunctionCall, Part } from "../../wire/google/GenerateCo
 import type { Delta, ToolCallDelta } from "../../wire/openai/ChatReply.ts"
 import type { ContentBlockDelta, ContentPart } from "../../wire/openai/Extensions.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import { geminiNames, type ToolNames, toolNamesOf } from "../shared/toolNames.ts"
+import { geminiNames, type ToolNames, toolNamesOf } from "../shared/chat-request/toolNames.ts"
 import type { TranslateContext } from "../Translator.ts"
 import { isAudio, wantsAudio } from "./audio.ts"
 import { addPieces, argsOf, isPartial, type OpenCall, openCall } from "./partialArgs.ts"

@@ -5,11 +5,11 @@ import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { invalid } from "../shared/fault.ts"
-import { readFormat, schemaPath } from "../shared/readFormat.ts"
+import { readFormat, schemaPath } from "../shared/chat-request/readFormat.ts"
 import type { TranslateContext } from "../Translator.ts"
-import { enumMembers, type SchemaBounds, typeOfAll } from "./schema.ts"
-import { lightSchema } from "./schemaLight.ts"
-import { subsetSchema } from "./schemaSubset.ts"
+import { enumMembers, type SchemaBounds, typeOfAll } from "./schema/schema.ts"
+import { lightSchema } from "./schema/schemaLight.ts"
+import { subsetSchema } from "./schema/schemaSubset.ts"
 
 export interface ResponseFormat {
   /** Fields of `generationConfig`. */

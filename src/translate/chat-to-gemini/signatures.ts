@@ -1,6 +1,6 @@
 // Which thought signature goes upstream with each call of a Gemini turn.
 // It must not know where signatures are remembered.
-import { isPackedThinking, knownSignature } from "../shared/signatures.ts"
+import { isPackedThinking, knownSignature } from "../shared/chat-request/signatures.ts"
 import type { TranslateContext } from "../Translator.ts"
 
 /** Stands in for a signature nobody knows. Source: Gemini API, thought signatures, "migrating from other models". */

@@ -5,8 +5,8 @@ import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { invalid } from "../shared/fault.ts"
-import type { ModelFacts, ThinkingLevel } from "../shared/modelFacts.ts"
-import { type Effort, effortTokens, readThinking, type Thinking } from "../shared/reasoning.ts"
+import type { ModelFacts, ThinkingLevel } from "../shared/google/modelFacts.ts"
+import { type Effort, effortTokens, readThinking, type Thinking } from "../shared/chat-request/reasoning.ts"
 
 export interface ThinkingConfig {
   readonly config: JsonObject | undefined

@@ -4,12 +4,12 @@ import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { invalid } from "../shared/fault.ts"
-import { type AskedTool, type BuiltInTool, checkToolChoice, type FunctionTool, namedIn, type ToolChoice } from "../shared/readTools.ts"
-import type { ToolNames } from "../shared/toolNames.ts"
+import { type AskedTool, type BuiltInTool, checkToolChoice, type FunctionTool, namedIn, type ToolChoice } from "../shared/chat-request/readTools.ts"
+import type { ToolNames } from "../shared/chat-request/toolNames.ts"
 import type { TranslateContext } from "../Translator.ts"
-import type { SchemaBounds } from "./schema.ts"
-import { lightSchema } from "./schemaLight.ts"
-import { subsetSchema } from "./schemaSubset.ts"
+import type { SchemaBounds } from "./schema/schema.ts"
+import { lightSchema } from "./schema/schemaLight.ts"
+import { subsetSchema } from "./schema/schemaSubset.ts"
 
 export interface GeminiTools {
   readonly tools?: ReadonlyArray<JsonObject>

@@ -3,7 +3,7 @@
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, ChatCompletion } from "../../wire/openai/ChatReply.ts"
 import { UpstreamChat } from "../../wire/openai/UpstreamChat.ts"
-import { failureFromOpenAi } from "../shared/openAiFailure.ts"
+import { failureFromOpenAi } from "../shared/reply/openAiFailure.ts"
 import type { Translator } from "../Translator.ts"
 import { chatToOpenAiRequest, type OpenAiRequest } from "./request.ts"
 import { responseFromOpenAi } from "./response.ts"

@@ -5,7 +5,7 @@ import type { BodyInvalid } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { ChatMessage, ChatRequest } from "../../wire/openai/Chat.ts"
 import { invalid } from "../shared/fault.ts"
-import { isPlainMedia } from "../shared/media.ts"
+import { isPlainMedia } from "../shared/media/media.ts"
 
 type Read<A> = Result.Result<A, BodyInvalid>
 type Fields = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 // What becomes of every known chat parameter on the way to an OpenAI-compatible upstream; the documentation is made from it.
 // It must not know how a parameter is passed.
 import type { KnownParam } from "../../wire/openai/Chat.ts"
-import { ignored, mapped } from "../shared/paramRules.ts"
+import { ignored, mapped } from "../shared/chat-request/paramRules.ts"
 
 const same = mapped("the same field")
 const geminiOnly = ignored("for Gemini only")

@@ -2,7 +2,7 @@
 // It must not know streams.
 import { isJsonObject, type JsonObject } from "../../domain/text/json.ts"
 import type { Usage } from "../../wire/openai/ChatReply.ts"
-import { count } from "../shared/counts.ts"
+import { count } from "../shared/reply/counts.ts"
 import { fields, restOf } from "./rest.ts"
 
 const usageFields = fields(

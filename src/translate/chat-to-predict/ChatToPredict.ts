@@ -3,7 +3,7 @@
 import { PredictReply, type PredictRequest } from "../../wire/google/Predict.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, ChatCompletion } from "../../wire/openai/ChatReply.ts"
-import { failureFromOpenAi } from "../shared/openAiFailure.ts"
+import { failureFromOpenAi } from "../shared/reply/openAiFailure.ts"
 import type { Translator } from "../Translator.ts"
 import { chatToPredictRequest } from "./request.ts"
 import { type PredictState, responseFromPredict, streamFromPredict } from "./response.ts"

@@ -1,7 +1,7 @@
 // What becomes of every known chat parameter on the way to an endpoint that takes a prompt; the documentation is made from it.
 // It must not know how a parameter is translated.
 import type { KnownParam } from "../../wire/openai/Chat.ts"
-import { ignored, ignoredBy, mapped, silent } from "../shared/paramRules.ts"
+import { ignored, ignoredBy, mapped, silent } from "../shared/chat-request/paramRules.ts"
 
 const named = mapped("the same name in the instance and in parameters")
 const refused = mapped("nothing: the request is refused, as a prompt cannot say it")

@@ -4,8 +4,8 @@ import * as Result from "effect/Result"
 import { type RequestFault, UnsupportedParameter } from "../../domain/GatewayError.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import { readMessages } from "../shared/readMessages.ts"
-import type { Part } from "../shared/readParts.ts"
+import { readMessages } from "../shared/chat-request/readMessages.ts"
+import type { Part } from "../shared/chat-request/readParts.ts"
 
 /** What a prompt cannot say is refused at its path. */
 export const unsupported = (param: string, what: string): Result.Result<never, UnsupportedParameter> =>

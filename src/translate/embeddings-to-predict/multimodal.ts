@@ -3,9 +3,9 @@
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../domain/text/json.ts"
-import { normaliseBase64 } from "../shared/base64.ts"
+import { normaliseBase64 } from "../shared/media/base64.ts"
 import { invalid } from "../shared/fault.ts"
-import { isCloudStorageUri, readMedia } from "../shared/media.ts"
+import { isCloudStorageUri, readMedia } from "../shared/media/media.ts"
 import type { Inputs } from "../shared/readEmbeddings.ts"
 
 type Read<A> = Result.Result<A, RequestFault>

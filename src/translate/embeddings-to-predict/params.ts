@@ -1,7 +1,7 @@
 // What becomes of every known embeddings parameter on the way to predict; the documentation is made from it.
 // It must not know how a parameter is translated.
 import type { EmbeddingsRequest, KnownEmbeddingsParam } from "../../wire/openai/Embeddings.ts"
-import { ignored, ignoredBy, mapped, silent } from "../shared/paramRules.ts"
+import { ignored, ignoredBy, mapped, silent } from "../shared/chat-request/paramRules.ts"
 import type { ParamRule } from "../Translator.ts"
 
 export const predictParams = {

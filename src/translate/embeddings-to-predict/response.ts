@@ -5,8 +5,8 @@ import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json
 import type { Reason } from "../../domain/ProviderError.ts"
 import type { PredictReply } from "../../wire/google/Predict.ts"
 import type { EmbeddingList, EmbeddingsRequest, Vector } from "../../wire/openai/Embeddings.ts"
-import { embeddingList, type Found, numbersOf, vectorOf } from "../shared/embeddingList.ts"
-import { count } from "../shared/counts.ts"
+import { embeddingList, type Found, numbersOf, vectorOf } from "../shared/reply/embeddingList.ts"
+import { count } from "../shared/reply/counts.ts"
 import type { TranslateContext } from "../Translator.ts"
 
 export const embeddingsFromPredict = (

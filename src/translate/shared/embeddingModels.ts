@@ -1,7 +1,7 @@
 // Which operation embeds with a model, and how many inputs one call of it takes.
 // It must not know requests, URLs or accounts. Source: the model pages of Vertex AI and the Gemini API on embeddings.
 import type { TranslateContext } from "../Translator.ts"
-import { normaliseModelId } from "./modelFacts.ts"
+import { normaliseModelId } from "./google/modelFacts.ts"
 
 export interface EmbeddingModel {
   readonly operation: "predict" | "embedContent" | "batchEmbedContents" | "embeddings"

@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import type { BodyInvalid } from "../../domain/GatewayError.ts"
 import type { ImagesRequest, KnownImagesParam } from "../../wire/openai/Images.ts"
 import type { Parts } from "../Translator.ts"
-import { nearestRatio, readSize, resolutionOf } from "./aspectRatio.ts"
+import { nearestRatio, readSize, resolutionOf } from "./media/aspectRatio.ts"
 import { invalid } from "./fault.ts"
 
 /** Parameters that are read in two spellings; where both are sent, OpenAI's wins. */

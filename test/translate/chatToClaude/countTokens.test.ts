@@ -2,7 +2,7 @@
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { countToClaude } from "../../../src/translate/count-to-claude.ts"
-import { strictlyTokenCount } from "../../../src/translate/shared/strictly.ts"
+import { strictlyTokenCount } from "../../../src/translate/shared/reply/strictly.ts"
 import { chatRequest } from "../../support/chat.ts"
 import { asked, call, calling, claudeContext, functionTool, models, type Rest, system, text, tool, user } from "../../support/claude.ts"
 import { loudlySkipped, sharedDir } from "../../support/shared.ts"

@@ -1,7 +1,7 @@
 // Media of a request to Claude: T1812 to T1815, T1831.
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { mediaUrls } from "../../../src/translate/shared/mediaUrls.ts"
+import { mediaUrls } from "../../../src/translate/shared/media/mediaUrls.ts"
 import type { FetchedMedia } from "../../../src/translate/Translator.ts"
 import { chatRequest } from "../../support/chat.ts"
 import { assistant, blocksSent, call, calling, claudeContext, refused, sent, text, tool, translate, user } from "../../support/claude.ts"

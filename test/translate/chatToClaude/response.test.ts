@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import type { JsonObject } from "../../../src/domain/text/json.ts"
 import { packThinking } from "../../../src/translate/chat-to-claude/packedThinking.ts"
-import { strictlyCompletion } from "../../../src/translate/shared/strictly.ts"
+import { strictlyCompletion } from "../../../src/translate/shared/reply/strictly.ts"
 import { callId, chatRequest } from "../../support/chat.ts"
 import { answer, choice, claudeContext, functionTool, message, models, respond, text, user } from "../../support/claude.ts"
 

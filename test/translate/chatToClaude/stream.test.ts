@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest"
 import type { Json, JsonObject } from "../../../src/domain/text/json.ts"
 import { packThinking } from "../../../src/translate/chat-to-claude/packedThinking.ts"
-import { strictlyChunk } from "../../../src/translate/shared/strictly.ts"
+import { strictlyChunk } from "../../../src/translate/shared/reply/strictly.ts"
 import { isStreamFailed } from "../../../src/translate/Translator.ts"
 import { callId, chatRequest } from "../../support/chat.ts"
 import { chunks, claudeContext, deltas, functionTool, grow, runBytes, runEvents, start, stop, stream, user } from "../../support/claude.ts"

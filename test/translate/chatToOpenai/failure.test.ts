@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
 import type { Json } from "../../../src/domain/text/json.ts"
 import { Reason } from "../../../src/domain/ProviderError.ts"
-import { failureFromOpenAi, failureInside } from "../../../src/translate/shared/openAiFailure.ts"
+import { failureFromOpenAi, failureInside } from "../../../src/translate/shared/reply/openAiFailure.ts"
 
 const fail = (status: number, body: Json | string, headers: Record<string, string> = {}, origin: "caller" | "stored" = "caller") =>
   failureFromOpenAi(status, headers, body, origin)

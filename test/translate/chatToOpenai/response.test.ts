@@ -1,7 +1,7 @@
 // Unary answers of OpenAI-compatible upstreams: T2005, T2007, T1109 and the rows of sections 11 and 12 that hold for all.
 import { describe, expect, it } from "vitest"
 import type { Json } from "../../../src/domain/text/json.ts"
-import { strictlyCompletion } from "../../../src/translate/shared/strictly.ts"
+import { strictlyCompletion } from "../../../src/translate/shared/reply/strictly.ts"
 import { callId } from "../../support/chat.ts"
 import { answer, choiceOf, completion, context, llama, reasonOf } from "../../support/openAi.ts"
 

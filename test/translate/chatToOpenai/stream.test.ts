@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest"
 import type { Json, JsonObject } from "../../../src/domain/text/json.ts"
 import { streamFromOpenAi } from "../../../src/translate/chat-to-openai/stream.ts"
-import { strictlyChunk } from "../../../src/translate/shared/strictly.ts"
+import { strictlyChunk } from "../../../src/translate/shared/reply/strictly.ts"
 import { callId } from "../../support/chat.ts"
 import { chunks, completion, context, choices, deltas, event, llama, outputs, outputsOfBytes } from "../../support/openAi.ts"
 import { bytesOf, sse } from "../../support/streams.ts"

@@ -1,0 +1,56 @@
+// What the environment says about exporting to an OpenTelemetry collector; most variables the SDK reads itself.
+// It must not know the SDK. Source: opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables.
+import type { ExportSetting } from "../../domain/settings/Settings.ts"
+import type { Fault } from "../../domain/faults.ts"
+import type { Environment } from "./substitute.ts"
+
+/** Empty counts as unset, as everywhere in OpenTelemetry. */
+const valueOf = (env: Environment, name: string): string | undefined => {
+  const value = Object.hasOwn(env, name) ? env[name]?.trim() : undefined
+  return value === "" ? undefined : value
+}
+
+const isTrue = (env: Environment, name: string): boolean => valueOf(env, name)?.toLowerCase() === "true"
+
+/** The only protocol that is spoken. */
+const protocol = "http/json"
+
+const protocolFaults = (env: Environment): ReadonlyArray<Fault> =>
+  ["OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL"].flatMap((path) => {
+    const value = valueOf(env, path)
+    return value === undefined || value === protocol
+      ? []
+      : [{ path, message: `only ${protocol} is spoken; leave it unset, and point the endpoint at the collector's port for HTTP, usually 4318`, at: undefined }]
+  })
+
+const intervalName = "OTEL_METRIC_EXPORT_INTERVAL"
+
+export interface ReadExport {
+  /** Undefined when nothing is exported. */
+  readonly setting: ExportSetting | undefined
+  readonly faults: ReadonlyArray<Fault>
+}
+
+export const readExport = (env: Environment): ReadExport => {
+  const everything = valueOf(env, "OTEL_EXPORTER_OTLP_ENDPOINT") !== undefined
+  const traces = everything || valueOf(env, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") !== undefined
+  const metrics = everything || valueOf(env, "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT") !== undefined
+  if (isTrue(env, "OTEL_SDK_DISABLED") || (!traces && !metrics)) return { setting: undefined, faults: [] }
+  const interval = valueOf(env, intervalName)
+  const isInterval = interval === undefined || /^[1-9]\d{0,8}$/.test(interval)
+  return {
+    setting: {
+      traces: traces && valueOf(env, "OTEL_TRACES_EXPORTER") !== "none",
+      metrics: !metrics || valueOf(env, "OTEL_METRICS_EXPORTER") === "none" ? undefined : {
+        intervalMillis: interval === undefined ? undefined : Number(interval),
+        isDelta: valueOf(env, "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE")?.toLowerCase() === "delta"
+      },
+      content: isTrue(env, "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"),
+      isNamed: valueOf(env, "OTEL_SERVICE_NAME") !== undefined || /(^|,)\s*service\.name\s*=/.test(valueOf(env, "OTEL_RESOURCE_ATTRIBUTES") ?? "")
+    },
+    faults: [
+      ...protocolFaults(env),
+      ...(isInterval ? [] : [{ path: intervalName, message: "expected a whole number of milliseconds", at: undefined }])
+    ]
+  }
+}

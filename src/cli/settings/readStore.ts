@@ -1,0 +1,56 @@
+// Where the store is and what encrypts its secrets, out of the file's URL and the environment.
+// It must not know how a store is opened; a secret never enters a fault.
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import { type Fault, faultAt } from "../../domain/faults.ts"
+import type { StoreSetting } from "../../domain/settings/Settings.ts"
+import { parseStoreUrl, type StoreLocation } from "../../domain/settings/storeLocation.ts"
+import type { Environment } from "./substitute.ts"
+
+/** Directories of this machine. */
+export interface Places {
+  /** Where the gateway keeps its own files. */
+  readonly data: string
+  /** A path in full: in the file it starts at the file, elsewhere at the working directory. */
+  readonly resolve: (path: string, writtenIn: "file" | "environment") => string
+}
+
+const secretKeyVariable = "GATEWAY_SECRET_KEY"
+/** 32 bytes. */
+const base64Key = /^[A-Za-z0-9+/]{43}=?$/
+
+const secretKeys = (env: Environment): Result.Result<StoreSetting["secretKeys"], Fault> => {
+  const text = env[secretKeyVariable]
+  if (text === undefined || text === "") return Result.succeed(undefined)
+  const keys = text.split(",").map((one) => one.trim())
+  return keys.every((one) => base64Key.test(one))
+    ? Result.succeed(keys.map((one) => Redacted.make(one)))
+    : Result.fail({
+      path: secretKeyVariable,
+      message: "must be 32 bytes in base64, as `openssl rand -base64 32` makes them; several are separated by commas, the first encrypts",
+      at: undefined
+    })
+}
+
+const resolved = (location: StoreLocation, writtenIn: "file" | "environment", places: Places): StoreLocation =>
+  location.kind === "sqlite" && location.path !== ":memory:" ? { kind: "sqlite", path: places.resolve(location.path, writtenIn) } : location
+
+/** The setting, or its faults; without a URL a database in the data directory. */
+export const readStore = (
+  url: string | undefined,
+  writtenIn: "file" | "environment",
+  env: Environment,
+  places: Places
+): { readonly setting: StoreSetting | undefined; readonly faults: ReadonlyArray<Fault> } => {
+  const keys = secretKeys(env)
+  const location = url === undefined
+    ? Result.succeed<StoreLocation>({ kind: "sqlite", path: `${places.data}/gateway.db` })
+    : Result.map(parseStoreUrl(url), (one) => resolved(one, writtenIn, places))
+  const faults = [
+    ...(Result.isFailure(location) ? [faultAt(["store", "url"], location.failure)] : []),
+    ...(Result.isFailure(keys) ? [keys.failure] : [])
+  ]
+  if (Result.isFailure(location) || Result.isFailure(keys)) return { setting: undefined, faults }
+  const setting = { location: location.success, secretKeys: keys.success, keyFile: `${places.data}/secret.key` }
+  return { setting, faults }
+}

@@ -1,0 +1,43 @@
+// Replaces ${NAME} and ${NAME:-default} in the texts of a configuration.
+// It must not know the configuration's schema; a variable's value never enters a fault.
+import { isJsonObject, type Json } from "../../domain/text/json.ts"
+import { faultAt, type Fault, type FaultPath } from "../../domain/faults.ts"
+
+/** Environment variables by name; an empty one counts as unset. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+const reference = /\$\{([^}:]*)(?::-([^}]*))?\}/g
+const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+/** Names of the variables that a configuration refers to. */
+export const referencesIn = (value: Json): ReadonlyArray<string> =>
+  [...(JSON.stringify(value) ?? "").matchAll(reference)].map(([, name = ""]) => name).filter((name) => variableName.test(name))
+
+const substituteText = (text: string, env: Environment, path: FaultPath, faults: Array<Fault>): string =>
+  text.replace(reference, (_, name: string, fallback: string | undefined) => {
+    const found = Object.hasOwn(env, name) ? env[name] : undefined
+    if (found !== undefined && found !== "") return found
+    if (fallback !== undefined) return fallback
+    faults.push(faultAt(path, variableName.test(name)
+      ? `the environment variable ${name} is not set; set it, or write \${${name}:-default}`
+      : "expected ${NAME} or ${NAME:-default}"))
+    return ""
+  })
+
+const walk = (value: Json, env: Environment, path: FaultPath, faults: Array<Fault>): Json => {
+  if (typeof value === "string") return substituteText(value, env, path, faults)
+  if (Array.isArray(value)) return value.map((item: Json, index) => walk(item, env, [...path, index], faults))
+  if (!isJsonObject(value)) return value
+  // Made of entries, a member named `__proto__` is one like others.
+  return Object.fromEntries(Object.entries(value).flatMap(([key, member]) =>
+    member === undefined ? [] : [[key, walk(member, env, [...path, key], faults)] as const]))
+}
+
+/** The same value with every reference replaced, and a fault for each that could not be. */
+export const substitute = (
+  value: Json,
+  env: Environment
+): { readonly value: Json; readonly faults: ReadonlyArray<Fault> } => {
+  const faults: Array<Fault> = []
+  return { value: walk(value, env, [], faults), faults }
+}

@@ -1,0 +1,227 @@
+// What both ways of sending a JSON schema share: references, merging, enums, and the bounds of a walk.
+// It must not know which keywords an upstream takes.
+import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../../domain/text/json.ts"
+import type { SchemaCopies } from "../schemaCopies.ts"
+
+/** What holds a conversion in bounds: levels of one schema, copies of all schemas of a request. */
+export interface SchemaBounds {
+  readonly schemaDepth: number
+  readonly copies: SchemaCopies
+}
+
+/** One conversion: the first fault ends it, the counts bound it whatever the references do. */
+export interface Walk {
+  readonly root: JsonObject
+  readonly maxDepth: number
+  readonly copies: SchemaCopies
+  nodes: number
+  fault: string | undefined
+}
+
+/** Where a walk stands: nesting of the result, and the references it went through to get there. */
+export interface Place {
+  readonly depth: number
+  readonly refs: ReadonlyArray<string>
+}
+
+/** How often a recursive schema is unrolled where references cannot be sent. */
+const unrolled = 5
+/** Above the first, or where copies are scarce, recursion is cut at once; above the second the schema is refused. */
+const manyNodes = 2_000
+const tooManyNodes = 20_000
+
+export const startWalk = (root: JsonObject, { copies, schemaDepth: maxDepth }: SchemaBounds): Walk => {
+  const walk: Walk = { root, maxDepth, copies, nodes: 0, fault: undefined }
+  if (nestsDeeper(root, maxDepth)) fail(walk, `the schema nests deeper than ${maxDepth} levels`)
+  return walk
+}
+export const start: Place = { depth: 0, refs: [] }
+export const below = (place: Place, refs = place.refs): Place => ({ depth: place.depth + 1, refs })
+
+export const fail = (walk: Walk, fault: string): void => {
+  walk.fault ??= fault
+}
+
+/** Counts a value that comes into the result once more. */
+export const copy = (walk: Walk, value: Json | undefined): void => {
+  if (walk.fault === undefined && !walk.copies.copy(value)) fail(walk, tooManyCopies)
+}
+
+const tooManyCopies = "the schemas of the request grow by more than four times its size, and by more than limits.schemaCopyBytes, " +
+  "when references and choices are written out; refer to smaller definitions, or to fewer of them"
+
+/** Counts one node of the result; false when the walk is over. */
+export const enter = (walk: Walk, place: Place): boolean => {
+  walk.nodes++
+  if (walk.nodes > tooManyNodes || place.depth > 4 * walk.maxDepth || place.refs.length > walk.maxDepth) {
+    fail(walk, "the schema grows too large when its references are resolved")
+  }
+  return walk.fault === undefined
+}
+
+/** Keywords whose value maps names to schemas, is a list of schemas, or is one schema. */
+export const mapKeywords: ReadonlySet<string> = new Set(["properties", "patternProperties", "$defs", "definitions"])
+export const listKeywords: ReadonlySet<string> = new Set(["anyOf", "oneOf", "allOf", "prefixItems"])
+export const singleKeywords: ReadonlySet<string> = new Set(["items", "additionalProperties"])
+
+const nestsDeeper = (schema: Json | undefined, allowed: number): boolean => {
+  if (!isJsonObject(schema)) return false
+  if (allowed < 1) return true
+  return Object.entries(schema).some(([keyword, value]) => {
+    if (mapKeywords.has(keyword) && isJsonObject(value)) {
+      return Object.values(value).some((member) => nestsDeeper(member, allowed - 1))
+    }
+    if (Array.isArray(value) && (listKeywords.has(keyword) || keyword === "items")) {
+      return value.some((member: Json) => nestsDeeper(member, allowed - 1))
+    }
+    return singleKeywords.has(keyword) && nestsDeeper(value, allowed - 1)
+  })
+}
+
+/** The schema a local JSON pointer leads to; undefined (and a fault) when there is none. Nothing is ever fetched. */
+export const resolveRef = (walk: Walk, ref: string): JsonObject | undefined => {
+  const found = ref === "#" ? walk.root : ref.startsWith("#/") ? follow(walk.root, ref) : undefined
+  if (found === true) return {}
+  if (isJsonObject(found)) return found
+  fail(walk, `the reference ${ref.slice(0, 200)} does not lead to a schema inside this one; remote references are not fetched`)
+  return undefined
+}
+
+const follow = (root: JsonObject, ref: string): Json | undefined => {
+  let node: Json | undefined = root
+  for (const raw of ref.slice(2).split("/")) {
+    const token = decoded(raw)
+    if (Array.isArray(node)) node = /^\d+$/.test(token) ? node[Number(token)] : undefined
+    else if (isJsonObject(node) && Object.hasOwn(node, token)) node = node[token]
+    else return undefined
+  }
+  return node
+}
+
+const decoded = (token: string): string => {
+  let text = token
+  try {
+    text = decodeURIComponent(token)
+  } catch {
+    // Not percent-encoded after all: the token is meant as it stands.
+  }
+  return text.replaceAll("~1", "/").replaceAll("~0", "~")
+}
+
+/** True when one more resolution of `ref` would unroll a recursive schema too far. */
+export const unrolledEnough = (walk: Walk, refs: ReadonlyArray<string>, ref: string): boolean => {
+  if (!refs.includes(ref)) return false
+  return walk.nodes > manyNodes || walk.copies.isScarce || refs.length - new Set(refs).size >= unrolled - 1
+}
+
+/**
+ * The schemas as one: the later one's words win; properties, required names and definitions are united. Each is read
+ * once, whatever their number. With `sameTypes` they all describe one value, so contradictory types are a fault.
+ */
+export const merge = (walk: Walk, parts: ReadonlyArray<JsonObject>, sameTypes: boolean): JsonObject => {
+  const merged = new Map<string, Json | undefined>()
+  const maps = new Map<string, Map<string, Array<Json>>>()
+  const required = new Set<Json>()
+  const allOf: Array<Json> = []
+  let type: Json | undefined
+  for (const part of parts) {
+    for (const [keyword, value] of Object.entries(part)) merged.set(keyword, value)
+    type = sameTypes ? commonType(walk, type, part["type"]) : (part["type"] ?? type)
+    if (Array.isArray(part["required"])) for (const name of part["required"]) required.add(name)
+    if (Array.isArray(part["allOf"])) for (const member of part["allOf"]) allOf.push(member)
+    for (const keyword of united) collect(walk, maps, keyword, part[keyword])
+  }
+  for (const [keyword, byName] of maps) merged.set(keyword, combined(walk, byName, keyword === "properties"))
+  if (required.size > 0) merged.set("required", [...required])
+  if (allOf.length > 0) merged.set("allOf", allOf)
+  if (type !== undefined) merged.set("type", type)
+  return Object.fromEntries(merged)
+}
+
+const united = ["properties", "$defs", "definitions"] as const
+
+const collect = (walk: Walk, maps: Map<string, Map<string, Array<Json>>>, keyword: string, value: Json | undefined): void => {
+  if (!isJsonObject(value) || walk.fault !== undefined) return
+  const byName = maps.get(keyword) ?? new Map<string, Array<Json>>()
+  maps.set(keyword, byName)
+  const members = Object.entries(value)
+  if (!walk.copies.names(members.length)) fail(walk, tooManyCopies)
+  for (const [name, schema] of members) {
+    const known = byName.get(name)
+    if (known === undefined) byName.set(name, [schema ?? true])
+    else known.push(schema ?? true)
+  }
+}
+
+/** A property that several describe must satisfy them all; of definitions the last one counts. */
+const combined = (walk: Walk, byName: ReadonlyMap<string, ReadonlyArray<Json>>, all: boolean): JsonObject =>
+  Object.fromEntries(
+    [...byName].map(([name, schemas]): readonly [string, Json | undefined] => {
+      if (!all || schemas.length === 1) return [name, schemas.at(-1)]
+      const distinct = [...byText(walk, schemas).values()]
+      return [name, distinct.length === 1 ? distinct[0] : { allOf: distinct }]
+    })
+  )
+
+/** Values by their JSON text, each of which is a copy of the value. */
+export const byText = <A extends Json>(walk: Walk, values: ReadonlyArray<A>): ReadonlyMap<string, A> => {
+  const texts = new Map<string, A>()
+  for (const value of values) {
+    copy(walk, value)
+    if (walk.fault !== undefined) break
+    texts.set(JSON.stringify(value), value)
+  }
+  return texts
+}
+
+export const sameJson = (first: Json | undefined, second: Json | undefined): boolean =>
+  JSON.stringify(first) === JSON.stringify(second)
+
+const commonType = (walk: Walk, first: Json | undefined, second: Json | undefined): Json | undefined => {
+  const a = wordsOf(first)
+  const b = wordsOf(second)
+  if (a.length === 0 || b.length === 0) return second ?? first
+  const common = a.filter((word) => b.includes(word) || (word === "integer" && b.includes("number")))
+  if (a.includes("number") && b.includes("integer") && !common.includes("integer")) common.push("integer")
+  if (common.length === 0) fail(walk, `allOf joins contradictory types: ${a.join(", ")} and ${b.join(", ")}`)
+  return common.length === 1 ? common[0] : common
+}
+
+/** The type words of a schema in lower case. */
+export const wordsOf = (type: Json | undefined): ReadonlyArray<string> => {
+  const list: ReadonlyArray<Json> = Array.isArray(type) ? type : [type ?? null]
+  return list.filter((word) => typeof word === "string").map((word) => word.toLowerCase())
+}
+
+/** Enum members without repeats and without the empty string, which Google refuses. */
+export const enumMembers = (members: ReadonlyArray<Json>): ReadonlyArray<Json> => {
+  const seen = new Set<string>()
+  return members.filter((member) => {
+    const text = JSON.stringify(member)
+    if (member === "" || seen.has(text)) return false
+    seen.add(text)
+    return true
+  })
+}
+
+/** The one type all values have, as JSON schema calls it; undefined when they differ. */
+export const typeOfAll = (values: ReadonlyArray<Json>): string | undefined => {
+  const types = new Set(values.map(typeOfValue))
+  if (types.size === 2 && types.has("integer") && types.has("number")) return "number"
+  const [only] = types
+  return types.size === 1 ? only : undefined
+}
+
+const typeOfValue = (value: Json): string => {
+  if (value === null) return "null"
+  if (Array.isArray(value)) return "array"
+  if (isLongInteger(value)) return "integer"
+  return typeof value === "number" ? (Number.isInteger(value) ? "integer" : "number") : typeof value
+}
+
+/** `required` without names that are no property; undefined when none is left. */
+export const requiredOf = (required: Json | undefined, properties: Json | undefined): ReadonlyArray<Json> | undefined => {
+  if (!Array.isArray(required) || !isJsonObject(properties)) return undefined
+  const known = required.filter((name: Json) => typeof name === "string" && Object.hasOwn(properties, name))
+  return known.length === 0 ? undefined : known
+}

@@ -1,0 +1,66 @@
+// Numbers and stop words of a request, checked but not yet placed.
+// It must not know what an upstream takes; ranges that differ by model are the upstream's to refuse.
+import * as Result from "effect/Result"
+import type { RequestFault } from "../../../domain/GatewayError.ts"
+import type { ChatRequest } from "../../../wire/openai/Chat.ts"
+import { invalid } from "../fault.ts"
+
+type Read<A> = Result.Result<A, RequestFault>
+
+/** Most parameters of most requests. */
+const absent: Read<undefined> = Result.succeed(undefined)
+
+/** A number, whole or not; undefined when the request says nothing. */
+export const readFinite = (
+  request: ChatRequest,
+  param: "temperature" | "top_p" | "presence_penalty" | "frequency_penalty"
+): Read<number | undefined> => {
+  const value = request[param]
+  if (value === undefined || value === null) return absent
+  return Number.isFinite(value) ? Result.succeed(value) : invalid(param, "invalid_value", `${param} must be a finite number.`)
+}
+
+/** A whole number within bounds; undefined when the request says nothing. */
+export const readWhole = (
+  request: ChatRequest,
+  param: "top_k" | "n" | "seed" | "top_logprobs" | "max_tokens" | "max_completion_tokens",
+  least: number,
+  most: number
+): Read<number | undefined> => {
+  const value = request[param]
+  if (value === undefined || value === null) return absent
+  return typeof value === "number" && Number.isInteger(value) && value >= least && value <= most
+    ? Result.succeed(value)
+    : invalid(param, "invalid_value", `${param} must be a whole number from ${least} to ${most}.`)
+}
+
+/** `max_completion_tokens` wins over `max_tokens`, which is then named unless both say the same. */
+export const readMaxTokens = (
+  request: ChatRequest
+): Read<{ readonly maxTokens: number | undefined; readonly unused: ReadonlyArray<string> }> =>
+  Result.flatMap(readWhole(request, "max_tokens", 1, Number.MAX_SAFE_INTEGER), (older) =>
+    Result.map(readWhole(request, "max_completion_tokens", 1, Number.MAX_SAFE_INTEGER), (newer) => ({
+      maxTokens: newer ?? older,
+      unused: newer !== undefined && older !== undefined && newer !== older ? ["max_tokens"] : []
+    })))
+
+/** Stop words as a list, empty when the request says nothing. */
+export const readStop = (stop: ChatRequest["stop"], most: number): Read<ReadonlyArray<string>> => {
+  if (stop === undefined || stop === null) return Result.succeed([])
+  const list: ReadonlyArray<unknown> = Array.isArray(stop) ? stop : [stop]
+  const words = list.filter((word) => typeof word === "string" && word !== "").map(String)
+  return words.length === list.length && words.length <= most
+    ? Result.succeed(words)
+    : invalid("stop", "invalid_value", `stop must be a string or up to ${most} strings, none of them empty.`)
+}
+
+const modalities: ReadonlySet<unknown> = new Set(["text", "image", "audio"])
+
+/** What kinds of answer are asked for; undefined when the request says nothing. */
+export const readModalities = (asked: ChatRequest["modalities"]): Read<ReadonlyArray<string> | undefined> => {
+  if (asked === undefined || asked === null) return Result.succeed(undefined)
+  const list: ReadonlyArray<unknown> = Array.isArray(asked) ? asked : []
+  return list.length > 0 && list.every((word) => modalities.has(word))
+    ? Result.succeed(list.map(String))
+    : invalid("modalities", "invalid_value", "modalities must be an array of text, image and audio, and not empty.")
+}

@@ -1,0 +1,26 @@
+// Rules for parameters in short, and what a request holds that changes nothing upstream.
+// It must not know any parameter.
+import type { ParamRule } from "../../Translator.ts"
+
+export const mapped = (to: string): ParamRule => ({ kind: "mapped", to })
+export const ignored = (why: string): ParamRule => ({ kind: "ignored", why })
+export const silent = (why: string): ParamRule => ({ kind: "silent", why })
+
+/**
+ * Names the parameters that change nothing upstream, in the order of the request: unknown ones, those ignored by rule,
+ * and `unused`, found out while translating (a name, or a path below one such as `image_config.person_generation`).
+ */
+export const ignoredBy = (table: Readonly<Record<string, ParamRule>>) => {
+  const rules: ReadonlyMap<string, ParamRule> = new Map(Object.entries(table))
+  return (request: Readonly<Record<string, unknown>>, unused: ReadonlyArray<string>): ReadonlyArray<string> => {
+    const names: Array<string> = []
+    for (const [name, value] of Object.entries(request)) {
+      if (value === undefined || value === null) continue
+      const rule = rules.get(name)
+      const isWhole = rule === undefined || rule.kind === "ignored" || unused.includes(name)
+      if (isWhole) names.push(name)
+      else names.push(...unused.filter((path) => path.startsWith(`${name}.`)))
+    }
+    return names
+  }
+}

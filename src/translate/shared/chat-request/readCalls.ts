@@ -1,0 +1,90 @@
+// The tool calls of an assistant message: ids, names, arguments, signatures.
+// It must not know results or any provider.
+import * as Result from "effect/Result"
+import type { RequestFault } from "../../../domain/GatewayError.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
+import type { ChatMessage } from "../../../wire/openai/Chat.ts"
+import { normaliseBase64 } from "../media/base64.ts"
+import { invalid } from "../fault.ts"
+import { parseArguments } from "./toolCalls.ts"
+
+export interface ReadCall {
+  readonly id: string
+  /** Where the id is missing, when `id` is one of our making; no tool message can mean it. */
+  readonly idMissingAt: string | undefined
+  readonly name: string
+  readonly args: JsonObject
+  /** What the client sent back, in whichever spelling. */
+  readonly signature: string | undefined
+}
+
+type Read<A> = Result.Result<A, RequestFault>
+
+/** More calls in one turn than any model makes. */
+const maxCalls = 128
+
+/** Reads `tool_calls`, or the legacy `function_call`. */
+export const readCalls = (message: ChatMessage, index: number): Read<ReadonlyArray<ReadCall>> => {
+  const path = `messages[${index}].tool_calls`
+  const given = message.tool_calls
+  if (given === undefined || given === null) return readLegacy(message.function_call, index)
+  if (!Array.isArray(given)) return invalid(path, "invalid_value", "tool_calls must be an array.")
+  if (given.length > maxCalls) return invalid(path, "invalid_value", `tool_calls holds more than ${maxCalls} calls.`)
+  const calls: Array<ReadCall> = []
+  for (const [position, item] of given.entries()) {
+    const call = readCall(item, position, `${path}[${position}]`)
+    if (Result.isFailure(call)) return Result.fail(call.failure)
+    calls.push(call.success)
+  }
+  return Result.succeed(calls)
+}
+
+const readCall = (item: unknown, position: number, path: string): Read<ReadCall> => {
+  const called = isJsonObject(item) ? item["function"] : undefined
+  if (!isJsonObject(item) || !isJsonObject(called)) return invalid(`${path}.function`, "invalid_value", "A tool call needs function, an object.")
+  const id = item["id"] ?? ""
+  if (typeof id !== "string") return invalid(`${path}.id`, "invalid_value", "The id of a tool call must be a string.")
+  const named = id === "" ? { id: `call-${position}`, idMissingAt: `${path}.id` } : { id, idMissingAt: undefined }
+  return Result.gen(function* () {
+    const { name, args } = yield* readFunction(called, `${path}.function`)
+    const signature = yield* readSignature(item, called, path)
+    return { ...named, name, args, signature }
+  })
+}
+
+const readFunction = (called: JsonObject, path: string): Read<{ name: string; args: JsonObject }> => {
+  const { name } = called
+  if (typeof name !== "string" || name === "") return invalid(`${path}.name`, "invalid_value", "A tool call needs the name of its function.")
+  const text = called["arguments"] ?? ""
+  if (typeof text !== "string") return invalid(`${path}.arguments`, "invalid_type", "arguments must be a string of JSON text.")
+  const args = parseArguments(text)
+  return Result.isSuccess(args)
+    ? Result.succeed({ name, args: args.success })
+    : invalid(`${path}.arguments`, "invalid_json_arguments", `${args.failure} Send back exactly what the model answered.`)
+}
+
+const inside = (value: Json | undefined, ...keys: ReadonlyArray<string>): Json | undefined =>
+  keys.reduce<Json | undefined>((at, key) => (isJsonObject(at) ? at[key] : undefined), value)
+
+/** The first of the spellings in which clients carry a signature. */
+const readSignature = (item: JsonObject, called: JsonObject, path: string): Read<string | undefined> => {
+  const spellings: ReadonlyArray<readonly [string, Json | undefined]> = [
+    ["function.thought_signature", called["thought_signature"]],
+    ["extra_content.google.thought_signature", inside(item, "extra_content", "google", "thought_signature")],
+    ["extra_content.vertex.thought_signature", inside(item, "extra_content", "vertex", "thought_signature")],
+    ["thought_signature", item["thought_signature"]]
+  ]
+  const found = spellings.find(([, value]) => value !== undefined && value !== null && value !== "")
+  if (found === undefined) return Result.succeed(undefined)
+  const [spelling, value] = found
+  return typeof value === "string" && normaliseBase64(value) !== undefined
+    ? Result.succeed(value)
+    : invalid(`${path}.${spelling}`, "invalid_value", "A thought signature is base64 text, sent back byte for byte as it came.")
+}
+
+const readLegacy = (value: unknown, index: number): Read<ReadonlyArray<ReadCall>> => {
+  if (value === undefined || value === null) return Result.succeed([])
+  const path = `messages[${index}].function_call`
+  if (!isJsonObject(value)) return invalid(path, "invalid_type", "function_call must be an object.")
+  return Result.map(readFunction(value, path), (called) => [{ id: `call-${index}`, idMissingAt: path, ...called, signature: undefined }])
+}

@@ -1,0 +1,208 @@
+// The messages of a chat request as turns: shapes checked, every tool result beside the call it answers.
+// It must not know any provider.
+import * as Result from "effect/Result"
+import type { RequestFault } from "../../../domain/GatewayError.ts"
+import { isJsonObject } from "../../../domain/text/json.ts"
+import type { ChatMessage, ChatRequest } from "../../../wire/openai/Chat.ts"
+import { readCalls, type ReadCall } from "./readCalls.ts"
+import { type CacheControl, cacheControlOf, type Part, readAll, readContent, textOf, textPart } from "./readParts.ts"
+import { invalid } from "../fault.ts"
+
+/** What a tool message holds; `cacheControl` marks the message as a whole. */
+export interface ToolResult {
+  readonly parts: ReadonlyArray<Part>
+  readonly cacheControl: CacheControl
+}
+
+/** One call of a turn; `result` is undefined while nothing answered it. */
+export interface Call extends ReadCall {
+  readonly result: ToolResult | undefined
+}
+
+/** Stands where a call has no answer although the talk went on: upstreams demand one for each. */
+export const noResult: ToolResult = {
+  parts: [textPart("No result was returned; see the next message.")],
+  cacheControl: undefined
+}
+
+export type Turn =
+  | { readonly _tag: "System"; readonly parts: ReadonlyArray<Part> }
+  | { readonly _tag: "User"; readonly parts: ReadonlyArray<Part> }
+  /** `isLast`: nothing but system messages follows, so unanswered calls are still being worked on. */
+  | { readonly _tag: "Assistant"; readonly parts: ReadonlyArray<Part>; readonly calls: ReadonlyArray<Call>; readonly isLast: boolean }
+
+type Read<A> = Result.Result<A, RequestFault>
+
+interface OpenCall {
+  readonly call: ReadCall
+  result: ToolResult | undefined
+}
+interface OpenTurn {
+  readonly parts: ReadonlyArray<Part>
+  readonly calls: ReadonlyArray<OpenCall>
+  readonly index: number
+}
+type Draft = Turn | OpenTurn
+
+/** The calls read so far, so that a result finds its own without walking back over the whole talk. */
+interface OpenCalls {
+  /** By id, of the nearest turn that holds it. */
+  readonly byId: Map<string, Array<OpenCall>>
+  /** By name, the nearest last; answered ones are taken off when met. */
+  readonly byName: Map<string, Array<OpenCall>>
+  readonly withoutId: Array<OpenCall>
+}
+
+/** Reads all messages. Results move to their call, wherever they stood; system messages keep their place. */
+export const readMessages = (
+  messages: ChatRequest["messages"],
+  limits: { readonly messages: number }
+): Read<ReadonlyArray<Turn>> => {
+  if (messages.length === 0) return invalid("messages", "empty_array", "messages needs at least one message.")
+  if (messages.length > limits.messages) return invalid("messages", "array_too_long", `messages holds more than ${limits.messages} messages.`)
+  const drafts: Array<Draft> = []
+  const open: OpenCalls = { byId: new Map(), byName: new Map(), withoutId: [] }
+  for (const [index, message] of messages.entries()) {
+    const read = readMessage(message, index, open)
+    if (Result.isFailure(read)) return Result.fail(read.failure)
+    const draft = read.success
+    if (draft === undefined) continue
+    drafts.push(draft)
+    if (!("_tag" in draft)) register(draft.calls, open)
+  }
+  const last = messages.findLastIndex(({ role }) => role !== "system" && role !== "developer")
+  return Result.succeed(drafts.map((draft) => ("_tag" in draft ? draft : closed(draft, last))))
+}
+
+/** System turns leave the talk; of a request with nothing else the last one is the user's. */
+export const withoutSystem = (
+  turns: ReadonlyArray<Turn>
+): { readonly system: ReadonlyArray<Turn>; readonly talk: ReadonlyArray<Turn> } => {
+  const system = turns.filter((turn) => turn._tag === "System")
+  const talk = turns.filter((turn) => turn._tag !== "System")
+  const last = system.at(-1)
+  return talk.length > 0 || last === undefined
+    ? { system, talk }
+    : { system: system.slice(0, -1), talk: [{ _tag: "User", parts: last.parts }] }
+}
+
+const closed = ({ parts, calls, index }: OpenTurn, last: number): Turn => ({
+  _tag: "Assistant",
+  parts,
+  calls: calls.map(({ call, result }) => ({ ...call, result })),
+  isLast: index === last
+})
+
+const readMessage = (
+  message: ChatMessage,
+  index: number,
+  open: OpenCalls
+): Read<Draft | undefined> => {
+  const path = `messages[${index}]`
+  if (!isJsonObject(message)) return invalid(path, "invalid_type", "A message must be an object.")
+  switch (message.role) {
+    case "system":
+    case "developer":
+      return Result.map(readContent(message.content, "system", `${path}.content`), (parts): Draft => ({ _tag: "System", parts }))
+    case "user":
+      return readUser(message.content, path)
+    case "assistant":
+      return readAssistant(message, index)
+    case "tool":
+      return Result.flatMap(findById(message.tool_call_id, path, open), (call) => answer(call, message, path))
+    case "function":
+      return Result.flatMap(findByName(message.name, path, open), (call) => answer(call, message, path))
+    default:
+      return invalid(`${path}.role`, "invalid_value", "role must be one of system, developer, user, assistant, tool.")
+  }
+}
+
+const readUser = (content: unknown, path: string): Read<Draft> => {
+  if (content === undefined || content === null) {
+    return invalid(`${path}.content`, "missing_required_parameter", "A user message needs content.")
+  }
+  if (Array.isArray(content) && content.length === 0) {
+    return invalid(`${path}.content`, "empty_array", "content needs at least one part.")
+  }
+  return Result.map(readContent(content, "user", `${path}.content`), (parts) => ({ _tag: "User", parts }))
+}
+
+const readAssistant = (message: ChatMessage, index: number): Read<Draft> => {
+  const path = `messages[${index}]`
+  return Result.flatMap(assistantParts(message, path), (parts) => {
+    const refusal = typeof message.refusal === "string" && message.refusal !== "" ? [textPart(message.refusal)] : []
+    return Result.map(readCalls(message, index), (calls) => ({
+      parts: [...parts, ...refusal],
+      calls: calls.map((call) => ({ call, result: undefined })),
+      index
+    }))
+  })
+}
+
+const isText = (part: Part): boolean => part._tag === "Text"
+
+/** Content in the richest form the client sent back: parts with images, else blocks unless the text was edited, else content. */
+const assistantParts = (message: ChatMessage, path: string): Read<ReadonlyArray<Part>> => {
+  const given = message.content_parts
+  if (Array.isArray(given) && given.length > 0) return readAll(given, "assistant", `${path}.content_parts`)
+  return Result.flatMap(readContent(message.content, "assistant", `${path}.content`), (content): Read<ReadonlyArray<Part>> => {
+    const blocks = message.content_blocks
+    if (!Array.isArray(blocks) || blocks.length === 0) return Result.succeed(content)
+    return Result.map(readAll(blocks, "assistant", `${path}.content_blocks`), (read) => {
+      const text = textOf(content)
+      return content.every(isText) && (text === "" || textOf(read) === text) ? read : content
+    })
+  })
+}
+
+const register = (calls: ReadonlyArray<OpenCall>, { byId, byName, withoutId }: OpenCalls): void => {
+  const own = new Map<string, Array<OpenCall>>()
+  for (const open of calls) {
+    if (open.call.idMissingAt === undefined) grow(own, open.call.id, open)
+    else withoutId.push(open)
+  }
+  for (const [id, some] of own) byId.set(id, some)
+  // The first call of a turn is the first to be answered, so it lies on top.
+  for (const open of calls.toReversed()) grow(byName, open.call.name, open)
+}
+
+const grow = (lists: Map<string, Array<OpenCall>>, key: string, open: OpenCall): void => {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [open])
+  else list.push(open)
+}
+
+/** The call a result answers: of the nearest earlier turn that holds the id, an open one before an answered one. */
+const findById = (id: unknown, path: string, { byId, withoutId }: OpenCalls): Read<OpenCall> => {
+  if (typeof id !== "string" || id === "") {
+    return invalid(`${path}.tool_call_id`, "missing_required_parameter", "A tool message needs the tool_call_id it answers.")
+  }
+  const held = byId.get(id) ?? []
+  const found = held.find(({ result }) => result === undefined) ?? held[0]
+  if (found !== undefined) return Result.succeed(found)
+  const meant = withoutId.findLast(({ result }) => result === undefined)
+  return meant?.call.idMissingAt === undefined
+    ? invalid(`${path}.tool_call_id`, "unknown_tool_call_id", "No earlier assistant message holds a tool call with this id.")
+    : invalid(meant.call.idMissingAt, "invalid_value", "A tool call that a tool message answers needs an id.")
+}
+
+/** A legacy result names the function: the nearest earlier call of that name without an answer. */
+const findByName = (name: unknown, path: string, { byName }: OpenCalls): Read<OpenCall> => {
+  const calls = typeof name === "string" ? byName.get(name) : undefined
+  while (calls?.at(-1)?.result !== undefined) calls.pop()
+  const open = calls?.at(-1)
+  return open === undefined
+    ? invalid(`${path}.name`, "unknown_tool_call_id", "No earlier assistant message calls a function of this name.")
+    : Result.succeed(open)
+}
+
+/** Results are collected in drafts that this reading alone owns; the client's messages stay untouched. */
+const answer = (open: OpenCall, message: ChatMessage, path: string): Read<undefined> =>
+  Result.map(readContent(message.content, "tool", `${path}.content`), (parts) => {
+    const before = open.result
+    const own = cacheControlOf(message)
+    open.result = before === undefined
+      ? { parts, cacheControl: own }
+      : { parts: [...before.parts, ...parts], cacheControl: own ?? before.cacheControl }
+    return undefined
+  })

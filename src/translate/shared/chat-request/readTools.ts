@@ -1,0 +1,248 @@
+// Tools and tool choice of a chat request, in either generation of words, as plain unions.
+// It must not know any upstream's form of a tool, nor convert a schema.
+import * as Result from "effect/Result"
+import { isJsonObject, type JsonObject } from "../../../domain/text/json.ts"
+import type { RequestFault } from "../../../domain/GatewayError.ts"
+import type { ChatRequest } from "../../../wire/openai/Chat.ts"
+import { invalid } from "../fault.ts"
+import { type CacheControl, cacheControlOf } from "./readParts.ts"
+
+/** A function of the client's own. `path` is where it stands in the request. */
+export interface FunctionTool {
+  readonly _tag: "Function"
+  readonly path: string
+  readonly name: string
+  readonly description: string
+  readonly parameters: JsonObject | undefined
+  readonly strict: boolean
+  /** The schema of what the function answers, if told. */
+  readonly response: JsonObject | undefined
+  readonly cacheControl: CacheControl
+}
+
+/** A tool the provider runs or defines itself; `config` holds the client's settings for it, unread. */
+export interface BuiltInTool {
+  readonly _tag:
+    | "CodeExecution"
+    | "Search"
+    | "SearchRetrieval"
+    | "UrlContext"
+    | "Maps"
+    | "EnterpriseSearch"
+    | "FileSearch"
+    | "ComputerUse"
+  readonly path: string
+  readonly name: string
+  readonly config: JsonObject
+}
+
+export type AskedTool = FunctionTool | BuiltInTool
+
+export type ToolChoice =
+  | { readonly _tag: "Auto" | "None" | "Required" }
+  /** One function; `path` is where it is named. */
+  | { readonly _tag: "Named"; readonly name: string; readonly path: string }
+  | { readonly _tag: "Allowed"; readonly required: boolean; readonly names: ReadonlyArray<{ name: string; path: string }> }
+
+const byType: ReadonlyMap<unknown, BuiltInTool["_tag"]> = new Map([
+  ["code_execution", "CodeExecution"],
+  ["web_search", "Search"],
+  ["google_search", "Search"],
+  ["googleSearch", "Search"],
+  ["web_search_retrieval", "SearchRetrieval"],
+  ["google_search_retrieval", "SearchRetrieval"],
+  ["url_context", "UrlContext"],
+  ["google_maps", "Maps"],
+  ["enterprise_web_search", "EnterpriseSearch"],
+  ["file_search", "FileSearch"],
+  ["computer_use", "ComputerUse"],
+  ["computerUse", "ComputerUse"]
+])
+const longestName = 256
+
+/** `tools`, or the legacy `functions` when there are none, and the search that `web_search_options` asks for. */
+export const readTools = (
+  request: ChatRequest,
+  limits: { readonly tools: number }
+): Result.Result<ReadonlyArray<AskedTool>, RequestFault> => {
+  const legacy = isLegacy(request)
+  const list = (legacy ? request.functions : request.tools) ?? []
+  const where = legacy ? "functions" : "tools"
+  if (list.length > limits.tools) {
+    return invalid(where, "array_too_long", `At most ${limits.tools} tools are taken, ${list.length} were sent.`)
+  }
+  const tools: Array<AskedTool> = []
+  for (const [index, tool] of list.entries()) {
+    if (!isJsonObject(tool)) return invalid(where, "invalid_type", `${where}[${index}] must be an object.`)
+    const path = `${where}[${index}]`
+    const read = legacy ? readFunction(tool, path, path, undefined) : readTool(tool, path)
+    if (Result.isFailure(read)) return Result.fail(read.failure)
+    tools.push(read.success)
+  }
+  if (isJsonObject(request.web_search_options) && !tools.some((tool) => tool._tag === "Search")) {
+    tools.push({ _tag: "Search", path: "web_search_options", name: "web_search", config: {} })
+  }
+  return twinsOf(tools, where) ?? Result.succeed(tools)
+}
+
+/** True when the request speaks the older `functions` and `function_call`; the answer does then, too. */
+export const isLegacy = (request: ChatRequest): boolean =>
+  (request.tools ?? undefined) === undefined && (request.functions ?? undefined) !== undefined
+
+const readTool = (tool: JsonObject, path: string): Result.Result<AskedTool, RequestFault> => {
+  const type = tool["type"] ?? (isJsonObject(tool["function"]) ? "function" : undefined)
+  if (type === "function") {
+    const declared = tool["function"]
+    return readFunction(isJsonObject(declared) ? declared : {}, path, `${path}.function`, cacheControlOf(tool))
+  }
+  const kind = byType.get(type)
+  if (kind !== undefined && typeof type === "string") {
+    const own = tool[type]
+    return Result.succeed({ _tag: kind, path, name: type, config: isJsonObject(own) ? own : tool })
+  }
+  return type === "custom"
+    ? invalid(`${path}.type`, "unsupported_tool", "Tools of type custom are not supported; declare a function instead.")
+    : invalid(`${path}.type`, "invalid_value", `Unknown tool type; use function or one of: ${[...byType.keys()].join(", ")}.`)
+}
+
+/** A function whose name is a provider's tool and which has no properties is that tool: the requirement asks for it so. */
+const readFunction = (
+  declared: JsonObject,
+  path: string,
+  functionPath: string,
+  cacheControl: CacheControl
+): Result.Result<AskedTool, RequestFault> => {
+  const name = declared["name"]
+  if (typeof name !== "string" || name === "" || name.length > longestName) {
+    return invalid(`${functionPath}.name`, "invalid_value", `A function needs a name of 1 to ${longestName} characters.`)
+  }
+  const parameters = declared["parameters"] ?? undefined
+  if (parameters !== undefined && !isJsonObject(parameters)) {
+    return invalid(`${functionPath}.parameters`, "invalid_schema", "parameters must be a JSON schema, which is an object.")
+  }
+  const description = declared["description"] ?? ""
+  if (typeof description !== "string") {
+    return invalid(`${functionPath}.description`, "invalid_type", "description must be a string.")
+  }
+  const kind = byType.get(name)
+  // "code_execution" is asked for by type only: under that name people declare functions of their own.
+  if (kind !== undefined && kind !== "CodeExecution" && !hasProperties(parameters)) {
+    return Result.succeed({ _tag: kind, path, name, config: parameters ?? {} })
+  }
+  const response = declared["response_schema"]
+  return Result.succeed({
+    _tag: "Function",
+    path: functionPath,
+    name,
+    description,
+    parameters,
+    strict: declared["strict"] === true,
+    response: isJsonObject(response) ? response : undefined,
+    cacheControl: cacheControl ?? cacheControlOf(declared)
+  })
+}
+
+const hasProperties = (parameters: JsonObject | undefined): boolean => {
+  const properties = parameters?.["properties"]
+  return isJsonObject(properties) && Object.keys(properties).length > 0
+}
+
+/** The refusal of two functions of one name; undefined when there are none. */
+const twinsOf = (tools: ReadonlyArray<AskedTool>, where: string): Result.Result<never, RequestFault> | undefined => {
+  if (tools.length < 2) return undefined
+  const seen = new Map<string, number>()
+  for (const [index, tool] of tools.entries()) {
+    if (tool._tag !== "Function") continue
+    const first = seen.get(tool.name)
+    if (first !== undefined) {
+      return invalid(
+        `${tool.path}.name`,
+        "invalid_value",
+        `${where}[${first}] and ${where}[${index}] declare a function of the same name.`
+      )
+    }
+    seen.set(tool.name, index)
+  }
+  return undefined
+}
+
+/** `tool_choice`, or the legacy `function_call` when there is none; undefined when the request says nothing. */
+export const readToolChoice = (request: ChatRequest): Result.Result<ToolChoice | undefined, RequestFault> => {
+  const choice = request.tool_choice ?? undefined
+  if (choice === undefined) return readFunctionCall(request.function_call ?? undefined)
+  const word = choiceWord(choice)
+  if (word !== undefined) return Result.succeed(word)
+  if (isJsonObject(choice)) {
+    if (choice["type"] === "function") {
+      const name = nameIn(choice)
+      if (name !== undefined) return Result.succeed({ _tag: "Named", name, path: "tool_choice.function.name" })
+      return invalid("tool_choice.function.name", "invalid_value", "tool_choice.function.name must name a tool.")
+    }
+    if (choice["type"] === "allowed_tools") return readAllowed(choice)
+  }
+  return invalid(
+    "tool_choice",
+    "invalid_value",
+    'tool_choice must be "auto", "none", "required", {"type":"function",...} or {"type":"allowed_tools",...}.'
+  )
+}
+
+const choiceWord = (choice: unknown): ToolChoice | undefined => {
+  if (choice === "auto") return { _tag: "Auto" }
+  if (choice === "none") return { _tag: "None" }
+  return choice === "required" || choice === "any" ? { _tag: "Required" } : undefined
+}
+
+const nameIn = (holder: JsonObject): string | undefined => {
+  const inner = holder["function"]
+  const name = isJsonObject(inner) ? inner["name"] : holder["name"]
+  return typeof name === "string" && name !== "" ? name : undefined
+}
+
+const readAllowed = (choice: JsonObject): Result.Result<ToolChoice, RequestFault> => {
+  const path = "tool_choice.allowed_tools"
+  const allowed = choice["allowed_tools"]
+  if (!isJsonObject(allowed)) return invalid(path, "invalid_value", `${path} must be an object.`)
+  const mode = allowed["mode"] ?? "auto"
+  if (mode !== "auto" && mode !== "required") {
+    return invalid(`${path}.mode`, "invalid_value", `${path}.mode must be auto or required.`)
+  }
+  const tools = allowed["tools"]
+  if (!Array.isArray(tools) || tools.length === 0) {
+    return invalid(`${path}.tools`, "invalid_value", `${path}.tools must be an array of at least one function.`)
+  }
+  const names: Array<{ name: string; path: string }> = []
+  for (const [index, tool] of tools.entries()) {
+    const name = isJsonObject(tool) ? nameIn(tool) : undefined
+    const at = `${path}.tools[${index}].function.name`
+    if (name === undefined) return invalid(at, "invalid_value", "Every allowed tool must be a function with a name.")
+    names.push({ name, path: at })
+  }
+  return Result.succeed({ _tag: "Allowed", required: mode === "required", names })
+}
+
+/** Refuses a choice that cannot be met: a call without tools, or of a tool that is not declared. */
+export const checkToolChoice = (
+  choice: ToolChoice | undefined,
+  tools: ReadonlyArray<AskedTool>
+): Result.Result<void, RequestFault> => {
+  if (choice?._tag === "Required" && tools.length === 0) {
+    return invalid("tool_choice", "invalid_value", "tool_choice asks for a tool call, but the request declares no tools.")
+  }
+  const stray = namedIn(choice).find(({ name }) => !tools.some((tool) => tool.name === name))
+  return stray === undefined
+    ? Result.succeed(undefined)
+    : invalid(stray.path, "invalid_value", "tool_choice names a tool that the request does not declare.")
+}
+
+/** The tools a choice names. */
+export const namedIn = (choice: ToolChoice | undefined): ReadonlyArray<{ readonly name: string; readonly path: string }> =>
+  choice?._tag === "Named" ? [choice] : choice?._tag === "Allowed" ? choice.names : []
+
+const readFunctionCall = (choice: unknown): Result.Result<ToolChoice | undefined, RequestFault> => {
+  if (choice === undefined) return Result.succeed(undefined)
+  if (choice === "auto" || choice === "none") return Result.succeed(choiceWord(choice))
+  const name = isJsonObject(choice) ? nameIn(choice) : undefined
+  if (name !== undefined) return Result.succeed({ _tag: "Named", name, path: "function_call.name" })
+  return invalid("function_call", "invalid_value", 'function_call must be "auto", "none" or {"name":...}.')
+}

@@ -1,0 +1,74 @@
+// How much thinking the request asks for, whatever the words it uses.
+// It must not know any upstream: a budget, an effort or a switch, nothing else.
+import * as Result from "effect/Result"
+import type { RequestFault } from "../../../domain/GatewayError.ts"
+import type { ChatRequest } from "../../../wire/openai/Chat.ts"
+import { invalid } from "../fault.ts"
+
+export type Effort = "minimal" | "low" | "medium" | "high"
+
+export type Thinking =
+  | { readonly _tag: "Off" }
+  /** Thinking wanted, its amount left to the model. */
+  | { readonly _tag: "On" }
+  /** The model's own dynamic budget, asked for by name (-1). */
+  | { readonly _tag: "Dynamic" }
+  | { readonly _tag: "Effort"; readonly effort: Effort }
+  /** Tokens, more than 0. */
+  | { readonly _tag: "Budget"; readonly tokens: number }
+
+/** What is asked and by which parameter; undefined when the request says nothing. */
+export interface AskedThinking {
+  readonly thinking: Thinking
+  readonly param: "thinking" | "reasoning_effort"
+}
+
+/** Tokens of an effort where an upstream takes budgets. */
+export const effortTokens: Readonly<Record<Effort, number>> = { minimal: 1_024, low: 1_024, medium: 8_192, high: 24_576 }
+
+const efforts: ReadonlyMap<unknown, Thinking> = new Map<unknown, Thinking>([
+  ["none", { _tag: "Off" }],
+  ["minimal", { _tag: "Effort", effort: "minimal" }],
+  ["low", { _tag: "Effort", effort: "low" }],
+  ["medium", { _tag: "Effort", effort: "medium" }],
+  ["high", { _tag: "Effort", effort: "high" }],
+  ["xhigh", { _tag: "Effort", effort: "high" }],
+  ["max", { _tag: "Effort", effort: "high" }]
+])
+
+/** Both parameters are checked; `thinking` wins over `reasoning_effort`. */
+export const readThinking = (request: ChatRequest): Result.Result<AskedThinking | undefined, RequestFault> => {
+  const effort = readEffort(request.reasoning_effort)
+  if (Result.isFailure(effort)) return Result.fail(effort.failure)
+  const thinking = readSwitch(request.thinking)
+  if (Result.isFailure(thinking)) return Result.fail(thinking.failure)
+  if (thinking.success !== undefined) return Result.succeed({ thinking: thinking.success, param: "thinking" })
+  return Result.succeed(effort.success === undefined ? undefined : { thinking: effort.success, param: "reasoning_effort" })
+}
+
+const readEffort = (value: unknown): Result.Result<Thinking | undefined, RequestFault> => {
+  if (value === undefined || value === null) return Result.succeed(undefined)
+  const effort = efforts.get(value)
+  return effort === undefined
+    ? invalid("reasoning_effort", "invalid_value", `reasoning_effort must be one of: ${[...efforts.keys()].join(", ")}.`)
+    : Result.succeed(effort)
+}
+
+const readSwitch = (value: ChatRequest["thinking"]): Result.Result<Thinking | undefined, RequestFault> => {
+  if (value === undefined || value === null) return Result.succeed(undefined)
+  const type = value["type"] ?? "enabled"
+  if (type !== "enabled" && type !== "disabled" && type !== "adaptive") {
+    return invalid("thinking.type", "invalid_value", "thinking.type must be one of: enabled, adaptive, disabled.")
+  }
+  const tokens = value["budget_tokens"] ?? undefined
+  if (tokens !== undefined && !(typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens >= -1)) {
+    return invalid(
+      "thinking.budget_tokens",
+      "invalid_value",
+      "thinking.budget_tokens must be a whole number of tokens, 0 to switch thinking off, or -1 for the model's own choice."
+    )
+  }
+  if (type === "disabled" || tokens === 0) return Result.succeed({ _tag: "Off" })
+  if (tokens === undefined) return Result.succeed({ _tag: "On" })
+  return Result.succeed(tokens === -1 ? { _tag: "Dynamic" } : { _tag: "Budget", tokens })
+}

@@ -1,0 +1,93 @@
+// Function names the upstream can take for names it cannot, and back.
+// It must not know schemas or what a tool is for.
+import { isJsonObject } from "../../../domain/text/json.ts"
+import type { ChatRequest } from "../../../wire/openai/Chat.ts"
+
+/** The names of one request; both ways are the identity for legal names. */
+export interface ToolNames {
+  readonly mangle: (name: string) => string
+  readonly unmangle: (name: string) => string
+}
+
+/** What an upstream takes as a name: the whole of it, every character it lacks, and how it may begin. */
+export interface NameGrammar {
+  readonly legal: RegExp
+  readonly illegal: RegExp
+  readonly start: RegExp
+}
+
+/** Source: Gemini API, FunctionDeclaration.name. */
+export const geminiNames: NameGrammar = {
+  legal: /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/,
+  illegal: /[^A-Za-z0-9_.:-]/gu,
+  start: /^[A-Za-z_]/
+}
+
+/** Source: Anthropic Messages API, Tool.name. */
+export const claudeNames: NameGrammar = {
+  legal: /^[A-Za-z0-9_-]{1,128}$/,
+  illegal: /[^A-Za-z0-9_-]/gu,
+  start: /^/
+}
+
+const keptLength = 55
+
+/**
+ * The map between the names of one request and what goes upstream.
+ *
+ * A name that is not legal there becomes its legal characters, cut, and 8 hex digits of a hash (FNV-1a over UTF-16: pure,
+ * and strength is not needed, for a clash inside one request is resolved by hashing again). Names of declared tools come
+ * first, then those met in the history only, so the same request gives the same map.
+ */
+export const toolNamesOf = (request: ChatRequest, grammar: NameGrammar): ToolNames => {
+  const { legal } = grammar
+  const names = namesOf(request)
+  const taken = new Set<string>()
+  for (const name of names) if (legal.test(name)) taken.add(name)
+  const there = new Map<string, string>()
+  const back = new Map<string, string>()
+  for (const name of names) {
+    if (legal.test(name)) continue
+    let salt = 0
+    let mangled = mangledName(name, salt, grammar)
+    while (taken.has(mangled)) mangled = mangledName(name, ++salt, grammar)
+    taken.add(mangled)
+    there.set(name, mangled)
+    back.set(mangled, name)
+  }
+  return {
+    mangle: (name) => there.get(name) ?? (legal.test(name) ? name : mangledName(name, 0, grammar)),
+    unmangle: (name) => back.get(name) ?? name
+  }
+}
+
+const mangledName = (name: string, salt: number, { illegal, start }: NameGrammar): string => {
+  const cleaned = name.replace(illegal, "_")
+  const started = start.test(cleaned) ? cleaned : `_${cleaned}`
+  return `${started.slice(0, keptLength)}_${hash(salt === 0 ? name : `${name}\n${salt}`)}`
+}
+
+const hash = (text: string): string => {
+  let value = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) {
+    value = Math.imul(value ^ text.charCodeAt(index), 0x01000193)
+  }
+  return (value >>> 0).toString(16).padStart(8, "0")
+}
+
+const namesOf = (request: ChatRequest): ReadonlySet<string> => {
+  const names = new Set<string>()
+  const add = (holder: unknown): void => {
+    if (isJsonObject(holder) && typeof holder["name"] === "string") names.add(holder["name"])
+  }
+  for (const tool of request.tools ?? []) if (isJsonObject(tool)) add(tool["function"])
+  for (const declared of request.functions ?? []) add(declared)
+  for (const message of request.messages) {
+    if (Array.isArray(message.tool_calls)) {
+      for (const call of message.tool_calls) if (isJsonObject(call)) add(call["function"])
+    }
+    add(message.function_call)
+    if (message.role === "function") add(message)
+  }
+  return names
+}

@@ -1,0 +1,79 @@
+// A call that Google refused, on any route of both products: status and body to the reason.
+// It must not know our own answers; whatever the upstream's special texts mean is decided here.
+import type { Json } from "../../../domain/text/json.ts"
+import type { Reason } from "../../../domain/ProviderError.ts"
+import { errorInfoReasons, readUpstreamError, reasonOfStatus, retryAfterOf, statusInside, type UpstreamError } from "../reply/upstreamError.ts"
+
+/** Total: any status, any body. */
+export const failureFromGoogle = (
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: Json | string,
+  origin: "caller" | "stored"
+): Reason => {
+  const error = readUpstreamError(status, headers, body)
+  const special = status === 400 || status === 422 ? specialOf(error, origin) : undefined
+  return special ?? endpointReason(status, headers, error) ?? reasonOfStatus(status, headers, error, origin, hintOf(status, error))
+}
+
+/** An error inside a 200. Whose credential was refused cannot be told there; nobody is blamed for a stored one. */
+export const failureInside = (error: Json): Reason => failureFromGoogle(statusInside(error), {}, { error }, "stored")
+
+const signatureTexts = /missing a thought_?signature|corrupted thought signature|invalid signature in thinking block|thought_?signature[^.]{0,40}(invalid|not valid)/i
+const contextTexts = /input token count[^.]{0,80}exceeds|prompt is too long|exceeds the maximum number of (input )?tokens/i
+const mixTexts = /multiple tools are supported only when they are all search tools|tool_type[^.]{0,80}more than one initialized field|only one tool|at most one tool is supported/i
+const sizeTexts = /(payload|request) size exceeds|request (entity|payload) (is )?too large/i
+const prefillTexts = /(requests?|conversation|contents?) (must )?ends? with a user (role|turn|message)|prefill/i
+
+/** What a 400 means when its text is one of those Google is known to send. */
+const specialOf = (error: UpstreamError, origin: "caller" | "stored"): Reason | undefined => {
+  const { text, message } = error
+  if (errorInfoReasons(error).includes("API_KEY_INVALID") || /api key not valid|api key expired/i.test(text)) {
+    return { _tag: "CredentialsRejected", origin, message }
+  }
+  if (signatureTexts.test(text)) {
+    return { _tag: "SignatureRejected", message: `${message} Send back function.thought_signature as it came, or start a new turn.` }
+  }
+  if (contextTexts.test(text)) return { _tag: "ContextTooLong", message }
+  if (mixTexts.test(text)) {
+    return { _tag: "ToolMixRejected", message: `${message} Send grounding tools and functions in separate requests.` }
+  }
+  if (sizeTexts.test(text)) return { _tag: "PayloadTooLarge", message: `${message} ${sizeHint}` }
+  return undefined
+}
+
+const dedicatedTexts = /dedicated (endpoint|dns|domain)|shared (vertex ai )?domain/i
+const unreadyTexts = /not (yet )?ready|scal(ed|ing) (down )?(to|from) zero/i
+
+/** What a self-deployed endpoint of any dialect says of itself: it has a host of its own, or is not up yet. */
+const endpointReason = (status: number, headers: Readonly<Record<string, string>>, { details, message, text }: UpstreamError): Reason | undefined => {
+  if (status >= 400 && status < 500 && dedicatedTexts.test(text)) {
+    return {
+      _tag: "InvalidRequest",
+      code: "upstream_failed_precondition",
+      message: `${message} Set the endpoint's host in the provider's endpoints to its dedicated host name.`
+    }
+  }
+  return status === 429 && unreadyTexts.test(text)
+    ? { _tag: "Overloaded", code: "upstream_unavailable", message, ...retryAfterOf(headers, details) }
+    : undefined
+}
+
+const sizeHint = "Use gs:// or the Files API for large media."
+
+const hintOf = (status: number, error: UpstreamError): string | undefined => {
+  if (status === 413) return sizeHint
+  if (status === 401) {
+    const reasons = errorInfoReasons(error)
+    return reasons.includes("ACCESS_TOKEN_TYPE_UNSUPPORTED") || reasons.includes("CREDENTIALS_MISSING")
+      ? "vertex-ai takes an OAuth access token; API keys work in express mode only."
+      : undefined
+  }
+  if (status === 404) {
+    const location = /\blocations\/([a-z0-9-]{1,40})\//.exec(error.text)?.[1]
+    return location === undefined || location === "global"
+      ? undefined
+      : `It may be not available in location ${location}; newest models are served in global or multi-regions only.`
+  }
+  return status === 400 && prefillTexts.test(error.text) ? "This model takes no assistant prefill." : undefined
+}

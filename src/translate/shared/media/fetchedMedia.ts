@@ -1,0 +1,68 @@
+// Media that were fetched because their upstream takes bytes only: their type, and whether their bytes are of it.
+// It must not know who fetched them, or any provider.
+import * as Result from "effect/Result"
+import type { BodyInvalid } from "../../../domain/GatewayError.ts"
+import type { FetchedMedia } from "../../Translator.ts"
+import { base64OfText, isUtf8 } from "./base64.ts"
+import { claimedType, type InlineMedia, isPublicMedia, mediaFault, type MediaSource, unknownUrl } from "./media.ts"
+import { anyBytes, mimeOfMagic, normaliseMime, plainText } from "./mime.ts"
+
+type Read<A> = Result.Result<A, BodyInvalid>
+
+/** Media behind an address, from what became of fetching them; `upstream` names who takes bytes only. */
+export const readFetched = (source: MediaSource, fetched: FetchedMedia | undefined, upstream: string): Read<InlineMedia> => {
+  if (fetched === undefined) {
+    const hint = isPublicMedia(source.url) ? " The operator can have public addresses fetched by the setting media.fetch." : ""
+    return mediaFault(source, "invalid_media_url", `${upstream} reads media from the request itself only: send data:<type>;base64,<data>.${hint}`)
+  }
+  switch (fetched._tag) {
+    case "Failed":
+      return failed(source, fetched.message)
+    case "Shown":
+      return shown(source)
+    case "Fetched":
+      return read(source, fetched.contentType, fetched.data)
+  }
+}
+
+const failed = (source: MediaSource, message: string): Read<never> =>
+  mediaFault(source, "media_fetch_failed", `${message} Where this cannot be mended, send data:<type>;base64,<data>.`)
+
+const inline = (mimeType: string, data: string): Read<InlineMedia> => Result.succeed({ _tag: "Inline", mimeType, data })
+
+/** What stands for bytes that nobody has fetched. */
+const shown = (source: MediaSource): Read<InlineMedia> => {
+  const mime = claimedType(source)
+  const words = `<what ${source.url} holds when the request is sent>`
+  return mime === undefined ? unknownUrl(source) : inline(mime, mime === plainText ? base64OfText(words) : words)
+}
+
+const isSpecific = (mime: string | undefined): mime is string => mime !== undefined && mime !== anyBytes && mime !== "binary/octet-stream"
+
+const isBinary = (mime: string | undefined): boolean => mime === "application/pdf" || mime?.startsWith("image/") === true
+
+/** The type the host says if it says one, else the claimed one, else that of the bytes. */
+const read = (source: MediaSource, contentType: string | undefined, data: string): Read<InlineMedia> => {
+  const said = contentType === undefined ? undefined : normaliseMime(contentType)
+  const claimed = claimedType(source)
+  const found = mimeOfMagic(data)
+  if (said === plainText && isBinary(claimed)) {
+    return failed(source, "At this URL is text, such as a page in the place of an image or a document: it must be readable by anybody, without a login.")
+  }
+  const mime = isSpecific(said) ? said : isSpecific(claimed) ? claimed : found
+  if (mime === undefined) return unknownUrl(source)
+  if (mime === plainText) return isUtf8(data) ? inline(mime, data) : failed(source, "The text at this URL is not UTF-8.")
+  return isBinary(mime) ? checked(source, mime, found, data) : inline(mime, data)
+}
+
+/** Hosts mistake one kind of image for another, and upstreams refuse that; the bytes know. An unknown kind is not judged. */
+const checked = (source: MediaSource, mime: string, found: string | undefined, data: string): Read<InlineMedia> => {
+  const isImage = mime.startsWith("image/")
+  if (isImage && !known.has(mime)) return inline(mime, data)
+  return found !== undefined && isImage === found.startsWith("image/") && isBinary(found)
+    ? inline(found, data)
+    : failed(source, `What this URL holds is called ${mime}, but its bytes are not.`)
+}
+
+/** Kinds of image whose first bytes are known. */
+const known = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/heic"])

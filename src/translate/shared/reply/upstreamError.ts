@@ -1,0 +1,214 @@
+// What an upstream said in an error body of any shape, and the reason its status stands for.
+// It must not know our own answers, nor texts that only one dialect uses.
+import * as Result from "effect/Result"
+import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../../../domain/text/json.ts"
+import type { Reason } from "../../../domain/ProviderError.ts"
+import { upstreamText } from "../../../domain/text/upstreamText.ts"
+
+type Headers = Readonly<Record<string, string>>
+
+export interface UpstreamError {
+  /** The upstream's own text as it came: to be searched, never to be shown. */
+  readonly text: string
+  /** The text fit for a caller: cut, without control characters, credentials, projects, hosts and queries. */
+  readonly message: string
+  /** Google's word such as `NOT_FOUND`, or the `type` of other dialects. */
+  readonly word: string | undefined
+  /** A code in words, as OpenAI-compatible upstreams give. */
+  readonly code: string | undefined
+  /** The parameter at fault, as the upstream spells it. */
+  readonly param: string | undefined
+  readonly details: ReadonlyArray<JsonObject>
+}
+
+/** Reads `{error}`, `[{error}]`, `{message}`, `{detail}`, an SSE frame of one of these, text, HTML or nothing at all. */
+export const readUpstreamError = (status: number, headers: Headers, body: Json | string): UpstreamError => {
+  const outer = objectOf(body)
+  const inner = outer?.["error"]
+  const error = isJsonObject(inner) ? inner : outer
+  const text = [inner, error?.["message"], detailOf(error?.["detail"])].find((told) => typeof told === "string") ?? ""
+  const type = contentTypeOf(headers)
+  const code = error?.["code"]
+  return {
+    text: text.slice(0, searchedLength),
+    message: upstreamText(text) || `upstream returned ${status}${type === undefined ? "" : ` (${type})`}`,
+    word: [error?.["status"], error?.["type"]].find((word) => typeof word === "string"),
+    code: typeof code === "string" && /^[\w.-]{1,64}$/.test(code) ? code : undefined,
+    param: paramOf(error),
+    details: Array.isArray(error?.["details"]) ? error["details"].filter(isJsonObject) : []
+  }
+}
+
+/** FastAPI, which model servers are written with, tells a sentence, or a list of what is wrong where. */
+const detailOf = (detail: Json | undefined): Json | undefined => {
+  const first = Array.isArray(detail) ? detail[0] : detail
+  return isJsonObject(first) ? first["msg"] : first
+}
+
+const paramOf = (error: JsonObject | undefined): string | undefined => {
+  const fields = membersOf(error?.["details"], "fieldViolations").map((violation) => violation["field"])
+  const param = [error?.["param"], ...fields].find((name) => typeof name === "string" && name !== "")
+  return typeof param === "string" ? upstreamText(param, 256) : undefined
+}
+
+/** The status of an error inside a 200: its own code, else what its word stands for. */
+export const statusInside = (error: Json): number => {
+  const codes = isJsonObject(error) ? [error["code"], error["status_code"]] : []
+  const code = codes.find((one) => typeof one === "number" && one >= 300 && one <= 599)
+  if (typeof code === "number") return code
+  const words = isJsonObject(error) ? [error["status"], error["type"], error["code"]] : []
+  return words.map((word) => (typeof word === "string" ? statusOfWord.get(word) : undefined)).find((found) => found !== undefined) ?? 500
+}
+
+const statusOfWord: ReadonlyMap<string, number> = new Map([
+  ["INVALID_ARGUMENT", 400],
+  ["FAILED_PRECONDITION", 400],
+  ["OUT_OF_RANGE", 400],
+  ["invalid_request_error", 400],
+  ["BadRequestError", 400],
+  ["UNAUTHENTICATED", 401],
+  ["authentication_error", 401],
+  ["billing_error", 402],
+  ["PERMISSION_DENIED", 403],
+  ["permission_error", 403],
+  ["NOT_FOUND", 404],
+  ["not_found_error", 404],
+  ["ABORTED", 409],
+  ["ALREADY_EXISTS", 409],
+  ["request_too_large", 413],
+  ["RESOURCE_EXHAUSTED", 429],
+  ["rate_limit_error", 429],
+  ["rate_limit_exceeded", 429],
+  ["CANCELLED", 499],
+  ["INTERNAL", 500],
+  ["UNKNOWN", 500],
+  ["DATA_LOSS", 500],
+  ["api_error", 500],
+  ["UNIMPLEMENTED", 501],
+  ["UNAVAILABLE", 503],
+  ["DEADLINE_EXCEEDED", 504],
+  ["timeout_error", 504],
+  ["overloaded_error", 529]
+])
+
+/** The reason of every status 100..599; `hint` is added to the upstream's text. */
+export const reasonOfStatus = (
+  status: number,
+  headers: Headers,
+  error: UpstreamError,
+  origin: "caller" | "stored",
+  hint?: string
+): Reason => {
+  const common = {
+    message: hint === undefined ? error.message : `${error.message} ${hint}`,
+    ...(error.code === undefined ? {} : { upstreamCode: error.code })
+  }
+  const retry = { ...common, ...retryAfterOf(headers, error.details) }
+  if (status < 300) return { _tag: "BadReply", kind: "unreadable", ...common }
+  if (status < 400) return { _tag: "BadReply", kind: "redirect", ...common }
+  switch (status) {
+    case 401:
+      return { _tag: "CredentialsRejected", origin, ...common }
+    case 402:
+      return { _tag: "QuotaExhausted", isBilling: true, ...common }
+    case 403:
+      return error.text.includes(predictPermission)
+        ? { _tag: "PermissionDenied", permission: predictPermission, ...common, message: `${error.message} ${predictHint}` }
+        : { _tag: "PermissionDenied", ...common }
+    case 404:
+      return { _tag: "ModelNotFound", ...common }
+    case 405:
+    case 501:
+      return { _tag: "InvalidRequest", code: "unsupported_operation", ...common }
+    case 408:
+    case 504:
+      return { _tag: "Timeout", phase: "upstream", ...common }
+    case 413:
+      return { _tag: "PayloadTooLarge", ...common }
+    case 429:
+      return rateLimited(error, retry)
+    case 409:
+    case 499:
+      return { _tag: "Internal", status, ...common }
+    case 503:
+      return { _tag: "Overloaded", code: "upstream_unavailable", ...retry }
+    case 529:
+      return { _tag: "Overloaded", code: "upstream_overloaded", ...retry }
+  }
+  if (status >= 500) return { _tag: "Internal", status, ...retry }
+  return {
+    _tag: "InvalidRequest",
+    ...common,
+    ...(error.word === "FAILED_PRECONDITION" ? { code: "upstream_failed_precondition" } : {}),
+    ...(error.param === undefined ? {} : { param: error.param })
+  }
+}
+
+const predictPermission = "aiplatform.endpoints.predict"
+const predictHint = "Grant it to the service account, for example by the role Vertex AI User; a credential of project id and region alone may lack it."
+
+/** The members of one list in all details, e.g. the violations of BadRequest and QuotaFailure. */
+const membersOf = (details: Json | undefined, list: string): ReadonlyArray<JsonObject> =>
+  (Array.isArray(details) ? details : []).flatMap((detail) => {
+    const members = isJsonObject(detail) ? detail[list] : undefined
+    return Array.isArray(members) ? members.filter(isJsonObject) : []
+  })
+
+/** The `reason` words of ErrorInfo. */
+export const errorInfoReasons = (error: UpstreamError): ReadonlyArray<string> =>
+  error.details.flatMap((detail) => (typeof detail["reason"] === "string" ? [detail["reason"]] : []))
+
+/** A day's quota, or a limit of zero, is not cured by a short wait. */
+const rateLimited = (
+  error: UpstreamError,
+  retry: { readonly message: string; readonly upstreamCode?: string; readonly retryAfterMillis?: number }
+): Reason => {
+  const failures = membersOf(error.details, "violations")
+  const metadata = error.details.map((detail) => detail["metadata"]).filter(isJsonObject)
+  const ids = [...failures.map((failure) => failure["quotaId"]), ...metadata.map((data) => data["quota_limit"])]
+    .filter((id) => typeof id === "string")
+  const limits = [...failures.map((failure) => failure["quotaValue"]), ...metadata.map((data) => data["quota_limit_value"])]
+  const spent = ids.some((id) => /per_?day/i.test(id)) || limits.some((limit) => limit === "0" || limit === 0)
+  if (!spent) return { _tag: "RateLimited", ...retry }
+  return { _tag: "QuotaExhausted", ...retry, ...(ids[0] === undefined ? {} : { quotaId: upstreamText(ids[0]).slice(0, 128) }) }
+}
+
+const dayMillis = 86_400_000
+
+/** `retry-after-ms`, then `retry-after` in seconds or as a date, then RetryInfo; never invented. */
+export const retryAfterOf = (headers: Headers, details: ReadonlyArray<JsonObject>): { readonly retryAfterMillis?: number } => {
+  const delay = details.map((detail) => detail["retryDelay"]).find((value) => typeof value === "string")
+  const millis = [
+    numberOf(headers["retry-after-ms"]),
+    secondsOf(headers["retry-after"]),
+    untilOf(headers["retry-after"], headers["date"]),
+    secondsOf(delay?.replace(/s$/, ""))
+  ].find((value) => value !== undefined)
+  return millis === undefined ? {} : { retryAfterMillis: Math.min(millis, dayMillis) }
+}
+
+const numberOf = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\d{1,12}(\.\d{1,9})?$/.test(text.trim()) ? Math.ceil(Number(text)) : undefined
+
+const secondsOf = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\d{1,9}(\.\d{1,9})?$/.test(text.trim()) ? Math.ceil(Number((Number(text) * 1_000).toFixed(6))) : undefined
+
+/** A date counts from the answer's own date, so that no clock is needed. */
+const untilOf = (until: string | undefined, date: string | undefined): number | undefined => {
+  const millis = Date.parse(until ?? "") - Date.parse(date ?? "")
+  return Number.isNaN(millis) ? undefined : Math.max(0, millis)
+}
+
+const objectOf = (body: Json | string): JsonObject | undefined => {
+  if (isJsonObject(body)) return body
+  if (Array.isArray(body)) return body.find(isJsonObject)
+  if (typeof body !== "string") return undefined
+  const text = body.replace(/^\uFEFF?\s*(event:[^\n]*\n)?(data:)?/, "")
+  const parsed = parseJsonText(text)
+  return Result.isSuccess(parsed) && typeof parsed.success !== "string" ? objectOf(parsed.success) : undefined
+}
+
+const contentTypeOf = (headers: Headers): string | undefined =>
+  /^\s*([\w.+-]{1,60}\/[\w.+-]{1,60})/.exec(headers["content-type"] ?? "")?.[1]?.toLowerCase()
+
+const searchedLength = 16_384
