@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Prices } from "../catalog/Prices.ts"
 import { Limits } from "../domain/Limits.ts"
-import { type Circuit, type CircuitState, CircuitStates } from "../memory/Circuits.ts"
+import { type Circuit, type CircuitState, CircuitStates } from "../state/Circuits.ts"
 import { metrics } from "../telemetry/metrics.ts"
 import { SeriesRegistry } from "../telemetry/Series.ts"
 

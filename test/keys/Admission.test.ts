@@ -11,7 +11,7 @@ import type { Budget, GatewayKey, RateLimit } from "../../src/domain/GatewayKey.
 import { KeyLabel } from "../../src/keys/Budgets.ts"
 import { Admission, type Admitted, type Estimate } from "../../src/keys/Admission.ts"
 import { UsageLog } from "../../src/keys/UsageLog.ts"
-import { RateStore } from "../../src/memory/RateStore.ts"
+import { RateStore } from "../../src/state/RateStore.ts"
 import { Spending, type SpendingChange } from "../../src/store/Spending.ts"
 import { ownPrefix, redisLayer, saidWithoutRedis } from "../support/redis.ts"
 

@@ -71,7 +71,7 @@ const parse = (source: Source): Parsed => {
 
 const floors: Readonly<Record<string, number>> = {
   domain: 0, wire: 0, translate: 1, api: 1, upstream: 2, store: 2, telemetry: 2, client: 2,
-  auth: 3, catalog: 3, keys: 3, memory: 3, provider: 4, router: 5, admin: 5.5, http: 6
+  auth: 3, catalog: 3, keys: 3, state: 3, provider: 4, router: 5, admin: 5.5, http: 6
 }
 const edge: Readonly<Record<string, number>> = { "Gateway.ts": 7, demo: 7.1, cli: 7.2, "main.ts": 7.3, "index.ts": 7.3, "testing.ts": 7.3 }
 const floorOf = (file: Parsed): number | undefined => floors[file.folder] ?? edge[file.folder] ?? edge[file.file]

@@ -5,7 +5,7 @@ import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
 import * as TestClock from "effect/testing/TestClock"
 import { defaultLimits, Limits, type LimitValues } from "../../src/domain/Limits.ts"
-import { ResponseCache } from "../../src/memory/ResponseCache.ts"
+import { ResponseCache } from "../../src/state/ResponseCache.ts"
 import { RedisPrefix } from "../../src/store/SharedRedis.ts"
 import { ownPrefix, redisLayer, saidWithoutRedis } from "../support/redis.ts"
 

@@ -5,7 +5,7 @@ import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
 import { TestClock } from "effect/testing"
 import { defaultLimits, Limits, type LimitValues } from "../../src/domain/Limits.ts"
-import { SignatureMemory } from "../../src/memory/SignatureMemory.ts"
+import { SignatureMemory } from "../../src/state/SignatureMemory.ts"
 import { RedisPrefix } from "../../src/store/SharedRedis.ts"
 import { ownPrefix, redisLayer, saidWithoutRedis } from "../support/redis.ts"
 

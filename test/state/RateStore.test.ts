@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as RateLimiter from "effect/persistence/RateLimiter"
-import { RateStore } from "../../src/memory/RateStore.ts"
+import { RateStore } from "../../src/state/RateStore.ts"
 import { ownPrefix, redisLayer, saidWithoutRedis } from "../support/redis.ts"
 
 const shared = RateStore.layerShared.pipe(Layer.provide(redisLayer()))
