@@ -2,7 +2,6 @@
 // It must not know how a request ran; it reads what was noted.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { Prices } from "../catalog/Prices.ts"
@@ -16,7 +15,6 @@ import { attemptLine, levelOf, type LogLevel, prettyAttempt, prettyLine, request
 import { SeriesRegistry } from "../telemetry/Series.ts"
 import { Stopwatch } from "../telemetry/Stopwatch.ts"
 import { Tracing } from "../telemetry/Tracing.ts"
-import { isClientGone } from "./Refusal.ts"
 import type { RequestMeta } from "./RequestMeta.ts"
 import { RequestRecord } from "./RequestRecord.ts"
 import { requestSpans } from "./requestSpans.ts"
@@ -29,8 +27,8 @@ export interface RouteAccounts {
   readonly open: () => RequestRecord
   /** What is known of it is known; absent where nobody wants that yet. */
   readonly begin?: (record: RequestRecord, arrival: RequestMeta) => void
-  /** It has ended; `exit` says whether its client was still there. */
-  readonly close: (record: RequestRecord, arrival: RequestMeta, exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void>
+  /** It has ended; `gone`: its client left first. */
+  readonly close: (record: RequestRecord, arrival: RequestMeta, gone: boolean) => Effect.Effect<void>
 }
 
 export interface Accounts {
@@ -110,8 +108,8 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
               }
             }
             : {}),
-          close: (record, arrival, exit) => {
-            const ended: Ended = { record, arrival, at: now(), gone: Exit.isFailure(exit) && isClientGone(exit.cause) }
+          close: (record, arrival, gone) => {
+            const ended: Ended = { record, arrival, at: now(), gone }
             meters.activeRequests.value--
             record.closed()
             const called = calledLast(record)

@@ -5,7 +5,7 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
+import * as Exit from "effect/Exit"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -48,7 +48,7 @@ export const boundary = (method: string, path: string): Effect.Effect<(handler: 
   const accounts = (yield* Accounting)?.route(method, path)
   const leave = (exit: Exit.Exit<unknown, unknown>, arrival: Arrival): Effect.Effect<void> => {
     arrival.hold?.end()
-    return arrival.record === undefined || accounts === undefined ? Effect.void : accounts.close(arrival.record, arrival, exit)
+    return arrival.record === undefined || accounts === undefined ? Effect.void : accounts.close(arrival.record, arrival, Exit.isFailure(exit) && isClientGone(exit.cause))
   }
   const closing = (answer: HttpServerResponse.HttpServerResponse) =>
     traffic.draining ? HttpServerResponse.setHeader(answer, "connection", "close") : answer
