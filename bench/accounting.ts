@@ -7,13 +7,13 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Catalog } from "../src/catalog/Catalog.ts"
 import { Prices } from "../src/catalog/Prices.ts"
-import { Accounting, accountingLayer, type AccountingOptions, type RouteAccounts } from "../src/http/Accounting.ts"
-import type { Arrival } from "../src/http/RequestContexts.ts"
+import { Accounting, accountingLayer, type AccountingOptions, type RouteAccounts } from "../src/accounting/Accounting.ts"
+import type { Arrival } from "../src/http/request/RequestContexts.ts"
 import { UsageLog } from "../src/keys/UsageLog.ts"
 import type { Served } from "../src/router/ProviderRouter.ts"
 import { LogSink } from "../src/telemetry/LogWriter.ts"
-import { Traffic } from "../src/http/Traffic.ts"
-import { chatUsage } from "../src/http/usageOf.ts"
+import { Traffic } from "../src/http/node/Traffic.ts"
+import { chatUsage } from "../src/accounting/usageOf.ts"
 
 const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
 

@@ -4,6 +4,6 @@ export { makeSimulator, type Simulator, type SimulatorOptions } from "./demo/goo
 export { Demo, type DemoOptions } from "./demo/Demo.ts"
 export { Gateway } from "./Gateway.ts"
 export { WebHandler } from "./http/HttpApi.ts"
-export { FreshId } from "./http/RequestContexts.ts"
+export { FreshId } from "./http/request/RequestContexts.ts"
 export type { TransportRequest } from "./upstream/HttpExchange.ts"
 export { type ScriptedResponse, Transport, type TransportScript } from "./upstream/Transport.ts"

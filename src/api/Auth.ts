@@ -1,5 +1,5 @@
 // Where a gateway key may stand in a request, as security schemes of the contract.
-// It must not know keys; the service checks them in http/GatewayAuth.ts.
+// It must not know keys; the service checks them in http/edge/GatewayAuth.ts.
 import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
 import * as OpenApi from "effect/http-api/OpenApi"

@@ -1,5 +1,5 @@
 // Error answers of the contract: two envelopes, and the statuses that come in each.
-// It must not know which errors there are; http/errorFacts.ts decides those.
+// It must not know which errors there are; api/errorFacts.ts decides those.
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import { arrivalFields, calledFields, retryFields } from "./headerFields.ts"

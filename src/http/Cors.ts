@@ -7,7 +7,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import { anyOrigin } from "../domain/settings/Settings.ts"
-import { headersOf, nodeResponseOf } from "./NodeAnswer.ts"
+import { headersOf, nodeResponseOf } from "./node/NodeAnswer.ts"
 
 /** Origins whose pages may call. */
 export const CorsOrigins: Context.Reference<ReadonlyArray<string>> = Context.Reference<ReadonlyArray<string>>("gateway/http/CorsOrigins", {

@@ -1,7 +1,7 @@
 // What is said of a request when it has ended, for requests of each kind: the exact line, the metrics, the lists.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import * as Layer from "effect/Layer"
-import { MetricsAccess } from "../../src/http/MetricsHandlers.ts"
+import { MetricsAccess } from "../../src/http/routes/MetricsHandlers.ts"
 import { metrics, type MetricSpec, prometheusName } from "../../src/telemetry/metrics.ts"
 import { type AccountedGateway, accountedGateway, adminKey } from "../support/accounted.ts"
 import { until } from "../support/eventually.ts"

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest"
 import * as E from "../../src/domain/GatewayError.ts"
 import { ProviderError, type Reason } from "../../src/domain/ProviderError.ts"
-import { envelopeOf, errorBody } from "../../src/http/errorBody.ts"
-import { errorFacts } from "../../src/http/errorFacts.ts"
+import { envelopeOf, errorBody } from "../../src/http/response/errorBody.ts"
+import { errorFacts } from "../../src/api/errorFacts.ts"
 
 const IRE = "invalid_request_error"
 const AUTH = "authentication_error"

@@ -1,6 +1,6 @@
 // What is left of limits, as the SDKs of both dialects read it.
 import { expect, it } from "vitest"
-import { addLimits, goDuration } from "../../src/http/limitHeaders.ts"
+import { addLimits, goDuration } from "../../src/http/response/limitHeaders.ts"
 
 it.each([
   [0, "0ms"], [0.2, "1ms"], [12, "12ms"], [999.1, "1s"], [1000, "1s"], [1001, "1.001s"], [59_999, "59.999s"], [60_000, "1m0s"],

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 import { afterAll, describe, expect, it } from "vitest"
 import { listedModels } from "../../src/catalog/models.ts"
-import { modelList } from "../../src/http/modelList.ts"
+import { modelList } from "../../src/http/routes/modelList.ts"
 import { version } from "../../src/domain/version.ts"
 import { vertexAccount } from "../support/account.ts"
 import { face, key, narrowKey } from "./face.ts"

@@ -1,7 +1,7 @@
 // The short way of writing a chunk gives the same bytes as the general one.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { chunkRenderer, renderChunk } from "../../src/http/renderChunk.ts"
+import { chunkRenderer, renderChunk } from "../../src/http/response/renderChunk.ts"
 import type { ChatChunk } from "../../src/wire/openai/ChatReply.ts"
 
 const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("", "\n\ndata: [DONE]", "\u2028", "\"\\", "é漢🐎"))

@@ -11,7 +11,7 @@ import {
 } from "../../src/domain/GatewayError.ts"
 import { ProviderError, type Reason } from "../../src/domain/ProviderError.ts"
 import { metrics, type MetricSpec, prometheusName } from "../../src/telemetry/metrics.ts"
-import { errorFacts } from "../../src/http/errorFacts.ts"
+import { errorFacts } from "../../src/api/errorFacts.ts"
 import { claudeParams } from "../../src/translate/chat-to-claude/params.ts"
 import { geminiParams } from "../../src/translate/chat-to-gemini/params.ts"
 import { openAiParams } from "../../src/translate/chat-to-openai/params.ts"

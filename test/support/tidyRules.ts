@@ -71,7 +71,7 @@ const parse = (source: Source): Parsed => {
 
 const floors: Readonly<Record<string, number>> = {
   domain: 0, wire: 0, translate: 1, api: 1, upstream: 2, store: 2, telemetry: 2, client: 2,
-  auth: 3, catalog: 3, keys: 3, state: 3, provider: 4, router: 5, admin: 5.5, http: 6
+  auth: 3, catalog: 3, keys: 3, state: 3, provider: 4, router: 5, accounting: 5.5, admin: 5.5, http: 6
 }
 const edge: Readonly<Record<string, number>> = { "Gateway.ts": 7, demo: 7.1, cli: 7.2, "main.ts": 7.3, "index.ts": 7.3, "testing.ts": 7.3 }
 const floorOf = (file: Parsed): number | undefined => floors[file.folder] ?? edge[file.folder] ?? edge[file.file]
@@ -124,7 +124,8 @@ const floorRule = (file: Parsed, byPath: ReadonlyMap<string, Parsed>): ReadonlyA
  * Files at the root of the folder stand above all its rooms.
  */
 const roomOrders: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>> = {
-  "demo/google": [["shapes"], ["shared"], ["gemini", "claude"], ["openai", "predict"], ["service"]]
+  "demo/google": [["shapes"], ["shared"], ["gemini", "claude"], ["openai", "predict"], ["service"]],
+  http: [["node"], ["request"], ["response"], ["edge"], ["routes", "admin"]]
 }
 
 /** R1b: inside a folder with an order, a lower room or the same one, type imports included. */
@@ -228,16 +229,14 @@ const sizeRule = (file: Parsed): ReadonlyArray<string> => {
   return [...whole, ...functions]
 }
 
-/** Folders below `src/` in which no folder has more than 20 files. */
-const withFewFiles = ["demo"]
 const mostFiles = 20
 
-/** R4: in the folders of `withFewFiles` a folder has at most 20 files; its sub-folders count on their own. */
+/** R4: a folder has at most 20 files; its sub-folders count on their own. */
 const folderRule = (files: ReadonlyArray<Parsed>): ReadonlyArray<string> => {
   const counts = new Map<string, number>()
   for (const { file } of files) {
     const folder = file.split("/").slice(0, -1).join("/")
-    if (withFewFiles.some((few) => `${folder}/`.startsWith(`${few}/`))) counts.set(folder, (counts.get(folder) ?? 0) + 1)
+    counts.set(folder, (counts.get(folder) ?? 0) + 1)
   }
   return [...counts].flatMap(([folder, count]) =>
     count > mostFiles ? [`src/${folder} R4 size: folder of ${count} files, at most ${mostFiles}`] : [])

@@ -1,7 +1,7 @@
 // Messages, answers and tools in the form of the conventions, from either dialect, whole or streamed.
 import { describe, expect, it } from "vitest"
 import type { JsonObject } from "../../src/domain/text/json.ts"
-import { AnswerNotes } from "../../src/http/AnswerNotes.ts"
+import { AnswerNotes } from "../../src/accounting/AnswerNotes.ts"
 import { requestAttributes } from "../../src/telemetry/genAi.ts"
 import { inputContent } from "../../src/telemetry/MessageContent.ts"
 import type { Attributes } from "../../src/telemetry/Tracing.ts"

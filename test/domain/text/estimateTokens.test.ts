@@ -3,8 +3,8 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { estimateTextTokens, estimateTokens } from "../../../src/domain/text/estimateTokens.ts"
 import type { Json } from "../../../src/domain/text/json.ts"
-import { estimatedUsage } from "../../../src/http/estimatedUsage.ts"
-import { nothing } from "../../../src/http/usageOf.ts"
+import { estimatedUsage } from "../../../src/accounting/estimatedUsage.ts"
+import { nothing } from "../../../src/accounting/usageOf.ts"
 
 const kib128 = "A".repeat(128 * 1024 / 3 * 4)
 

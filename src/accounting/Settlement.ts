@@ -1,0 +1,183 @@
+// From what was noted of a request that has ended to its metrics and its row.
+// It must not know who reads either.
+import type { Counted } from "../catalog/Prices.ts"
+import type { AttemptTarget } from "../domain/Observed.ts"
+import type { AttemptRow, RequestRow } from "../domain/RequestRow.ts"
+import type { Used } from "../keys/Admission.ts"
+import { tokensOfCharacters } from "../domain/text/estimateTokens.ts"
+import { mayHaveWorked } from "../domain/ProviderError.ts"
+import { dollarsOf, microDollars, type Usage } from "../domain/Usage.ts"
+import { answered, cancelled, type RouteMeters, type TargetMeters } from "../telemetry/Meters.ts"
+import { errorFacts } from "../api/errorFacts.ts"
+import type { RequestMeta } from "./RequestMeta.ts"
+import { attemptFailure, type AttemptRecord, type RequestRecord } from "./RequestRecord.ts"
+import { nothing } from "./usageOf.ts"
+
+/** A request that has ended. */
+export interface Ended {
+  readonly record: RequestRecord
+  readonly arrival: RequestMeta
+  /** The moment, in milliseconds of the stopwatch. */
+  readonly at: number
+  /** Its client left first. */
+  readonly gone: boolean
+}
+
+/** Who was called, wherever that is noted. */
+export type Called = Pick<AttemptTarget, "slug" | "kind" | "modelId" | "optionIndex">
+
+/** How a target is counted. */
+export interface CountedTarget extends Counted {
+  readonly called: Called
+  readonly meters: TargetMeters
+}
+
+/** Where its route counts, and how its targets are counted; undefined while prices are not known yet. */
+export interface Book {
+  readonly route: string
+  readonly meters: RouteMeters
+  readonly counted: (called: Called, nowMillis: number) => CountedTarget | undefined
+}
+
+const clientGone = { status: 499, code: "client_closed_request" }
+
+/** The last target, which answered unless all failed. */
+export const calledLast = ({ attempts, served }: RequestRecord): Called | undefined => served ?? attempts.at(-1)?.target
+
+/** What a request has come to, once it was counted. */
+export interface Settled {
+  readonly status: number
+  readonly durationMillis: number
+  readonly overheadMillis: number
+  readonly usage: Usage | undefined
+  readonly costMicros: number | undefined
+}
+
+/** Counts everything. */
+export const settle = (ended: Ended, book: Book, target: CountedTarget | undefined): Settled => {
+  const { at, gone, record } = ended
+  const usage = usageOf(record)
+  const price = record.attempts.length === 0 ? undefined : target?.price
+  const costMicros = usage === undefined || price === undefined ? undefined : microDollars(usage, price)
+  const status = gone ? clientGone.status : record.status === 0 ? 500 : record.status
+  const durationMillis = at - record.startedAt
+  const overheadMillis = Math.max(0, overheadOf(ended))
+  book.meters.ended(status, durationMillis / 1000, target?.meters)
+  if (record.served !== undefined && record.served.cache !== "DISABLED") book.meters.cached(record.served.cache)
+  if (target !== undefined) {
+    book.meters.overhead(overheadMillis / 1000, record.stream)
+    countAttempts(ended, book, target)
+    countAnswer(ended, target.meters, durationMillis, usage)
+    if (costMicros !== undefined) target.meters.costs.get("").add(dollarsOf(costMicros))
+  }
+  return { status, durationMillis, overheadMillis, usage, costMicros }
+}
+
+const nothingUsed: Used = { tokens: 0, costMicros: 0 }
+
+/**
+ * What a request has used of the limits of its key: nothing without an upstream call, as from the cache, and nothing where
+ * every upstream refused. Undefined where an upstream may have worked and its counts never came: the reserve stands.
+ * Otherwise a client that always leaves early, or sets a short deadline, would pay nothing. A cut stream costs at least the
+ * reserve, and so does an answer after a failed call that the upstream may bill.
+ */
+export const usedBy = ({ gone, record }: Ended, { costMicros, usage }: Settled): Used | undefined => {
+  const { attempts, served } = record
+  if (attempts.length === 0) return nothingUsed
+  const isBilled = attempts.some(({ error }) => error !== undefined && mayHaveWorked(error))
+  if (served === undefined && !gone) return isBilled ? undefined : nothingUsed
+  return usage === undefined ? undefined : { tokens: usage.input + usage.output, costMicros: costMicros ?? 0, isPart: isBilled || isCut(record) }
+}
+
+/** The same as a row. */
+export const rowOf = ({ arrival, at, gone, record }: Ended, route: string, settled: Settled): RequestRow => {
+  const target = calledLast(record)
+  return {
+    endedMillis: arrival.startedMillis + Math.round(settled.durationMillis),
+    requestId: arrival.requestId,
+    id: arrival.requestId === arrival.freshId ? undefined : arrival.freshId,
+    traceId: arrival.traceId,
+    route,
+    status: settled.status,
+    provider: target?.slug,
+    model: target?.modelId,
+    target: target?.optionIndex,
+    attempts: record.attempts.map((attempt) => attemptRow(attempt, at)),
+    stream: record.stream,
+    cache: record.served?.cache,
+    durationMillis: settled.durationMillis,
+    ttftMillis: record.wroteFirstAt === 0 ? undefined : record.wroteFirstAt - record.startedAt,
+    overheadMillis: settled.overheadMillis,
+    usage: settled.usage,
+    costMicros: settled.costMicros,
+    keyId: record.keyId,
+    errorCode: gone ? clientGone.code : record.errorCode
+  }
+}
+
+/** A stream that ended before the last counts of its upstream, because its client left or the upstream broke off. */
+const isCut = ({ progress }: RequestRecord): boolean => progress !== undefined && !progress().isCounted
+
+/** Zeros of an upstream that does not count are no usage. A cut stream has used at least the output that has passed. */
+const usageOf = (record: RequestRecord): Usage | undefined => {
+  const read = record.usage?.()
+  const usage = isCut(record) ? atLeast(read ?? nothing, record.characters + (record.progress?.().characters ?? 0)) : read
+  return usage === undefined || usage.input + usage.output + usage.images === 0 ? undefined : usage
+}
+
+const atLeast = (usage: Usage, characters: number): Usage => ({ ...usage, output: Math.max(usage.output, tokensOfCharacters(characters)) })
+
+const endOf = ({ endedAt }: AttemptRecord, at: number): number => (endedAt === 0 ? at : endedAt)
+
+/** The time before the first call and after the last: of a stream, from its first chunk until the first bytes went out. */
+const overheadOf = ({ at, record }: Ended): number => {
+  const { attempts, startedAt, wroteFirstAt } = record
+  const end = wroteFirstAt === 0 ? at : wroteFirstAt
+  const [first] = attempts
+  const last = attempts.at(-1)
+  if (first === undefined || last === undefined) return end - startedAt
+  const answeredAt = wroteFirstAt !== 0 && last.chunkAt !== 0 ? last.chunkAt : endOf(last, at)
+  return first.startedAt - startedAt + end - answeredAt
+}
+
+const countAttempts = (ended: Ended, book: Book, last: CountedTarget): void => {
+  let before: AttemptRecord | undefined
+  for (const attempt of ended.record.attempts) {
+    const { target } = attempt
+    const isLast = target.slug === last.called.slug && target.modelId === last.called.modelId
+    const { meters } = isLast ? last : book.counted(target, ended.arrival.startedMillis) ?? last
+    const failure = attemptFailure(attempt, ended.record, ended.gone)
+    meters.attempts.get(failure === "" ? answered : failure).add(1)
+    meters.operation.get(failure).observe((endOf(attempt, ended.at) - attempt.startedAt) / 1000)
+    if (attempt.chunkAt !== 0) meters.firstChunk.get("").observe((attempt.chunkAt - attempt.startedAt) / 1000)
+    if (before !== undefined) countAgain(before, target, meters)
+    before = attempt
+  }
+}
+
+/** Why a second call was needed: the reason the first one failed for. */
+const countAgain = (before: AttemptRecord, { optionIndex }: AttemptTarget, meters: TargetMeters): void => {
+  const reason = before.error?.reason._tag ?? cancelled
+  ;(before.target.optionIndex === optionIndex ? meters.retries : meters.fallbacks).get(reason).add(1)
+}
+
+const countAnswer = ({ gone, record }: Ended, meters: TargetMeters, duration: number, usage: Usage | undefined): void => {
+  meters.request.get(gone ? cancelled : record.errorType ?? "").observe(duration / 1000)
+  if (usage !== undefined) meters.used(usage)
+  if (record.wroteFirstAt === 0) return
+  const first = record.wroteFirstAt - record.startedAt
+  meters.firstToken.get("").observe(first / 1000)
+  if (record.pace !== undefined) meters.outputChunk.get("").merge(record.pace)
+  const more = (usage?.output ?? 0) - 1
+  if (more > 0 && record.errorType === undefined && !gone) meters.outputToken.get("").observe((duration - first) / more / 1000)
+}
+
+const attemptRow = (attempt: AttemptRecord, at: number): AttemptRow => ({
+  provider: attempt.target.slug,
+  model: attempt.target.modelId,
+  target: attempt.target.optionIndex,
+  durationMillis: endOf(attempt, at) - attempt.startedAt,
+  firstChunkMillis: attempt.chunkAt === 0 ? undefined : attempt.chunkAt - attempt.startedAt,
+  errorCode: attempt.error === undefined ? undefined : errorFacts(attempt.error).code,
+  upstreamStatus: attempt.error?.upstreamStatus
+})

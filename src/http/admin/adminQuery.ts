@@ -1,0 +1,75 @@
+// What the lists of the admin API can be asked: from the query of a URL to checked values.
+// It must not know who answers.
+import * as Result from "effect/Result"
+import { isNoId } from "../../admin/noId.ts"
+import { BodyInvalid } from "../../domain/GatewayError.ts"
+import { isDay, momentMillis } from "../../domain/text/moments.ts"
+import { type Grouping, groupings, type RequestQuery, type UsageQuery } from "../../domain/usageSums.ts"
+
+const invalid = (param: string, message: string) => Result.fail(new BodyInvalid({ code: "invalid_value", param, message: `${param} ${message}` }))
+
+/** The fields of a query; a name that is not among those known is refused, for it would be passed over in silence. */
+const read = <Name extends string>(url: string, names: ReadonlyArray<Name>): Result.Result<{ readonly [Key in Name]?: string }, BodyInvalid> => {
+  const at = url.indexOf("?")
+  const fields: { [Key in Name]?: string } = {}
+  for (const [name, value] of new URLSearchParams(at < 0 ? "" : url.slice(at + 1))) {
+    const known = names.find((one) => one === name)
+    if (known === undefined) return invalid(name.slice(0, 64), `is not known here; there are ${names.join(", ")}.`)
+    fields[known] = value
+  }
+  return Result.succeed(fields)
+}
+
+const whole = (name: string, text: string | undefined, most: number): Result.Result<number | undefined, BodyInvalid> =>
+  text === undefined
+    ? Result.succeed(undefined)
+    : /^\d{1,15}$/.test(text) && Number(text) >= 1 && Number(text) <= most
+      ? Result.succeed(Number(text))
+      : invalid(name, `is a whole number from 1 to ${most}.`)
+
+const mostRows = 1000
+const usualRows = 100
+
+/** A page of any list. */
+export const pageQuery = (url: string): Result.Result<{ readonly limit: number; readonly cursor: string | undefined }, BodyInvalid> =>
+  Result.gen(function*() {
+    const { cursor, limit } = yield* read(url, ["limit", "cursor"])
+    if (cursor !== undefined && isNoId(cursor)) return yield* invalid("cursor", "is the next_cursor of the page before.")
+    return { limit: (yield* whole("limit", limit, mostRows)) ?? usualRows, cursor }
+  })
+
+const name = (field: string, text: string | undefined): Result.Result<string | undefined, BodyInvalid> =>
+  text === undefined || !isNoId(text) ? Result.succeed(text) : invalid(field, "is a name of at most 256 characters, without control characters.")
+
+export const requestQuery = (url: string): Result.Result<RequestQuery, BodyInvalid> =>
+  Result.gen(function*() {
+    const fields = yield* read(url, ["status", "provider", "model", "key", "request_id", "since", "limit", "cursor"])
+    const since = fields.since === undefined ? undefined : momentMillis(fields.since)
+    if (fields.since !== undefined && since === undefined) return yield* invalid("since", "is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")
+    return {
+      status: yield* whole("status", fields.status, 599),
+      provider: yield* name("provider", fields.provider),
+      model: yield* name("model", fields.model),
+      key: yield* name("key", fields.key),
+      requestId: yield* name("request_id", fields.request_id),
+      since,
+      limit: (yield* whole("limit", fields.limit, mostRows)) ?? usualRows,
+      cursor: yield* whole("cursor", fields.cursor, Number.MAX_SAFE_INTEGER)
+    }
+  })
+
+const day = (name: string, text: string | undefined): Result.Result<string | undefined, BodyInvalid> =>
+  text === undefined || isDay(text) ? Result.succeed(text) : invalid(name, "is a day, such as 2027-01-31.")
+
+const isGrouping = (name: string): name is Grouping => groupings.some((one) => one === name)
+
+export const usageQuery = (url: string): Result.Result<UsageQuery, BodyInvalid> =>
+  Result.gen(function*() {
+    const fields = yield* read(url, ["from", "to", "group_by"])
+    const groupBy: Array<Grouping> = []
+    for (const name of fields.group_by?.split(",") ?? ["day"]) {
+      if (!isGrouping(name)) return yield* invalid("group_by", `is any of ${groupings.join(", ")}, joined by commas.`)
+      groupBy.push(name)
+    }
+    return { from: yield* day("from", fields.from), to: yield* day("to", fields.to), groupBy }
+  })

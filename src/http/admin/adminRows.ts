@@ -1,0 +1,68 @@
+// Requests and sums as the admin API shows them.
+// It must not know who asked.
+import { type AttemptRow, ownIdOf, type RequestRow } from "../../domain/RequestRow.ts"
+import { dollarsOf, type Usage } from "../../domain/Usage.ts"
+import type { UsageGroup } from "../../domain/usageSums.ts"
+import { round } from "../../telemetry/requestLines.ts"
+
+const millis = (value: number | undefined): number | undefined => (value === undefined ? undefined : round(value))
+
+const attemptOf = (attempt: AttemptRow) => ({
+  provider: attempt.provider,
+  model: attempt.model,
+  target: attempt.target,
+  duration_ms: round(attempt.durationMillis),
+  first_chunk_ms: millis(attempt.firstChunkMillis),
+  upstream_status: attempt.upstreamStatus,
+  error_code: attempt.errorCode
+})
+
+const usageOf = (usage: Usage) => ({
+  input_tokens: usage.input,
+  output_tokens: usage.output,
+  cached_tokens: usage.cached,
+  cache_write_tokens: usage.cacheWritten,
+  reasoning_tokens: usage.reasoning,
+  images: usage.images
+})
+
+/** The names of the log line; what is not known is left out. */
+export const shownRequest = (row: RequestRow) => ({
+  object: "request",
+  id: ownIdOf(row),
+  request_id: row.requestId,
+  trace_id: row.traceId,
+  ts: new Date(row.endedMillis).toISOString(),
+  route: row.route,
+  status: row.status,
+  provider: row.provider,
+  model: row.model,
+  target: row.target,
+  stream: row.stream,
+  cache: row.cache,
+  duration_ms: round(row.durationMillis),
+  ttft_ms: millis(row.ttftMillis),
+  overhead_ms: round(row.overheadMillis),
+  usage: row.usage === undefined ? undefined : usageOf(row.usage),
+  cost_usd: row.costMicros === undefined ? undefined : dollarsOf(row.costMicros),
+  key_id: row.keyId,
+  error_code: row.errorCode,
+  attempts: row.attempts.map(attemptOf)
+})
+
+export const shownUsage = ({ by, cached, costMicros, errors, input, output, requests }: UsageGroup) => ({
+  ...by,
+  requests,
+  errors,
+  input_tokens: input,
+  output_tokens: output,
+  cached_tokens: cached,
+  cost_usd: dollarsOf(costMicros)
+})
+
+/** A page of a list. */
+export const listOf = (data: ReadonlyArray<unknown>, next: number | undefined) => ({
+  object: "list",
+  data,
+  next_cursor: next === undefined ? null : String(next)
+})

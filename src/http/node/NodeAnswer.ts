@@ -1,0 +1,107 @@
+// Node's own request and response, used past the copies of headers and the stream operators that Effect's values cost.
+// It must not know what is answered. Where there is no Node response (a web handler), Reply.ts builds a value instead.
+import { type IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http"
+import { toServerResponse } from "@effect/platform-node/NodeHttpServerRequest"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as Pull from "effect/Pull"
+import type { HeaderRecord } from "../../api/Headers.ts"
+import { turn } from "../../upstream/Steps.ts"
+
+/**
+ * True where the whole server is ours: answers are then written on Node's response. Within an application they are values,
+ * so that its own middleware sees and changes them as it does those of its other routes.
+ */
+export const OwnServer: Context.Reference<boolean> = Context.Reference("gateway/http/OwnServer", { defaultValue: () => false })
+
+/** The response of a request that came over a socket of ours. */
+export const nodeResponseOf = (request: HttpServerRequest.HttpServerRequest): ServerResponse | undefined => {
+  if (!(request.source instanceof IncomingMessage)) return undefined
+  const response = toServerResponse(request)
+  return response instanceof ServerResponse ? response : undefined
+}
+
+/** The headers of a request; Node's own where they are, for Effect's are a copy of them. */
+export const headersOf = (request: HttpServerRequest.HttpServerRequest): HeaderRecord =>
+  request.source instanceof IncomingMessage ? headersOfNode(request.source) : request.headers
+
+/** `set-cookie` alone would be a list, and nobody reads it in a request. */
+export const headersOfNode = ({ headers }: { readonly headers: IncomingHttpHeaders }): HeaderRecord => headers as HeaderRecord
+
+/** What Effect's server is given for an answer that is out: it leaves a response that has ended alone. */
+const answered = HttpServerResponse.empty()
+
+/** A complete answer in one write. */
+export const writeWhole = (
+  response: ServerResponse,
+  headers: Record<string, string>,
+  body: string | Uint8Array
+): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  headers["content-length"] = String(typeof body === "string" ? Buffer.byteLength(body) : body.length)
+  return Effect.flatMap(turn.answer, () => {
+    response.writeHead(200, headers)
+    response.end(body)
+    return Effect.as(turn.end, answered)
+  })
+}
+
+/** Reads that are pulled, and how they are written. */
+export interface Written<A> {
+  readonly pull: Pull.Pull<A, unknown>
+  /** All of a read as one buffer; empty when nothing of it is shown. */
+  readonly render: (read: A) => string | Uint8Array
+  /** Ends a stream that came to its end. */
+  readonly ending: string
+  /** Ends a stream that failed. */
+  readonly errorFrame: (cause: Cause.Cause<unknown>) => string
+}
+
+/**
+ * While a reader takes nothing, Node keeps a text and its bytes; of a text that is a large part of what may wait, it is
+ * given the bytes alone. A shorter one is written without a copy of its bytes, if the socket takes it.
+ */
+const waitable = (response: ServerResponse, bytes: string | Uint8Array): string | Uint8Array =>
+  typeof bytes === "string" && bytes.length > response.writableHighWaterMark / 4 ? Buffer.from(bytes) : bytes
+
+/** Writes reads as they come: one write a read, and no further pull until the socket has drained. */
+export const writeStream = <A>(
+  response: ServerResponse,
+  headers: Record<string, string>,
+  { pull, render, ending, errorFrame }: Written<A>
+): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  const end = (last: string) =>
+    Effect.sync(() => {
+      response.end(last)
+      return answered
+    })
+  const next: Effect.Effect<HttpServerResponse.HttpServerResponse> = Effect.matchCauseEffect(pull, {
+    onSuccess: (read) => {
+      const bytes = render(read)
+      return bytes.length === 0 || response.write(waitable(response, bytes)) ? next : Effect.flatMap(drained(response), () => next)
+    },
+    onFailure: (cause) => {
+      if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(Cause.fromReasons(cause.reasons.filter(Cause.isInterruptReason)))
+      return end(isEnd(cause) ? ending : errorFrame(cause))
+    }
+  })
+  return Effect.suspend(() => {
+    response.writeHead(200, headers)
+    return next
+  })
+}
+
+const isEnd = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.some((reason) => Cause.isFailReason(reason) && Cause.isDone(reason.error))
+
+/** A client that leaves meanwhile interrupts the wait. */
+const drained = (response: ServerResponse): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const go = () => resume(Effect.void)
+    // It may have drained while the fiber gave way to others on its way here.
+    if (!response.writableNeedDrain) return go()
+    response.once("drain", go)
+    return Effect.sync(() => response.off("drain", go))
+  })

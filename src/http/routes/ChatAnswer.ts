@@ -1,0 +1,46 @@
+// A chat body answered as the caller wants it: completion, stream or dry run.
+// It must not know providers, or where the body came from.
+import * as Effect from "effect/Effect"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as Scope from "effect/Scope"
+import type { Prices } from "../../catalog/Prices.ts"
+import type { GatewayError } from "../../domain/GatewayError.ts"
+import { Limits } from "../../domain/Limits.ts"
+import type { RequestContext } from "../../domain/RequestContext.ts"
+import type { Admission } from "../../keys/Admission.ts"
+import { ProviderRouter } from "../../router/ProviderRouter.ts"
+import type { ChatRequest } from "../../wire/openai/Chat.ts"
+import { admitting, admittingUncalled, isLimited } from "../edge/Admitting.ts"
+import { pulse } from "../response/Pulse.ts"
+import { completion, events, json } from "../response/Reply.ts"
+import type { Arrival } from "../request/RequestContexts.ts"
+
+export type ChatAnswer = (
+  body: ChatRequest,
+  context: RequestContext,
+  arrival: Arrival
+) => Effect.Effect<HttpServerResponse.HttpServerResponse, GatewayError, Scope.Scope>
+
+/** The answer path of every route that ends in a chat; built once per route. */
+export const chatAnswer: Effect.Effect<ChatAnswer, never, ProviderRouter | Admission | Prices> = Effect.gen(function*() {
+  const router = yield* ProviderRouter
+  const limits = yield* Limits
+  const admit = yield* admitting
+  const admitUncalled = yield* admittingUncalled
+  const answer: ChatAnswer = (body, context, arrival) => {
+    if (body.stream !== true) {
+      return Effect.flatMap(router.run("chat", body, context), ({ served, value }) => completion(value, served, context.strict, arrival))
+    }
+    const wish = { strict: context.strict, usage: body.stream_options?.["include_usage"] === true }
+    return Effect.flatMap(router.open("chat", body, context), (opened) =>
+      Effect.flatMap(pulse(arrival.node, limits.pingMillis), (beat) => events(opened, wish, arrival, beat)))
+  }
+  return (body, context, arrival) => {
+    if (context.dryRun) {
+      return Effect.flatMap(Effect.andThen(admitUncalled(context.key, arrival), router.explain("chat", body, context)), (explained) => json(explained, arrival))
+    }
+    return isLimited(context.key)
+      ? Effect.flatMap(admit("chat", body, context, arrival), () => answer(body, context, arrival))
+      : answer(body, context, arrival)
+  }
+})

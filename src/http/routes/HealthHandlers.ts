@@ -1,0 +1,36 @@
+// Alive and ready, for whoever restarts or routes; no key needed, no dependency touched.
+// It must not know providers, or what the service stands on.
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { version } from "../../domain/version.ts"
+import { Readiness } from "./Readiness.ts"
+import { Traffic } from "../node/Traffic.ts"
+
+const answer = (status: number, body: unknown, headers: Record<string, string> = {}): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(JSON.stringify(body), {
+    status,
+    contentType: "application/json",
+    headers: { "cache-control": "no-store", ...headers }
+  })
+
+const alive = answer(200, { status: "ok" })
+
+/** Without something it stands on the service is degraded and serves all the same; only one that leaves is not ready. */
+const ready = (readiness: Readiness, isLeaving: boolean): HttpServerResponse.HttpServerResponse => {
+  const there = Object.entries(readiness).map(([name, isThere]) => [name, isThere() ? "ok" : "down"] as const)
+  const checks = { config: "ok", ...Object.fromEntries(there) }
+  if (isLeaving) return answer(503, { status: "shutting_down", checks, version }, { connection: "close" })
+  return answer(200, { status: there.some(([, state]) => state === "down") ? "degraded" : "ok", checks, version })
+}
+
+/** Outside the boundary: a process that is merely busy is alive and ready, whatever its in-flight bound refuses. */
+export const HealthHandlers = HttpRouter.use((router) =>
+  Effect.gen(function*() {
+    const traffic = yield* Traffic
+    const readiness = yield* Readiness
+    const look = Effect.sync(() => ready(readiness, traffic.draining))
+    for (const path of ["/health/live", "/livez", "/healthz"] as const) yield* router.add("GET", path, alive)
+    for (const path of ["/health/ready", "/readyz", "/health"] as const) yield* router.add("GET", path, look)
+  })
+)

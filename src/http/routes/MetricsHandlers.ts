@@ -1,0 +1,32 @@
+// GET /metrics in Prometheus' text format; open unless the operator asks for an admin key.
+// It must not know which metrics there are.
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Layer from "effect/Layer"
+import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
+import { prometheusName } from "../../telemetry/metrics.ts"
+import { keyedRoute } from "../edge/GatewayAuth.ts"
+
+/** Who may read the metrics. */
+export const MetricsAccess: Context.Reference<"none" | "admin"> = Context.Reference<"none" | "admin">("gateway/http/MetricsAccess", {
+  defaultValue: () => "none"
+})
+
+const contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+/** The registry is the one the service was built with. */
+const answer = Effect.map(Effect.context<never>(), (context) =>
+  Effect.sync(() =>
+    HttpServerResponse.text(PrometheusMetrics.formatUnsafe(context, { metricNameMapper: prometheusName }), {
+      contentType,
+      headers: { "cache-control": "no-store" }
+    })))
+
+/** Outside the boundary, like the health routes: a gateway that refuses work still says how it is. */
+const open = HttpRouter.use((router) => Effect.flatMap(answer, (metrics) => router.add("GET", "/metrics", metrics)))
+
+const guarded = keyedRoute("GET", "/metrics", Effect.map(answer, (metrics) => () => metrics), "admin")
+
+export const MetricsHandlers = Layer.unwrap(Effect.map(MetricsAccess, (access) => (access === "admin" ? guarded : open)))
