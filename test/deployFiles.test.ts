@@ -21,7 +21,7 @@ const read = (path: string): string => readFileSync(join(root, path), "utf8")
 /** Every variable the settings ask for: those a reader looks up, and those the command line names. */
 const knownVariables: ReadonlySet<string> = new Set([
   ...settingsVariables,
-  ...readdirSync(join(root, "src/cli")).flatMap((name) => [...read(`src/cli/${name}`).matchAll(/"(GATEWAY_[A-Z_]+)"/g)].map(([, variable = ""]) => variable))
+  ...readdirSync(join(root, "src/cli"), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts")).flatMap((name) => [...read(`src/cli/${name}`).matchAll(/"(GATEWAY_[A-Z_]+)"/g)].map(([, variable = ""]) => variable))
 ])
 const unknown = (names: ReadonlyArray<string>): ReadonlyArray<string> => names.filter((name) => !knownVariables.has(name))
 
