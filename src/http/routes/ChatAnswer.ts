@@ -10,10 +10,10 @@ import type { RequestContext } from "../../domain/RequestContext.ts"
 import type { Admission } from "../../keys/Admission.ts"
 import { ProviderRouter } from "../../router/ProviderRouter.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import { admitting, admittingUncalled, isLimited } from "../edge/Admitting.ts"
 import { pulse } from "../response/Pulse.ts"
-import { completion, events, json } from "../response/Reply.ts"
+import { completion, events } from "../response/Reply.ts"
 import type { Arrival } from "../request/RequestContexts.ts"
+import { admittedRun } from "./AdmittedRun.ts"
 
 export type ChatAnswer = (
   body: ChatRequest,
@@ -25,22 +25,14 @@ export type ChatAnswer = (
 export const chatAnswer: Effect.Effect<ChatAnswer, never, ProviderRouter | Admission | Prices> = Effect.gen(function*() {
   const router = yield* ProviderRouter
   const limits = yield* Limits
-  const admit = yield* admitting
-  const admitUncalled = yield* admittingUncalled
+  const admitted = yield* admittedRun
   const answer: ChatAnswer = (body, context, arrival) => {
     if (body.stream !== true) {
       return Effect.flatMap(router.run("chat", body, context), ({ served, value }) => completion(value, served, context.strict, arrival))
     }
-    const wish = { strict: context.strict, usage: body.stream_options?.["include_usage"] === true }
+    const options = { strict: context.strict, usage: body.stream_options?.["include_usage"] === true }
     return Effect.flatMap(router.open("chat", body, context), (opened) =>
-      Effect.flatMap(pulse(arrival.node, limits.pingMillis), (beat) => events(opened, wish, arrival, beat)))
+      Effect.flatMap(pulse(arrival.node, limits.pingMillis), (beat) => events(opened, options, arrival, beat)))
   }
-  return (body, context, arrival) => {
-    if (context.dryRun) {
-      return Effect.flatMap(Effect.andThen(admitUncalled(context.key, arrival), router.explain("chat", body, context)), (explained) => json(explained, arrival))
-    }
-    return isLimited(context.key)
-      ? Effect.flatMap(admit("chat", body, context, arrival), () => answer(body, context, arrival))
-      : answer(body, context, arrival)
-  }
+  return (body, context, arrival) => admitted("chat", body, context, arrival, () => answer(body, context, arrival))
 })

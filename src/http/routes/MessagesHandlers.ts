@@ -8,11 +8,11 @@ import { ProviderRouter } from "../../router/ProviderRouter.ts"
 import { readCounted, readMessages } from "../../translate/messages-to-claude.ts"
 import { frame } from "../../wire/frames.ts"
 import { checkModel } from "../../router/bodyChecks.ts"
-import { admitting, admittingUncalled, isLimited } from "../edge/Admitting.ts"
+import { admittedRun } from "./AdmittedRun.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
 import { pulse } from "../response/Pulse.ts"
 import { textReader } from "../request/ReadBody.ts"
-import { json, passed, passedEvents } from "../response/Reply.ts"
+import { passed, passedEvents } from "../response/Reply.ts"
 import { requestContext } from "../request/RequestContexts.ts"
 
 /** The event with which Anthropic itself keeps a silent stream alive. */
@@ -25,42 +25,29 @@ const answers = keyedRoute("POST", "/v1/messages", Effect.gen(function*() {
   const router = yield* ProviderRouter
   const limits = yield* Limits
   const readBody = yield* reader(readMessages)
-  const admit = yield* admitting
-  const admitUncalled = yield* admittingUncalled
+  const admitted = yield* admittedRun
   return Effect.fnUntraced(function*(call) {
     const { arrival, request } = call
     const context = yield* Effect.fromResult(requestContext(call))
     const body = yield* readBody(request, arrival, context.config?.model)
-    if (context.dryRun) {
-      yield* admitUncalled(context.key, arrival)
-      return yield* json(yield* router.explain("messages", body, context), arrival)
-    }
-    if (isLimited(context.key)) yield* admit("messages", body, context, arrival)
-    if (!body.stream) {
-      const { served, value } = yield* router.run("messages", body, context)
-      return yield* passed(value, served, arrival)
-    }
-    const opened = yield* router.open("messages", body, context)
-    return yield* passedEvents(opened, arrival, yield* pulse(arrival.node, limits.pingMillis, pingFrame))
+    return yield* admitted("messages", body, context, arrival, () =>
+      body.stream
+        ? Effect.flatMap(router.open("messages", body, context), (opened) =>
+          Effect.flatMap(pulse(arrival.node, limits.pingMillis, pingFrame), (beat) => passedEvents(opened, arrival, beat)))
+        : Effect.flatMap(router.run("messages", body, context), ({ served, value }) => passed(value, served, arrival)))
   })
 }))
 
 const counts = keyedRoute("POST", "/v1/messages/count_tokens", Effect.gen(function*() {
   const router = yield* ProviderRouter
   const readBody = yield* reader(readCounted)
-  const admit = yield* admitting
-  const admitUncalled = yield* admittingUncalled
+  const admitted = yield* admittedRun
   return Effect.fnUntraced(function*(call) {
     const { arrival, request } = call
     const context = yield* Effect.fromResult(requestContext(call))
     const body = yield* readBody(request, arrival, context.config?.model)
-    if (context.dryRun) {
-      yield* admitUncalled(context.key, arrival)
-      return yield* json(yield* router.explain("messagesCountTokens", body, context), arrival)
-    }
-    if (isLimited(context.key)) yield* admit("messagesCountTokens", body, context, arrival)
-    const { served, value } = yield* router.run("messagesCountTokens", body, context)
-    return yield* passed(value, served, arrival)
+    return yield* admitted("messagesCountTokens", body, context, arrival, () =>
+      Effect.flatMap(router.run("messagesCountTokens", body, context), ({ served, value }) => passed(value, served, arrival)))
   })
 }))
 

@@ -12,10 +12,10 @@ import type { Admission } from "../../keys/Admission.ts"
 import type { GatewayKeys } from "../../keys/GatewayKeys.ts"
 import type { Operations } from "../../provider/Provider.ts"
 import { ProviderRouter } from "../../router/ProviderRouter.ts"
-import { admitting, admittingUncalled, isLimited } from "../edge/Admitting.ts"
+import { admittedRun } from "./AdmittedRun.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
 import { type BodyLimit, bodyReader, type Check } from "../request/ReadBody.ts"
-import { answer, json } from "../response/Reply.ts"
+import { answer } from "../response/Reply.ts"
 import { requestContext } from "../request/RequestContexts.ts"
 import type { Traffic } from "../node/Traffic.ts"
 
@@ -37,18 +37,13 @@ export const unaryRoute = <Op extends keyof Operations>(
   keyedRoute("POST", route.path, Effect.gen(function*() {
     const router = yield* ProviderRouter
     const readBody = yield* bodyReader(route.body, route.check, route.most)
-    const admit = yield* admitting
-    const admitUncalled = yield* admittingUncalled
+    const admitted = yield* admittedRun
     return Effect.fnUntraced(function*(call) {
       const { arrival, request } = call
       const context = yield* Effect.fromResult(requestContext(call))
       const body = yield* readBody(request, arrival, context.config?.model)
-      if (context.dryRun) {
-        yield* admitUncalled(context.key, arrival)
-        return yield* json(yield* router.explain(route.operation, body, context), arrival)
-      }
-      if (isLimited(context.key)) yield* admit(route.operation, body, context, arrival)
-      const { served, value } = yield* router.run(route.operation, body, context)
-      return yield* answer(context.strict ? route.strictly(value) : value, served, route.usage(value), arrival)
+      return yield* admitted(route.operation, body, context, arrival, () =>
+        Effect.flatMap(router.run(route.operation, body, context), ({ served, value }) =>
+          answer(context.strict ? route.strictly(value) : value, served, route.usage(value), arrival)))
     })
   }))
