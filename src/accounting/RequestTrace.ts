@@ -16,7 +16,7 @@ import { type TraceContext, traceContextOf, traceparentOf } from "./traceContext
 export interface TraceOptions {
   /** Undefined where spans go nowhere. */
   readonly tracer: Tracer | undefined
-  /** Whether upstreams are told of the trace. */
+  /** Whether upstream calls carry the trace headers. */
   readonly propagate: boolean
 }
 
@@ -52,7 +52,7 @@ export class RequestTrace implements TracesAttempts {
     }
   }
 
-  /** Without an exporter nobody records: the caller's own decision stands, else nobody is asked to record. */
+  /** Without an exporter the sampling decision of the caller stands; without that either, the trace is not sampled. */
   private headers(spanId: string): ObservedAttempt["headers"] {
     const { parent, state, traceId } = this.context
     const sampled = parent?.sampled ?? this.options.tracer !== undefined

@@ -50,7 +50,7 @@ export const readKey = (
       rateLimit: limit === undefined ? undefined : { requestsPerMinute: limit.requests_per_minute, tokensPerMinute: limit.tokens_per_minute },
       budget: budget === undefined ? undefined : { micros: microsOf(budget.usd), per: budget.per },
       concurrency,
-      // An end nobody can read is no reason to be served for good.
+      // A key with an unreadable expiry counts as expired, not as valid forever.
       expiresMillis: expires === undefined ? undefined : expiresMillis ?? 0,
       metadata,
       metadataLocked
