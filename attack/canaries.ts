@@ -49,14 +49,21 @@ export const serviceAccount = {
 export const publicKeyPem = pair.publicKey
 
 /** The key that encrypts stored credentials. */
-export const secretKey = Buffer.from(`${mark("secret")}${"s".repeat(32)}`).subarray(0, 32).toString("base64")
+export const secretKey = Buffer.from(`${mark("secret")}${"s".repeat(32)}`)
+  .subarray(0, 32)
+  .toString("base64")
 
 const marks: ReadonlyArray<readonly [name: string, text: string]> = [
   ...Object.keys(keys).map((name) => [`gateway key ${name}`, mark(name)] as const),
-  ...["gemini", "token", "issued", "config", "carried", "made"].map((name) => [`credential ${name}`, mark(name)] as const),
+  ...["gemini", "token", "issued", "config", "carried", "made"].map(
+    (name) => [`credential ${name}`, mark(name)] as const
+  ),
   ["secret key", mark("secret")],
   ["secret key, encoded", secretKey.slice(0, 24)],
-  ...pair.privateKey.split("\n").slice(2, 6).map((line, at) => [`private key, line ${at + 2}`, line] as const)
+  ...pair.privateKey
+    .split("\n")
+    .slice(2, 6)
+    .map((line, at) => [`private key, line ${at + 2}`, line] as const)
 ]
 const search = new RegExp(marks.map(([, text]) => text.replaceAll(/[^\w]/g, "\\$&")).join("|"), "gi")
 

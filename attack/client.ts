@@ -42,7 +42,9 @@ export const call = (port: number, { body, headers, leaveAfter, method, path }: 
     }
     const outgoing = send({ host: "127.0.0.1", port, method, path, headers, agent })
     const timer = setTimeout(() => outgoing.destroy(new Error("lost")), lostMillis)
-    outgoing.on("error", (error: NodeJS.ErrnoException) => done(0, {}, error.message === "lost" ? "lost" : error.code ?? error.message))
+    outgoing.on("error", (error: NodeJS.ErrnoException) =>
+      done(0, {}, error.message === "lost" ? "lost" : (error.code ?? error.message))
+    )
     outgoing.on("response", (incoming) => {
       const { statusCode = 0 } = incoming
       let text = ""
@@ -75,7 +77,7 @@ export const raw = (port: number, parts: ReadonlyArray<string | Uint8Array>, mil
     })
     const timer = setTimeout(() => socket.destroy(), millis)
     socket.setEncoding("utf8")
-    socket.on("data", (part: string) => text += part)
+    socket.on("data", (part: string) => (text += part))
     socket.on("error", () => undefined)
     socket.on("close", () => {
       clearTimeout(timer)
@@ -83,7 +85,12 @@ export const raw = (port: number, parts: ReadonlyArray<string | Uint8Array>, mil
       const [status = "", ...lines] = head.split("\r\n")
       resolve({
         status: Number(/^HTTP\/1\.[01] (\d{3})/.exec(status)?.[1] ?? 0),
-        headers: Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()])),
+        headers: Object.fromEntries(
+          lines.map((line) => [
+            line.slice(0, line.indexOf(":")).toLowerCase(),
+            line.slice(line.indexOf(":") + 1).trim()
+          ])
+        ),
         body: rest.join("\r\n\r\n"),
         millis: performance.now() - started
       })

@@ -20,6 +20,7 @@ export const collect = (): Findings => {
       else known.times++
     },
     count: () => kinds.size,
-    lines: () => [...kinds.values()].map(({ times, what, where }) => `${where}: ${what}${times === 1 ? "" : ` (${times} times)`}`)
+    lines: () =>
+      [...kinds.values()].map(({ times, what, where }) => `${where}: ${what}${times === 1 ? "" : ` (${times} times)`}`)
   }
 }

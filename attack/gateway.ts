@@ -25,8 +25,18 @@ const settings = (upstream: string, closedPort: number) => ({
   store: { url: "sqlite:gateway.db" },
   log: { format: "json" },
   limits: {
-    inFlight: most.inFlight, circuitEntries: most.circuits, retryBaseMillis: 1, retryCapMillis: 2, retryAfterMillis: 5, readyDelayMillis: 0, drainMillis: 1_000, bodiesInFlightBytes: 128 * mebibyte,
-    signatureTotalBytes: mebibyte, cacheBytes: mebibyte, cacheEntryBytes: 65_536, requestsKept: 200
+    inFlight: most.inFlight,
+    circuitEntries: most.circuits,
+    retryBaseMillis: 1,
+    retryCapMillis: 2,
+    retryAfterMillis: 5,
+    readyDelayMillis: 0,
+    drainMillis: 1_000,
+    bodiesInFlightBytes: 128 * mebibyte,
+    signatureTotalBytes: mebibyte,
+    cacheBytes: mebibyte,
+    cacheEntryBytes: 65_536,
+    requestsKept: 200
   },
   providers: [
     { slug: "google", provider: "google", api_key: apiKey, base_url: upstream },
@@ -39,24 +49,53 @@ const settings = (upstream: string, closedPort: number) => ({
       token_url: `${upstream}/token`,
       gcs: { read: ["gs://ours/"], write: [] }
     },
-    { slug: "placed", provider: "vertex-ai", project_id: project, region: "us-central1", projects: [project], regions: ["us-central1"], credentials: { type: "access_token", token: accessToken }, base_url: upstream },
+    {
+      slug: "placed",
+      provider: "vertex-ai",
+      project_id: project,
+      region: "us-central1",
+      projects: [project],
+      regions: ["us-central1"],
+      credentials: { type: "access_token", token: accessToken },
+      base_url: upstream
+    },
     { slug: "gone", provider: "google", api_key: apiKey, base_url: `http://127.0.0.1:${closedPort}` }
   ],
   keys: [
     { name: "plain", key: keys.plain },
     { name: "other", key: keys.other },
-    { name: "limited", key: keys.limited, rate_limit: { requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_000 }, budget: { usd: 1_000_000, per: "month" } },
     {
-      name: "narrow", key: keys.narrow, providers: ["google"], models: ["gemini-*"], configs: ["by-team"], prompts: ["greeting"], metadata: { team: "a" }, metadata_locked: true
+      name: "limited",
+      key: keys.limited,
+      rate_limit: { requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_000 },
+      budget: { usd: 1_000_000, per: "month" }
+    },
+    {
+      name: "narrow",
+      key: keys.narrow,
+      providers: ["google"],
+      models: ["gemini-*"],
+      configs: ["by-team"],
+      prompts: ["greeting"],
+      metadata: { team: "a" },
+      metadata_locked: true
     },
     { name: "crowded", key: keys.crowded, concurrency: most.crowd },
     { name: "expired", key: keys.expired, expires_at: "2020-01-01T00:00:00Z" },
-    tiny("pictures"), tiny("hangup"), tiny("overrides"), tiny("latest"), tiny("texts"),
+    tiny("pictures"),
+    tiny("hangup"),
+    tiny("overrides"),
+    tiny("latest"),
+    tiny("texts"),
     { name: "admin", key: keys.admin, scopes: ["admin"] }
   ],
   configs: {
     "by-team": {
-      strategy: { mode: "conditional", conditions: [{ query: { "metadata.team": { $eq: "b" } }, then: "b" }], default: "a" },
+      strategy: {
+        mode: "conditional",
+        conditions: [{ query: { "metadata.team": { $eq: "b" } }, then: "b" }],
+        default: "a"
+      },
       targets: [
         { name: "a", provider: "google", override_params: { model: "gemini-2.5-flash" } },
         { name: "b", provider: "google", override_params: { model: "gemini-2.5-pro" } }
@@ -64,7 +103,11 @@ const settings = (upstream: string, closedPort: number) => ({
     },
     hidden: { provider: "google", api_key: configKey }
   },
-  prompts: ["greeting", "hidden"].map((id) => ({ id, model: "@google/gemini-2.5-flash", messages: [{ role: "user", content: "Greet {{name}}." }] }))
+  prompts: ["greeting", "hidden"].map((id) => ({
+    id,
+    model: "@google/gemini-2.5-flash",
+    messages: [{ role: "user", content: "Greet {{name}}." }]
+  }))
 })
 
 export interface Gateway {
@@ -78,7 +121,9 @@ export interface Gateway {
   /** Sockets and other handles, without timers. */
   readonly handles: () => Promise<number>
   /** Does the work. Milliseconds its event loop stood still at most, and those of CPU it used: less, where the machine was busy with others. */
-  readonly measured: <A>(work: () => Promise<A>) => Promise<{ readonly result: A; readonly held: number; readonly cpu: number }>
+  readonly measured: <A>(
+    work: () => Promise<A>
+  ) => Promise<{ readonly result: A; readonly held: number; readonly cpu: number }>
   /** Hosts other than loopback that it wanted to reach. */
   readonly attempted: () => Promise<Readonly<Record<string, number>>>
   /** What a command of the gateway prints, on the same store. */
@@ -104,7 +149,8 @@ const outputOf = (args: ReadonlyArray<string>, folder: string): Promise<string> 
   new Promise((resolve) => {
     const child = spawn(process.execPath, args, { cwd: folder, env: environment(folder) })
     let text = ""
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (part: Buffer) => text += part.toString("latin1"))
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (part: Buffer) => (text += part.toString("latin1")))
     child.once("close", () => resolve(text))
   })
 
@@ -121,21 +167,36 @@ export const startGateway = async (upstream: Upstream, sink: string): Promise<Ga
   const config = join(folder, written)
   writeFileSync(config, JSON.stringify(settings(upstream.url, await freePort())))
   const [port, inspectorPort, { main }] = [await freePort(), await freePort(), await built()]
-  const args = [`--inspect=127.0.0.1:${inspectorPort}`, `--import=${join(here, "loopbackOnly.ts")}`, main, "serve", "--config", config, "--port", String(port)]
+  const args = [
+    `--inspect=127.0.0.1:${inspectorPort}`,
+    `--import=${join(here, "loopbackOnly.ts")}`,
+    main,
+    "serve",
+    "--config",
+    config,
+    "--port",
+    String(port)
+  ]
   const child = spawn(process.execPath, args, {
     cwd: folder,
     stdio: ["ignore", openSync(join(folder, "stdout.log"), "w"), openSync(join(folder, "stderr.log"), "w")],
-    env: { ...environment(folder), OTEL_EXPORTER_OTLP_ENDPOINT: sink, OTEL_EXPORTER_OTLP_PROTOCOL: "http/json", OTEL_METRIC_EXPORT_INTERVAL: "2000" }
+    env: {
+      ...environment(folder),
+      OTEL_EXPORTER_OTLP_ENDPOINT: sink,
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+      OTEL_METRIC_EXPORT_INTERVAL: "2000"
+    }
   })
   process.once("exit", () => child.kill("SIGKILL"))
   const isAlive = (): boolean => child.exitCode === null && child.signalCode === null
-  while (!await isReady(port)) {
+  while (!(await isReady(port))) {
     if (!isAlive()) throw new Error(`the gateway did not start: ${readFileSync(join(folder, "stderr.log"), "utf8")}`)
     await pause(20)
   }
   const inspector = await inspect(inspectorPort)
   const files = (): ReadonlyArray<readonly [string, string]> =>
-    readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name !== written && statSync(join(folder, name)).isFile())
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((name) => name !== written && statSync(join(folder, name)).isFile())
       .map((name) => [name, readFileSync(join(folder, name), "latin1")])
   return {
     port,
@@ -147,13 +208,16 @@ export const startGateway = async (upstream: Upstream, sink: string): Promise<Ga
       for (let again = 0; again < 3; again++) await inspector.send("HeapProfiler.collectGarbage")
       return (await inspector.send<{ readonly usedSize: number }>("Runtime.getHeapUsage")).usedSize
     },
-    handles: () => inspector.value("process.getActiveResourcesInfo().filter((one) => one !== 'Timeout' && one !== 'Immediate').length"),
+    handles: () =>
+      inspector.value(
+        "process.getActiveResourcesInfo().filter((one) => one !== 'Timeout' && one !== 'Immediate').length"
+      ),
     measured: async (work) => {
       await inspector.value("attackLoop.reset()")
       const before = cpuMicros(child.pid ?? 0)
       const result = await work()
       const cpu = (cpuMicros(child.pid ?? 0) - before) / 1e3
-      return { result, held: Math.min(await inspector.value<number>("attackLoop.max") / 1e6, cpu), cpu }
+      return { result, held: Math.min((await inspector.value<number>("attackLoop.max")) / 1e6, cpu), cpu }
     },
     attempted: () => inspector.value("attempted"),
     command: (...more) => outputOf([main, ...more, "--config", config], folder),

@@ -12,8 +12,26 @@ export interface Generated {
   readonly raw?: ReadonlyArray<string | Uint8Array>
 }
 
-const clients: ReadonlyArray<KeyName> = ["plain", "plain", "plain", "other", "limited", "narrow", "crowded", "expired", "admin"]
-const keyHeaders = ["x-gateway-api-key", "x-gateway-api-key", "authorization", "x-api-key", "x-goog-api-key", "api-key", "x-portkey-api-key"] as const
+const clients: ReadonlyArray<KeyName> = [
+  "plain",
+  "plain",
+  "plain",
+  "other",
+  "limited",
+  "narrow",
+  "crowded",
+  "expired",
+  "admin"
+]
+const keyHeaders = [
+  "x-gateway-api-key",
+  "x-gateway-api-key",
+  "authorization",
+  "x-api-key",
+  "x-goog-api-key",
+  "api-key",
+  "x-portkey-api-key"
+] as const
 
 const keyOf = (random: Random, name: KeyName): Readonly<Record<string, string>> => {
   const header = random.pick(keyHeaders)
@@ -21,15 +39,42 @@ const keyOf = (random: Random, name: KeyName): Readonly<Record<string, string>> 
 }
 
 const odd = (random: Random): string =>
-  random.pick([" ", "0", "-1", "true", "null", "{}", "[]", "\"", "%00", "é", "a,b", "__proto__", "constructor", "1e400", "x".repeat(300), "x".repeat(6_000), "@google", "../x", "9007199254740993"])
+  random.pick([
+    " ",
+    "0",
+    "-1",
+    "true",
+    "null",
+    "{}",
+    "[]",
+    '"',
+    "%00",
+    "é",
+    "a,b",
+    "__proto__",
+    "constructor",
+    "1e400",
+    "x".repeat(300),
+    "x".repeat(6_000),
+    "@google",
+    "../x",
+    "9007199254740993"
+  ])
 
 const json = (value: Parameters<typeof mutated>[0], random: Random): string =>
-  JSON.stringify(random.chance(0.5) ? value : mutated(value, donors, random)).replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 7_000)
+  JSON.stringify(random.chance(0.5) ? value : mutated(value, donors, random))
+    .replaceAll(/[^\x20-\x7e]/g, "?")
+    .slice(0, 7_000)
 
 /** Headers a request may have, each by its own chance. */
 const others: ReadonlyArray<readonly [name: string, share: number, value: (random: Random) => string]> = [
   ["provider", 0.08, (random) => random.pick(["google", "@vertex-ai", "placed", "made-1", "gone"])],
-  ["config", 0.2, (random) => random.chance(0.2) ? random.pick(["by-team", "hidden", "made-1", "none"]) : json(random.pick(configs), random)],
+  [
+    "config",
+    0.2,
+    (random) =>
+      random.chance(0.2) ? random.pick(["by-team", "hidden", "made-1", "none"]) : json(random.pick(configs), random)
+  ],
   ["metadata", 0.12, (random) => json({ team: "b", plan: "a".repeat(200), constructor: "x" }, random)],
   ["trace-id", 0.05, () => "trace-1"],
   ["request-timeout", 0.06, (random) => random.pick(["1", "50", "1000", "0", "99999999999"])],
@@ -47,16 +92,24 @@ const others: ReadonlyArray<readonly [name: string, share: number, value: (rando
 
 const headersOf = (random: Random, client: KeyName): Readonly<Record<string, string>> => {
   const prefix = random.chance(0.15) ? "x-portkey-" : "x-gateway-"
-  const chosen = others.flatMap(([name, share, value]) => random.chance(share) ? [[prefix + name, random.chance(0.1) ? odd(random) : value(random)] as const] : [])
+  const chosen = others.flatMap(([name, share, value]) =>
+    random.chance(share) ? [[prefix + name, random.chance(0.1) ? odd(random) : value(random)] as const] : []
+  )
   return {
-    "content-type": random.chance(0.97) ? "application/json" : random.pick(["text/plain", "application/json; charset=latin1", "multipart/form-data"]),
-    ...(random.chance(0.05) ? { authorization: random.pick([`Bearer ${carriedKey}`, carriedKey, "Basic eDp5", "Bearer "]) } : {}),
+    "content-type": random.chance(0.97)
+      ? "application/json"
+      : random.pick(["text/plain", "application/json; charset=latin1", "multipart/form-data"]),
+    ...(random.chance(0.05)
+      ? { authorization: random.pick([`Bearer ${carriedKey}`, carriedKey, "Basic eDp5", "Bearer "]) }
+      : {}),
     ...(random.chance(0.05) ? { "x-goog-api-key": carriedKey } : {}),
     ...(random.chance(0.95) ? keyOf(random, client) : {}),
     ...(random.chance(0.03) ? { "x-request-id": random.pick(["same-for-all", odd(random)]) } : {}),
-    ...(random.chance(0.03) ? { traceparent: random.pick(["00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", odd(random)]) } : {}),
+    ...(random.chance(0.03)
+      ? { traceparent: random.pick(["00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", odd(random)]) }
+      : {}),
     ...(random.chance(0.02) ? { "content-encoding": "gzip" } : {}),
-    ...(random.chance(0.02) ? { "if-match": random.pick(["\"1\"", "*", odd(random)]) } : {}),
+    ...(random.chance(0.02) ? { "if-match": random.pick(['"1"', "*", odd(random)]) } : {}),
     ...Object.fromEntries(chosen.map(([name, value]) => [name, value.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, "?")]))
   }
 }
@@ -78,15 +131,27 @@ const broken = (random: Random): ReadonlyArray<string | Uint8Array> => {
   return random.pick<ReadonlyArray<string | Uint8Array>>([
     [`GET /v1/models HTTP/1.1\r\n${key}\r\n`],
     [`GET /v1/models HTTP/1.1\r\nhost: a\r\nhost: b\r\n${key}\r\n`],
-    [`${post}host: x\r\n${key}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\nGET /metrics HTTP/1.1\r\n\r\n`],
+    [
+      `${post}host: x\r\n${key}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\nGET /metrics HTTP/1.1\r\n\r\n`
+    ],
     [`${post}host: x\r\n${key}content-length: 5\r\ncontent-length: 50\r\n\r\n${body}`],
     [`${post}host: x\r\n${key}content-type: application/json\r\ncontent-length: ${body.length + 50}\r\n\r\n${body}`],
     [`${post}host: x\r\n${key}content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n${body}\r\n`],
-    [`${post}host: x\r\n${key}content-type: application/json\r\nexpect: 100-continue\r\ncontent-length: ${body.length}\r\n\r\n`, body],
-    [`GET /v1/models HTTP/9.9\r\nhost: x\r\n\r\n`], [`get  /v1/models\r\n\r\n`], [Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00])], ["\r\n\r\n\r\n"],
-    [`GET ${"/a".repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`], [`GET / HTTP/1.1\r\nhost: x\r\n${"x: y\r\n".repeat(3_000)}\r\n`], [`GET / HTTP/1.1\r\nhost: x\r\nbad header: \u0001\r\n\r\n`],
-    [`CONNECT evil.example:443 HTTP/1.1\r\nhost: evil.example\r\n\r\n`], [`GET /v1/models HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n`],
-    [`GET http://evil.example/v1/models HTTP/1.1\r\nhost: x\r\n${key}\r\n`], [`OPTIONS * HTTP/1.1\r\nhost: x\r\n\r\n`]
+    [
+      `${post}host: x\r\n${key}content-type: application/json\r\nexpect: 100-continue\r\ncontent-length: ${body.length}\r\n\r\n`,
+      body
+    ],
+    [`GET /v1/models HTTP/9.9\r\nhost: x\r\n\r\n`],
+    [`get  /v1/models\r\n\r\n`],
+    [Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00])],
+    ["\r\n\r\n\r\n"],
+    [`GET ${"/a".repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`],
+    [`GET / HTTP/1.1\r\nhost: x\r\n${"x: y\r\n".repeat(3_000)}\r\n`],
+    [`GET / HTTP/1.1\r\nhost: x\r\nbad header: \u0001\r\n\r\n`],
+    [`CONNECT evil.example:443 HTTP/1.1\r\nhost: evil.example\r\n\r\n`],
+    [`GET /v1/models HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n`],
+    [`GET http://evil.example/v1/models HTTP/1.1\r\nhost: x\r\n${key}\r\n`],
+    [`OPTIONS * HTTP/1.1\r\nhost: x\r\n\r\n`]
   ])
 }
 
@@ -103,7 +168,9 @@ export const generated = (seed: number, place: number): Generated => {
   return {
     request: {
       method,
-      path: random.chance(0.95) ? sound.path : sound.path + random.pick(["?a=b", "/", "//", "%00", "?limit=-1&cursor=x", `?${"q=1&".repeat(300)}`]),
+      path: random.chance(0.95)
+        ? sound.path
+        : sound.path + random.pick(["?a=b", "/", "//", "%00", "?limit=-1&cursor=x", `?${"q=1&".repeat(300)}`]),
       headers: body === undefined ? headers : { ...headers, "content-length": String(Buffer.byteLength(body)) },
       body,
       leaveAfter: random.chance(0.04) ? random.pick([1, 200]) : undefined

@@ -10,26 +10,54 @@ export const mostMillis = 2_000
 export const standingMillis = 250
 
 const types: ReadonlySet<unknown> = new Set([
-  "invalid_request_error", "authentication_error", "permission_error", "not_found_error", "rate_limit_error", "insufficient_quota", "api_error"
+  "invalid_request_error",
+  "authentication_error",
+  "permission_error",
+  "not_found_error",
+  "rate_limit_error",
+  "insufficient_quota",
+  "api_error"
 ])
-const anthropicTypes: ReadonlySet<unknown> = new Set([...types, "request_too_large", "billing_error", "overloaded_error", "timeout_error"])
+const anthropicTypes: ReadonlySet<unknown> = new Set([
+  ...types,
+  "request_too_large",
+  "billing_error",
+  "overloaded_error",
+  "timeout_error"
+])
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null && !Array.isArray(value)
-const hasOnly = (value: Readonly<Record<string, unknown>>, ...names: ReadonlyArray<string>): boolean => Object.keys(value).every((name) => names.includes(name))
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+const hasOnly = (value: Readonly<Record<string, unknown>>, ...names: ReadonlyArray<string>): boolean =>
+  Object.keys(value).every((name) => names.includes(name))
 const isText = (value: unknown): boolean => typeof value === "string" && value !== ""
 
 const isOpenAi = (body: unknown): boolean =>
-  isObject(body) && hasOnly(body, "error") && isObject(body["error"]) && hasOnly(body["error"], "message", "type", "param", "code", "provider", "upstream_status", "details") &&
-  isText(body["error"]["message"]) && types.has(body["error"]["type"]) && isText(body["error"]["code"]) &&
+  isObject(body) &&
+  hasOnly(body, "error") &&
+  isObject(body["error"]) &&
+  hasOnly(body["error"], "message", "type", "param", "code", "provider", "upstream_status", "details") &&
+  isText(body["error"]["message"]) &&
+  types.has(body["error"]["type"]) &&
+  isText(body["error"]["code"]) &&
   (body["error"]["param"] === null || typeof body["error"]["param"] === "string")
 
 const isAnthropic = (body: unknown): boolean =>
-  isObject(body) && hasOnly(body, "type", "error", "request_id") && body["type"] === "error" && isText(body["request_id"]) && isObject(body["error"]) &&
-  hasOnly(body["error"], "type", "message") && anthropicTypes.has(body["error"]["type"]) && isText(body["error"]["message"])
+  isObject(body) &&
+  hasOnly(body, "type", "error", "request_id") &&
+  body["type"] === "error" &&
+  isText(body["request_id"]) &&
+  isObject(body["error"]) &&
+  hasOnly(body["error"], "type", "message") &&
+  anthropicTypes.has(body["error"]["type"]) &&
+  isText(body["error"]["message"])
 
 const isProblem = (body: unknown, status: number): boolean =>
-  isObject(body) && hasOnly(body, "type", "title", "status", "detail", "instance", "errors") && body["status"] === status &&
-  ["type", "title", "detail", "instance"].every((name) => isText(body[name])) && (body["errors"] === undefined || Array.isArray(body["errors"]))
+  isObject(body) &&
+  hasOnly(body, "type", "title", "status", "detail", "instance", "errors") &&
+  body["status"] === status &&
+  ["type", "title", "detail", "instance"].every((name) => isText(body[name])) &&
+  (body["errors"] === undefined || Array.isArray(body["errors"]))
 
 const parsed = (text: string): unknown => {
   try {
@@ -42,16 +70,22 @@ const parsed = (text: string): unknown => {
 const isError = (path: string, { body, headers, status }: Answer): boolean => {
   const value = parsed(body)
   if (path.startsWith("/v1/messages")) return isAnthropic(value)
-  return path.startsWith("/admin/") ? isProblem(value, status) && headers["content-type"] === "application/problem+json" : isOpenAi(value)
+  return path.startsWith("/admin/")
+    ? isProblem(value, status) && headers["content-type"] === "application/problem+json"
+    : isOpenAi(value)
 }
 
 /** Errors within a stream are in the form of its route as well. */
 const lateFaults = (path: string, { body, headers }: Answer): ReadonlyArray<string> =>
-  headers["content-type"]?.startsWith("text/event-stream") !== true ? [] : [...body.matchAll(/^data: (\{"(?:error|type":"error).*)$/gm)].flatMap(([, data = ""]) => {
-    const value = parsed(data)
-    const fits = path.startsWith("/v1/messages") ? isObject(value) && isObject(value["error"]) && isText(value["error"]["message"]) : isOpenAi(value)
-    return fits ? [] : [`an error within the stream of another form: ${data.slice(0, 200)}`]
-  })
+  headers["content-type"]?.startsWith("text/event-stream") !== true
+    ? []
+    : [...body.matchAll(/^data: (\{"(?:error|type":"error).*)$/gm)].flatMap(([, data = ""]) => {
+        const value = parsed(data)
+        const fits = path.startsWith("/v1/messages")
+          ? isObject(value) && isObject(value["error"]) && isText(value["error"]["message"])
+          : isOpenAi(value)
+        return fits ? [] : [`an error within the stream of another form: ${data.slice(0, 200)}`]
+      })
 
 /** Health routes answer 503 in a form of their own while the service begins or leaves. */
 const isHealth = (path: string): boolean => /^\/(?:health|healthz|livez|readyz)/.test(path)
@@ -72,7 +106,10 @@ export interface Judged {
 }
 
 /** What is wrong with an answer; an answer that is only slow is asked for again. */
-export const judge = ({ cpu = Infinity, isBroken = false, left = false, method, path, sent = "", waits = 0 }: Judged, answer: Answer): { readonly faults: ReadonlyArray<string>; readonly isSlow: boolean } => {
+export const judge = (
+  { cpu = Infinity, isBroken = false, left = false, method, path, sent = "", waits = 0 }: Judged,
+  answer: Answer
+): { readonly faults: ReadonlyArray<string>; readonly isSlow: boolean } => {
   const { body, headers, millis, status } = answer
   const secret = leaked(body, sent) ?? leaked(JSON.stringify(headers))
   const isRefused = status >= 400 && method !== "HEAD" && !left && !isHealth(path) && !isBroken

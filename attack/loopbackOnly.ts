@@ -17,7 +17,7 @@ const refuse = (host: string): Error => {
 }
 
 const connect = net.Socket.prototype.connect
-net.Socket.prototype.connect = function(this: net.Socket, ...args: ReadonlyArray<unknown>): net.Socket {
+net.Socket.prototype.connect = function (this: net.Socket, ...args: ReadonlyArray<unknown>): net.Socket {
   const [first] = args
   const given: unknown = Array.isArray(first) ? first[0] : first
   const { host = "" }: { readonly host?: string } = Object(given)
@@ -39,6 +39,7 @@ Object.assign(dns, {
 })
 const promised = dns.promises.lookup
 Object.assign(dns.promises, {
-  lookup: (host: string, ...rest: ReadonlyArray<unknown>) => near.test(host) ? Reflect.apply(promised, dns.promises, [host, ...rest]) : Promise.reject(refuse(host))
+  lookup: (host: string, ...rest: ReadonlyArray<unknown>) =>
+    near.test(host) ? Reflect.apply(promised, dns.promises, [host, ...rest]) : Promise.reject(refuse(host))
 })
 syncBuiltinESMExports()

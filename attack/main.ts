@@ -11,7 +11,8 @@ import { generated } from "./generator.ts"
 import { judge, mostMillis, standingMillis } from "./judge.ts"
 import { slowMillis, startSink, startTrap, startUpstream } from "./upstream.ts"
 
-const flag = (name: string): string | undefined => process.argv.find((one) => one.startsWith(`--${name}=`))?.slice(name.length + 3)
+const flag = (name: string): string | undefined =>
+  process.argv.find((one) => one.startsWith(`--${name}=`))?.slice(name.length + 3)
 const seed = Number(flag("seed") ?? Math.floor(Math.random() * 2 ** 31))
 const requests = Number(flag("requests") ?? 20_000)
 const only = flag("only")
@@ -45,15 +46,27 @@ const ask = (place: number): Promise<Answer> => {
   return bytes === undefined ? call(gateway.port, request) : raw(gateway.port, bytes)
 }
 
-const textOf = (body: string | Uint8Array | undefined): string => typeof body === "string" ? body : Buffer.from(body ?? []).toString()
+const textOf = (body: string | Uint8Array | undefined): string =>
+  typeof body === "string" ? body : Buffer.from(body ?? []).toString()
 
 /** The name of a model shows whether it waits. */
-const waitsOf = (body: unknown): number => typeof body === "string" && body.includes("attack-slow") ? slowMillis : 0
+const waitsOf = (body: unknown): number => (typeof body === "string" && body.includes("attack-slow") ? slowMillis : 0)
 
 const look = (place: number, answer: Answer, cpu?: number): boolean => {
   const { raw: bytes, request } = generated(seed, place)
   const { body, leaveAfter, method, path } = request
-  const { faults, isSlow } = judge({ method, path, waits: waitsOf(body), isBroken: bytes !== undefined, left: leaveAfter !== undefined, cpu, sent: textOf(body) }, answer)
+  const { faults, isSlow } = judge(
+    {
+      method,
+      path,
+      waits: waitsOf(body),
+      isBroken: bytes !== undefined,
+      left: leaveAfter !== undefined,
+      cpu,
+      sent: textOf(body)
+    },
+    answer
+  )
   for (const fault of faults) findings.add(fault, `request ${place}, ${method} ${path.slice(0, 60)}`)
   return isSlow && bytes === undefined
 }
@@ -76,7 +89,10 @@ const askSlowAgain = async (): Promise<void> => {
   for (const place of slow) {
     const { cpu, held, result: answer } = await gateway.measured(() => ask(place))
     if (look(place, answer, held > standingMillis ? cpu : undefined)) {
-      findings.add(`twice slower than ${mostMillis} ms: ${answer.millis.toFixed(0)} ms, event loop still for ${held.toFixed(0)} ms, status ${answer.status}`, `request ${place}`)
+      findings.add(
+        `twice slower than ${mostMillis} ms: ${answer.millis.toFixed(0)} ms, event loop still for ${held.toFixed(0)} ms, status ${answer.status}`,
+        `request ${place}`
+      )
     }
   }
 }
@@ -87,9 +103,13 @@ const runAttacks = async (): Promise<number> => {
     if (only !== undefined && !name.includes(only)) continue
     run++
     const started = performance.now()
-    const faults = await attack(world).catch((error: unknown) => [`the attack itself failed: ${error instanceof Error ? error.stack : String(error)}`])
+    const faults = await attack(world).catch((error: unknown) => [
+      `the attack itself failed: ${error instanceof Error ? error.stack : String(error)}`
+    ])
     for (const fault of faults) findings.add(fault, name)
-    console.log(`attack: ${faults.length === 0 ? "held " : "BROKE"} ${name}: ${sentence} (${((performance.now() - started) / 1000).toFixed(1)} s)`)
+    console.log(
+      `attack: ${faults.length === 0 ? "held " : "BROKE"} ${name}: ${sentence} (${((performance.now() - started) / 1000).toFixed(1)} s)`
+    )
     for (const fault of faults) console.log(`attack:       ${fault.slice(0, 300)}`)
   }
   return run
@@ -106,7 +126,10 @@ const searchFiles = (when: string): void => {
     const secret = leaked(text)
     if (secret !== undefined) findings.add(`holds ${secret}`, `${name} ${when}`)
     if (name === "stderr.log" && /internal_error|Unhandled|uncaught|TypeError|RangeError|at .*\.js:\d+/.test(text)) {
-      findings.add(`stderr reports a defect: ${/^.*(?:internal_error|Unhandled|uncaught|TypeError|RangeError|at .*\.js:\d+).*$/m.exec(text)?.[0].slice(0, 300)}`, name)
+      findings.add(
+        `stderr reports a defect: ${/^.*(?:internal_error|Unhandled|uncaught|TypeError|RangeError|at .*\.js:\d+).*$/m.exec(text)?.[0].slice(0, 300)}`,
+        name
+      )
     }
   }
 }
@@ -121,10 +144,13 @@ const inMetrics = leaked(metrics.body)
 if (inMetrics !== undefined) findings.add(`shows ${inMetrics}`, "/metrics")
 const after = await settled()
 const grown = (after.heap - before.heap) / 2 ** 20
-if (only === undefined && grown > mostGrownMib) findings.add(`${grown.toFixed(1)} MiB more in use than before, at most ${mostGrownMib}`, "memory")
-if (after.handles - before.handles > mostHandles) findings.add(`${after.handles} handles open, ${before.handles} before`, "sockets")
+if (only === undefined && grown > mostGrownMib)
+  findings.add(`${grown.toFixed(1)} MiB more in use than before, at most ${mostGrownMib}`, "memory")
+if (after.handles - before.handles > mostHandles)
+  findings.add(`${after.handles} handles open, ${before.handles} before`, "sockets")
 const asked = [...statuses.values()].reduce((sum, times) => sum + times, 0)
-if (only === undefined && asked < requests) findings.add(`${asked} of ${requests} requests were sent in ${mostSeconds} s`, "time")
+if (only === undefined && asked < requests)
+  findings.add(`${asked} of ${requests} requests were sent in ${mostSeconds} s`, "time")
 if (!gateway.isAlive()) findings.add("the process has ended", "gateway")
 for (const taken of trap.taken) {
   const secret = leaked(taken)
@@ -135,11 +161,22 @@ await gateway.end()
 searchFiles("when it had ended")
 if (sink.count() === 0) findings.add("nothing was exported", "OpenTelemetry")
 
-const table = [...statuses].toSorted(([one], [other]) => one - other).map(([status, times]) => `${status === 0 ? "none" : status} ${times}`).join(", ")
-console.log(`attack: ${named} attacks, ${asked} requests in ${((performance.now() - started) / 1000).toFixed(0)} s; answers: ${table}`)
-console.log(`attack: heap ${(before.heap / 2 ** 20).toFixed(1)} MiB before, ${(after.heap / 2 ** 20).toFixed(1)} MiB after; handles ${before.handles} before, ${after.handles} after; ${sink.count()} exports`)
+const table = [...statuses]
+  .toSorted(([one], [other]) => one - other)
+  .map(([status, times]) => `${status === 0 ? "none" : status} ${times}`)
+  .join(", ")
+console.log(
+  `attack: ${named} attacks, ${asked} requests in ${((performance.now() - started) / 1000).toFixed(0)} s; answers: ${table}`
+)
+console.log(
+  `attack: heap ${(before.heap / 2 ** 20).toFixed(1)} MiB before, ${(after.heap / 2 ** 20).toFixed(1)} MiB after; handles ${before.handles} before, ${after.handles} after; ${sink.count()} exports`
+)
 for (const line of findings.lines()) console.log(`attack: FOUND ${line}`)
-console.log(findings.count() === 0 ? "attack: nothing found" : `attack: ${findings.count()} findings; repeat with npm run attack -- --seed=${seed} --requests=${requests}`)
+console.log(
+  findings.count() === 0
+    ? "attack: nothing found"
+    : `attack: ${findings.count()} findings; repeat with npm run attack -- --seed=${seed} --requests=${requests}`
+)
 gateway.remove()
 await Promise.all([upstream.close(), trap.close(), sink.close()])
 process.exit(findings.count() === 0 ? 0 : 1)

@@ -8,12 +8,13 @@ type Path = ReadonlyArray<string | number>
 
 const pathsOf = (value: Json, at: Path = []): ReadonlyArray<Path> => {
   if (typeof value !== "object" || value === null) return [at]
-  const members: ReadonlyArray<readonly [string | number, Json]> = Array.isArray(value) ? [...value.entries()] : Object.entries(value)
+  const members: ReadonlyArray<readonly [string | number, Json]> = Array.isArray(value)
+    ? [...value.entries()]
+    : Object.entries(value)
   return [at, ...members.slice(0, 50).flatMap(([name, member]) => pathsOf(member, [...at, name]))]
 }
 
-const at = (value: Json, path: Path): Json =>
-  path.reduce<Json>((here, name) => Object(here)[name] ?? null, value)
+const at = (value: Json, path: Path): Json => path.reduce<Json>((here, name) => Object(here)[name] ?? null, value)
 
 /** Undefined takes the place out. */
 const changed = (value: Json, [name, ...rest]: Path, change: (old: Json) => Json | undefined): Json | undefined => {
@@ -24,10 +25,12 @@ const changed = (value: Json, [name, ...rest]: Path, change: (old: Json) => Json
       return next === undefined ? [] : [next]
     })
   }
-  return Object.fromEntries(Object.entries<Json>(Object(value)).flatMap(([key, one]) => {
-    const next = key === name ? changed(one, rest, change) : one
-    return next === undefined ? [] : [[key, next]]
-  }))
+  return Object.fromEntries(
+    Object.entries<Json>(Object(value)).flatMap(([key, one]) => {
+      const next = key === name ? changed(one, rest, change) : one
+      return next === undefined ? [] : [[key, next]]
+    })
+  )
 }
 
 const nested = (value: Json, depth: number): Json => {
@@ -37,13 +40,57 @@ const nested = (value: Json, depth: number): Json => {
 }
 
 const numbers = [0, -1, 1e308, -1e308, 2 ** 53, 2 ** 53 + 2, 2 ** 31, 1e-320, 0.1, 4_294_967_296, -0.5] as const
-const texts = ["", " ", "\u0000", "\ud800", "\udfff\ud800", "\u202e", "__proto__", "constructor", "gs://other/secret.png", "data:image/png;base64,AAAA",
-  "data:,", "https://127.0.0.1/x", "file:///etc/passwd", "{{name}}", "{{>hidden}}", "@google/", "@/x", "../..", "%2e%2e", "\r\nx: y", "\n\ndata: [DONE]\n\n", "$ref", "#/$defs/a", "NaN"] as const
+const texts = [
+  "",
+  " ",
+  "\u0000",
+  "\ud800",
+  "\udfff\ud800",
+  "\u202e",
+  "__proto__",
+  "constructor",
+  "gs://other/secret.png",
+  "data:image/png;base64,AAAA",
+  "data:,",
+  "https://127.0.0.1/x",
+  "file:///etc/passwd",
+  "{{name}}",
+  "{{>hidden}}",
+  "@google/",
+  "@/x",
+  "../..",
+  "%2e%2e",
+  "\r\nx: y",
+  "\n\ndata: [DONE]\n\n",
+  "$ref",
+  "#/$defs/a",
+  "NaN"
+] as const
 const lengths = [1_000, 70_000, 300_000] as const
-const names = ["__proto__", "constructor", "prototype", "", "toString", "\u0000", "$ref", "stream", "model", "x".repeat(300)] as const
+const names = [
+  "__proto__",
+  "constructor",
+  "prototype",
+  "",
+  "toString",
+  "\u0000",
+  "$ref",
+  "stream",
+  "model",
+  "x".repeat(300)
+] as const
 
 const scalar = (random: Random): Json =>
-  random.pick<Json>([null, true, false, random.pick(numbers), random.pick(texts), [], {}, random.pick(["x", "é", "\"", "\\"]).repeat(random.chance(0.1) ? random.pick(lengths) : 50)])
+  random.pick<Json>([
+    null,
+    true,
+    false,
+    random.pick(numbers),
+    random.pick(texts),
+    [],
+    {},
+    random.pick(["x", "é", '"', "\\"]).repeat(random.chance(0.1) ? random.pick(lengths) : 50)
+  ])
 
 /** The longest text that copies of a value make: one change after another would grow without end. */
 const mostCopied = 2 ** 20
@@ -66,7 +113,10 @@ const once = (value: Json, donors: ReadonlyArray<Json>, random: Random): Json =>
     donor,
     (old) => nested(old, random.pick([1, 2, 60, 140])),
     (old) => copies(old, random.pick([2, 20, 700])),
-    (old) => (typeof old === "object" && old !== null && !Array.isArray(old) ? { ...old, [random.pick(names)]: random.chance(0.5) ? scalar(random) : donor() } : scalar(random)),
+    (old) =>
+      typeof old === "object" && old !== null && !Array.isArray(old)
+        ? { ...old, [random.pick(names)]: random.chance(0.5) ? scalar(random) : donor() }
+        : scalar(random),
     (old) => (typeof old === "number" ? random.pick(numbers) : typeof old === "string" ? old + random.pick(texts) : old)
   ])
   return changed(value, path, change) ?? null
@@ -87,9 +137,17 @@ export const textOf = (value: Json, random: Random): string | Uint8Array => {
   return random.pick<() => string | Uint8Array>([
     () => text.slice(0, place),
     () => `\ufeff${text}`,
-    () => text.slice(0, place) + random.pick(["}", "\"", ",", "\\u12", "\u0000", "1e999", "[".repeat(5_000)]) + text.slice(place),
-    () => Buffer.concat([Buffer.from(text.slice(0, place)), Buffer.from([0xff, 0xc0, 0x80]), Buffer.from(text.slice(place))]),
-    () => text.replace("{", "{\"model\":1,\"__proto__\":{\"a\":1},"),
+    () =>
+      text.slice(0, place) +
+      random.pick(["}", '"', ",", "\\u12", "\u0000", "1e999", "[".repeat(5_000)]) +
+      text.slice(place),
+    () =>
+      Buffer.concat([
+        Buffer.from(text.slice(0, place)),
+        Buffer.from([0xff, 0xc0, 0x80]),
+        Buffer.from(text.slice(place))
+      ]),
+    () => text.replace("{", '{"model":1,"__proto__":{"a":1},'),
     () => text.replaceAll(/\d+/g, "9007199254740993"),
     () => "[".repeat(100_000),
     () => ""

@@ -36,19 +36,36 @@ const echoOf = (request: IncomingMessage, body: string): string => {
 }
 
 const googleError = (code: number, status: string, message: string): string =>
-  JSON.stringify({ error: { code, status, message, details: [{ "@type": "type.googleapis.com/google.rpc.DebugInfo", detail: message }] } })
+  JSON.stringify({
+    error: {
+      code,
+      status,
+      message,
+      details: [{ "@type": "type.googleapis.com/google.rpc.DebugInfo", detail: message }]
+    }
+  })
 
 const gemini = (text: string, finish?: string): string =>
   JSON.stringify({
-    candidates: [{ content: { role: "model", parts: [{ text }] }, index: 0, ...(finish === undefined ? {} : { finishReason: finish }) }],
+    candidates: [
+      {
+        content: { role: "model", parts: [{ text }] },
+        index: 0,
+        ...(finish === undefined ? {} : { finishReason: finish })
+      }
+    ],
     usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 5, totalTokenCount: 12 }
   })
 
-const claudeEvent = (value: { readonly type: string; readonly [field: string]: unknown }): string => `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`
+const claudeEvent = (value: { readonly type: string; readonly [field: string]: unknown }): string =>
+  `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`
 
 type Behaviour = (response: ServerResponse, echo: string, url: string) => void
 
-const refusal = (code: number, status: string): Behaviour => (response, echo) => void response.writeHead(code, json).end(googleError(code, status, `Refused: ${echo}`))
+const refusal =
+  (code: number, status: string): Behaviour =>
+  (response, echo) =>
+    void response.writeHead(code, json).end(googleError(code, status, `Refused: ${echo}`))
 
 /** Text of a stream of Claude that never comes to its last counts. */
 export const claudeText = "tide ".repeat(4_000)
@@ -58,9 +75,12 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
   "echo-401": refusal(401, "UNAUTHENTICATED"),
   "echo-403": refusal(403, "PERMISSION_DENIED"),
   "echo-500": refusal(500, "INTERNAL"),
-  "echo-html": (response, echo) => void response.writeHead(502, { "content-type": "text/html" }).end(`<html><title>${echo}</title></html>`),
-  "echo-list": (response, echo) => void response.writeHead(400, json).end(`[${googleError(400, "INVALID_ARGUMENT", echo)}]`),
-  "echo-event": (response, echo) => void response.writeHead(200, events).end(`data: ${googleError(500, "INTERNAL", echo)}\n\n`),
+  "echo-html": (response, echo) =>
+    void response.writeHead(502, { "content-type": "text/html" }).end(`<html><title>${echo}</title></html>`),
+  "echo-list": (response, echo) =>
+    void response.writeHead(400, json).end(`[${googleError(400, "INVALID_ARGUMENT", echo)}]`),
+  "echo-event": (response, echo) =>
+    void response.writeHead(200, events).end(`data: ${googleError(500, "INTERNAL", echo)}\n\n`),
   "echo-late": (response, echo) => {
     response.writeHead(200, events).write(`data: ${gemini("half ")}\n\n`)
     response.end(`data: ${googleError(500, "INTERNAL", echo)}\n\n`)
@@ -69,7 +89,7 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
     response.writeHead(200, events).end(claudeEvent({ type: "error", error: { type: "api_error", message: echo } }))
   },
   integers: (response, _, url) => {
-    const args = "{\"id\":9007199254740993}"
+    const args = '{"id":9007199254740993}'
     const claude = `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"tool_use","id":"t1","name":"f","input":${args}}],"stop_reason":"tool_use","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}`
     const google = `{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"f","args":${args}}}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":1,"totalTokenCount":2}}`
     if (url.includes("streamGenerateContent")) return void response.writeHead(200, events).end(`data: ${google}\n\n`)
@@ -89,20 +109,36 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
   },
   uncounted: (response) => {
     response.writeHead(200, events)
-    response.write(claudeEvent({
-      type: "message_start",
-      message: { id: "msg_1", type: "message", role: "assistant", model: "claude-sonnet-4-5", content: [], stop_reason: null, stop_sequence: null, usage: { input_tokens: 10, output_tokens: 1 } }
-    }))
+    response.write(
+      claudeEvent({
+        type: "message_start",
+        message: {
+          id: "msg_1",
+          type: "message",
+          role: "assistant",
+          model: "claude-sonnet-4-5",
+          content: [],
+          stop_reason: null,
+          stop_sequence: null,
+          usage: { input_tokens: 10, output_tokens: 1 }
+        }
+      })
+    )
     response.write(claudeEvent({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }))
-    response.write(claudeEvent({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: claudeText } }))
+    response.write(
+      claudeEvent({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: claudeText } })
+    )
   }
 }
 
 const wordOf = (url: string, body: string): string | undefined =>
-  /attack-([a-z]+(?:-(?:\d{3}|[a-z]+))?)/.exec(url)?.[1] ?? /"model":"[^"]*attack-([a-z]+(?:-(?:\d{3}|[a-z]+))?)/.exec(body)?.[1]
+  /attack-([a-z]+(?:-(?:\d{3}|[a-z]+))?)/.exec(url)?.[1] ??
+  /"model":"[^"]*attack-([a-z]+(?:-(?:\d{3}|[a-z]+))?)/.exec(body)?.[1]
 
 const token = (response: ServerResponse): void =>
-  void response.writeHead(200, json).end(JSON.stringify({ access_token: issuedToken, expires_in: 3599, token_type: "Bearer" }))
+  void response
+    .writeHead(200, json)
+    .end(JSON.stringify({ access_token: issuedToken, expires_in: 3599, token_type: "Bearer" }))
 
 const closed = (server: Server): Promise<void> =>
   new Promise((resolve) => {
@@ -112,7 +148,10 @@ const closed = (server: Server): Promise<void> =>
 
 export const startUpstream = async (): Promise<Upstream> => {
   const calls: Array<Call> = []
-  const { clientEmail, privateKeyId } = { clientEmail: serviceAccount.client_email, privateKeyId: serviceAccount.private_key_id }
+  const { clientEmail, privateKeyId } = {
+    clientEmail: serviceAccount.client_email,
+    privateKeyId: serviceAccount.private_key_id
+  }
   const simulator = makeSimulator({
     geminiApiKeys: [apiKey],
     accessTokens: [accessToken, issuedToken],
@@ -126,7 +165,13 @@ export const startUpstream = async (): Promise<Upstream> => {
     request.on("data", (part: Buffer) => {
       if (body.length < 4_000) body += part.toString("latin1").slice(0, 4_000)
     })
-    request.on("end", () => (behaviours[wordOf(request.url ?? "", body) ?? ""] ?? refusal(404, "NOT_FOUND"))(response, echoOf(request, body), request.url ?? ""))
+    request.on("end", () =>
+      (behaviours[wordOf(request.url ?? "", body) ?? ""] ?? refusal(404, "NOT_FOUND"))(
+        response,
+        echoOf(request, body),
+        request.url ?? ""
+      )
+    )
   }
   const server = createServer((request, response) => {
     const { headers, url = "" } = request
@@ -161,7 +206,9 @@ export const startTrap = async (): Promise<Trap> => {
 }
 
 /** A collector of OpenTelemetry that hands on each body as text. */
-export const startSink = async (take: (text: string) => void): Promise<{ readonly url: string; readonly count: () => number; readonly close: () => Promise<void> }> => {
+export const startSink = async (
+  take: (text: string) => void
+): Promise<{ readonly url: string; readonly count: () => number; readonly close: () => Promise<void> }> => {
   let count = 0
   const server = createServer((request, response) => {
     const parts: Array<Buffer> = []

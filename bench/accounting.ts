@@ -7,7 +7,12 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Catalog } from "../src/catalog/Catalog.ts"
 import { Prices } from "../src/catalog/Prices.ts"
-import { Accounting, accountingLayer, type AccountingOptions, type RouteAccounts } from "../src/accounting/Accounting.ts"
+import {
+  Accounting,
+  accountingLayer,
+  type AccountingOptions,
+  type RouteAccounts
+} from "../src/accounting/Accounting.ts"
 import type { Arrival } from "../src/http/request/RequestContexts.ts"
 import { UsageLog } from "../src/keys/UsageLog.ts"
 import type { Served } from "../src/router/ProviderRouter.ts"
@@ -32,11 +37,34 @@ const arrival: Arrival = {
   record: undefined,
   hold: undefined
 }
-const served: Served = { slug: "google", kind: "google", modelId: "gemini-2.5-flash", optionIndex: 0, retryCount: 0, cache: "DISABLED", ignored: [] }
-const call = { url: "https://generativelanguage.googleapis.com/", target: { slug: "google", kind: "google", modelId: "gemini-2.5-flash", operation: "chat", optionIndex: 0, issuer: "gemini/google" } } as const
+const served: Served = {
+  slug: "google",
+  kind: "google",
+  modelId: "gemini-2.5-flash",
+  optionIndex: 0,
+  retryCount: 0,
+  cache: "DISABLED",
+  ignored: []
+}
+const call = {
+  url: "https://generativelanguage.googleapis.com/",
+  target: {
+    slug: "google",
+    kind: "google",
+    modelId: "gemini-2.5-flash",
+    operation: "chat",
+    optionIndex: 0,
+    issuer: "gemini/google"
+  }
+} as const
 const whole = { request: undefined, stream: false, context: { metadata: {} } }
 const streamed = { ...whole, stream: true }
-const usage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100, prompt_tokens_details: { cached_tokens: 200 } }
+const usage = {
+  prompt_tokens: 1000,
+  completion_tokens: 100,
+  total_tokens: 1100,
+  prompt_tokens_details: { cached_tokens: 200 }
+}
 
 /** Everything the way of a request does for its accounts. */
 const request = (accounts: RouteAccounts): Effect.Effect<void> => {
@@ -51,7 +79,11 @@ const request = (accounts: RouteAccounts): Effect.Effect<void> => {
 const stream = (accounts: RouteAccounts, reads: number): Effect.Effect<void> => {
   const record = accounts.open()
   record.attempt(call, streamed).answered(undefined)
-  record.opened(served, () => chatUsage(usage), () => ({ isCounted: true, characters: 0 }))
+  record.opened(
+    served,
+    () => chatUsage(usage),
+    () => ({ isCounted: true, characters: 0 })
+  )
   for (let at = 0; at < reads; at++) record.wrote(1)
   return accounts.close(record, arrival, false)
 }
@@ -60,7 +92,7 @@ const micros = (rounds: number, run: () => void): number => {
   for (let at = 0; at < rounds; at++) run()
   const started = performance.now()
   for (let at = 0; at < rounds; at++) run()
-  return (performance.now() - started) * 1000 / rounds
+  return ((performance.now() - started) * 1000) / rounds
 }
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 200))
@@ -70,25 +102,47 @@ const measured = async (name: string, options: AccountingOptions): Promise<void>
     Layer.provide([Prices.layerWith({}).pipe(Layer.provide(Catalog.layerMemory([]))), UsageLog.layerMemory]),
     Layer.provide(Layer.succeed(LogSink, nowhere))
   )
-  await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
-    const accounts = Context.get(yield* Layer.build(layer), Accounting)?.route("POST", "/v1/chat/completions")
-    if (accounts === undefined) return
-    yield* request(accounts)
-    const round = async (): Promise<readonly [number, number]> => {
-      const whole = micros(20_000, () => void request(accounts))
-      await pause()
-      const reads = 1_000
-      const read = (micros(100, () => void stream(accounts, reads)) - micros(100, () => void stream(accounts, 1))) / (reads - 1)
-      await pause()
-      return [whole, read]
-    }
-    const rounds: Array<readonly [number, number]> = []
-    for (let at = 0; at < 9; at++) rounds.push(yield* Effect.promise(round))
-    const median = (of: 0 | 1): string => (rounds.map((one) => one[of]).toSorted((a, b) => a - b)[4] ?? 0).toFixed(3)
-    console.log(`${name.padEnd(40)} ${median(0)} us a request   ${median(1)} us a read of a stream`)
-  })))
+  await Effect.runPromise(
+    Effect.scoped(
+      Effect.gen(function* () {
+        const accounts = Context.get(yield* Layer.build(layer), Accounting)?.route("POST", "/v1/chat/completions")
+        if (accounts === undefined) return
+        yield* request(accounts)
+        const round = async (): Promise<readonly [number, number]> => {
+          const whole = micros(20_000, () => void request(accounts))
+          await pause()
+          const reads = 1_000
+          const read =
+            (micros(100, () => void stream(accounts, reads)) - micros(100, () => void stream(accounts, 1))) /
+            (reads - 1)
+          await pause()
+          return [whole, read]
+        }
+        const rounds: Array<readonly [number, number]> = []
+        for (let at = 0; at < 9; at++) rounds.push(yield* Effect.promise(round))
+        const median = (of: 0 | 1): string =>
+          (rounds.map((one) => one[of]).toSorted((a, b) => a - b)[4] ?? 0).toFixed(3)
+        console.log(`${name.padEnd(40)} ${median(0)} us a request   ${median(1)} us a read of a stream`)
+      })
+    )
+  )
 }
 
-await measured("metrics and cost", { log: { format: "off", level: "info" }, keep: false, propagate: false, byKey: false })
-await measured("and a line of JSON", { log: { format: "json", level: "info" }, keep: false, propagate: false, byKey: false })
-await measured("and the list for the admin API", { log: { format: "json", level: "info" }, keep: true, propagate: false, byKey: false })
+await measured("metrics and cost", {
+  log: { format: "off", level: "info" },
+  keep: false,
+  propagate: false,
+  byKey: false
+})
+await measured("and a line of JSON", {
+  log: { format: "json", level: "info" },
+  keep: false,
+  propagate: false,
+  byKey: false
+})
+await measured("and the list for the admin API", {
+  log: { format: "json", level: "info" },
+  keep: true,
+  propagate: false,
+  byKey: false
+})

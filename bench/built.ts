@@ -27,4 +27,4 @@ const make = async (): Promise<Built> => {
   return { main: join(dir, "main.js"), unwatched: join(dir, "unwatched.js") }
 }
 
-export const built = (): Promise<Built> => making ??= make()
+export const built = (): Promise<Built> => (making ??= make())

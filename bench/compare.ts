@@ -9,8 +9,12 @@ import type { Target } from "./load.ts"
 import { burstEvents, startLoad } from "./measure.ts"
 
 const [checkout, ...flags] = process.argv.slice(2)
-if (checkout === undefined || checkout.startsWith("--")) throw new Error("usage: node bench/compare.ts <checkout> [--pairs=5] [--turns=4] [--warm=6] [--only=unary,messages,burst]")
-const flag = (name: string): string | undefined => flags.find((one) => one.startsWith(`--${name}=`))?.slice(name.length + 3)
+if (checkout === undefined || checkout.startsWith("--"))
+  throw new Error(
+    "usage: node bench/compare.ts <checkout> [--pairs=5] [--turns=4] [--warm=6] [--only=unary,messages,burst]"
+  )
+const flag = (name: string): string | undefined =>
+  flags.find((one) => one.startsWith(`--${name}=`))?.slice(name.length + 3)
 const pairs = Number(flag("pairs") ?? 5)
 const turns = Number(flag("turns") ?? 4)
 const warmMillis = Number(flag("warm") ?? 6) * 1_000
@@ -32,10 +36,16 @@ const chosen = (flag("only") ?? "unary,messages,burst").split(",")
 const upstreamPort = await freePort()
 const upstream = `http://127.0.0.1:${upstreamPort}`
 const here = dirname(fileURLToPath(import.meta.url))
-const provider = await start(1, [join(here, "upstream.ts"), String(upstreamPort), String(burstEvents)], `${upstream}/stats`)
+const provider = await start(
+  1,
+  [join(here, "upstream.ts"), String(upstreamPort), String(burstEvents)],
+  `${upstream}/stats`
+)
 const load = startLoad()
 
-const there: { readonly built: typeof builtHere } = await import(pathToFileURL(resolve(checkout, "bench", "built.ts")).href)
+const there: { readonly built: typeof builtHere } = await import(
+  pathToFileURL(resolve(checkout, "bench", "built.ts")).href
+)
 const programs = [(await there.built()).main, (await builtHere()).main]
 
 const run = async (target: Target, millis: number): Promise<number> => {
@@ -45,7 +55,10 @@ const run = async (target: Target, millis: number): Promise<number> => {
 }
 
 /** Microseconds of CPU time a unit, of each side of one pair of processes. */
-const measurePair = async (sides: ReadonlyArray<Contestant>, { target, units }: Scenario): Promise<ReadonlyArray<number>> => {
+const measurePair = async (
+  sides: ReadonlyArray<Contestant>,
+  { target, units }: Scenario
+): Promise<ReadonlyArray<number>> => {
   const targets = sides.map((side) => {
     const found = target(side)
     if (found === undefined) throw new Error("the scenario is not for this program")
@@ -58,7 +71,7 @@ const measurePair = async (sides: ReadonlyArray<Contestant>, { target, units }: 
       const [sum, one] = [sums[at], targets[at]]
       if (sum === undefined || one === undefined) continue
       const before = cpuMicros(side.pid)
-      sum.done += await run(one, turnMillis) * units
+      sum.done += (await run(one, turnMillis)) * units
       sum.cpu += cpuMicros(side.pid) - before
     }
   }
@@ -76,14 +89,18 @@ for (let pair = 1; pair <= pairs; pair++) {
     const ordered = pair % 2 === 0 ? sides : sides.toReversed()
     const costs = await measurePair(ordered, scenario)
     const [other = 0, ours = 0] = pair % 2 === 0 ? costs : costs.toReversed()
-    ratios.set(name, [...ratios.get(name) ?? [], ours / other])
-    console.log(`pair ${pair} ${name}: other ${other.toFixed(1)} us, this ${ours.toFixed(1)} us, ${(ours / other).toFixed(3)}`)
+    ratios.set(name, [...(ratios.get(name) ?? []), ours / other])
+    console.log(
+      `pair ${pair} ${name}: other ${other.toFixed(1)} us, this ${ours.toFixed(1)} us, ${(ours / other).toFixed(3)}`
+    )
   }
   for (const side of sides) await side.stop()
 }
 for (const [name, all] of ratios) {
   const sorted = all.toSorted((one, other) => one - other)
-  console.log(`${name}: median ${(sorted[Math.floor(sorted.length / 2)] ?? 0).toFixed(3)} of the other, from ${sorted.map((one) => one.toFixed(3)).join(", ")}`)
+  console.log(
+    `${name}: median ${(sorted[Math.floor(sorted.length / 2)] ?? 0).toFixed(3)} of the other, from ${sorted.map((one) => one.toFixed(3)).join(", ")}`
+  )
 }
 load.stop()
 await provider.stop()

@@ -39,12 +39,20 @@ export interface Contestant {
 }
 
 const system = "You answer in one sentence, in plain words, without a list and without any heading."
-const question = "Why is there high and low water at the coast twice a day, and why is it later each day than the day before?"
+const question =
+  "Why is there high and low water at the coast twice a day, and why is it later each day than the day before?"
 const limits = { max_tokens: 200, temperature: 0.5 }
-const chat = { messages: [{ role: "system", content: system }, { role: "user", content: question }], ...limits }
+const chat = {
+  messages: [
+    { role: "system", content: system },
+    { role: "user", content: question }
+  ],
+  ...limits
+}
 const streaming = { stream: true }
 
-export const body = (model: string, stream: boolean): string => JSON.stringify({ model, ...chat, ...(stream ? streaming : {}) })
+export const body = (model: string, stream: boolean): string =>
+  JSON.stringify({ model, ...chat, ...(stream ? streaming : {}) })
 
 const json = "/v1/chat/completions"
 
@@ -65,7 +73,15 @@ const others: Readonly<Record<Other, OtherCall>> = {
     path: "/v1/embeddings",
     slug: "google",
     model: "gemini-embedding-001",
-    rest: { input: ["The tide follows the moon.", "A cat sat on the mat.", "Prices fell sharply today.", "It will rain in the evening."], encoding_format: "float" }
+    rest: {
+      input: [
+        "The tide follows the moon.",
+        "A cat sat on the mat.",
+        "Prices fell sharply today.",
+        "It will rain in the evening."
+      ],
+      encoding_format: "float"
+    }
   },
   claude: { path: json, ...claude, rest: chat },
   claudeStreams: { path: json, ...claude, rest: { ...chat, ...streaming } },
@@ -125,8 +141,16 @@ const stop = async (child: ChildProcess): Promise<void> => {
 }
 
 /** Starts a process that ends with this one. */
-export const launch = (command: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>>): ChildProcessByStdio<null, null, Readable> => {
-  const child = spawn(command, args, { cwd: tmpdir(), stdio: ["ignore", "ignore", "pipe"], env: { PATH: process.env["PATH"] ?? "", ...env } })
+export const launch = (
+  command: string,
+  args: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>>
+): ChildProcessByStdio<null, null, Readable> => {
+  const child = spawn(command, args, {
+    cwd: tmpdir(),
+    stdio: ["ignore", "ignore", "pipe"],
+    env: { PATH: process.env["PATH"] ?? "", ...env }
+  })
   children.add(child)
   child.once("exit", () => children.delete(child))
   return child
@@ -169,7 +193,7 @@ export const start = async (
     hear(more)
     words = (words + more).slice(-2_000)
   })
-  while (!await answers(url)) {
+  while (!(await answers(url))) {
     if (ended(child) || performance.now() - started > 20_000) {
       await stop(child)
       throw new Error(`did not start: ${args[0]}\n${words}`)
@@ -198,38 +222,67 @@ export const startOurs = async (upstream: string, watching: Watching = {}, progr
   const key = "mgk_bench000000000000000000000000"
   const limitedKey = "mgk_limited0000000000000000000000"
   const plenty = 1_000_000_000
-  writeFileSync(config, JSON.stringify({
-    providers: [
-      { slug: "google", provider: "google", api_key: "bench-key", base_url: upstream },
-      {
-        slug: "vertex-ai",
-        provider: "vertex-ai",
-        project_id: "bench-project",
-        region: "us-central1",
-        credentials: { type: "access_token", token: "bench-token" },
-        base_url: upstream
-      }
-    ],
-    store: { url: `sqlite:${join(folder, "gateway.db")}` },
-    keys: [
-      { name: "bench", key },
-      { name: "limited", key: limitedKey, rate_limit: { requests_per_minute: plenty, tokens_per_minute: plenty }, budget: { usd: plenty, per: "day" } }
-    ],
-    configs: { careful },
-    log: { format: "json" }
-  }))
+  writeFileSync(
+    config,
+    JSON.stringify({
+      providers: [
+        { slug: "google", provider: "google", api_key: "bench-key", base_url: upstream },
+        {
+          slug: "vertex-ai",
+          provider: "vertex-ai",
+          project_id: "bench-project",
+          region: "us-central1",
+          credentials: { type: "access_token", token: "bench-token" },
+          base_url: upstream
+        }
+      ],
+      store: { url: `sqlite:${join(folder, "gateway.db")}` },
+      keys: [
+        { name: "bench", key },
+        {
+          name: "limited",
+          key: limitedKey,
+          rate_limit: { requests_per_minute: plenty, tokens_per_minute: plenty },
+          budget: { usd: plenty, per: "day" }
+        }
+      ],
+      configs: { careful },
+      log: { format: "json" }
+    })
+  )
   const gone = () => rmSync(folder, { recursive: true, force: true })
   try {
     const main = program ?? (await built()).main
     const args = [main, "serve", "--config", config, "--port", String(port)]
-    const process = await start(0, args, `http://127.0.0.1:${port}/health/ready`, { GATEWAY_DATA_DIR: folder }, watching)
+    const process = await start(
+      0,
+      args,
+      `http://127.0.0.1:${port}/health/ready`,
+      { GATEWAY_DATA_DIR: folder },
+      watching
+    )
     return {
       name: "ours",
       ...process,
       stop: () => process.stop().finally(gone),
-      configured: { port, path: json, headers: { "x-gateway-api-key": key, "x-gateway-config": "careful" }, body: body("gemini-2.5-flash", false) },
-      limited: { port, path: json, headers: { "x-gateway-api-key": limitedKey }, body: body("@google/gemini-2.5-flash", false) },
-      target: (model, stream) => ({ port, path: json, headers: { "x-gateway-api-key": key }, body: body(`@google/${model}`, stream) }),
+      configured: {
+        port,
+        path: json,
+        headers: { "x-gateway-api-key": key, "x-gateway-config": "careful" },
+        body: body("gemini-2.5-flash", false)
+      },
+      limited: {
+        port,
+        path: json,
+        headers: { "x-gateway-api-key": limitedKey },
+        body: body("@google/gemini-2.5-flash", false)
+      },
+      target: (model, stream) => ({
+        port,
+        path: json,
+        headers: { "x-gateway-api-key": key },
+        body: body(`@google/${model}`, stream)
+      }),
       other: (what) => otherTarget(port, what, { "x-gateway-api-key": key }, false)
     }
   } catch (error) {
@@ -242,12 +295,21 @@ export const startOurs = async (upstream: string, watching: Watching = {}, progr
 export const startUnwatched = async (upstream: string, watched = false): Promise<Contestant> => {
   const port = await freePort()
   const { unwatched } = await built()
-  const process = await start(0, [unwatched, String(port), upstream, ...(watched ? ["watched"] : [])], `http://127.0.0.1:${port}/health/ready`)
+  const process = await start(
+    0,
+    [unwatched, String(port), upstream, ...(watched ? ["watched"] : [])],
+    `http://127.0.0.1:${port}/health/ready`
+  )
   const key = { "x-gateway-api-key": "mgk_bench" }
   return {
     name: "ours",
     ...process,
-    configured: { port, path: json, headers: { ...key, "x-gateway-config": "careful" }, body: body("gemini-2.5-flash", false) },
+    configured: {
+      port,
+      path: json,
+      headers: { ...key, "x-gateway-config": "careful" },
+      body: body("gemini-2.5-flash", false)
+    },
     target: (model, stream) => ({ port, path: json, headers: key, body: body(`@google/${model}`, stream) })
   }
 }
@@ -258,7 +320,7 @@ const installPeer = (): string => {
   const main = join(folder, "node_modules", peerPackage, "build", "start-server.js")
   if (existsSync(main)) return main
   mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, "package.json"), "{\"private\":true}")
+  writeFileSync(join(folder, "package.json"), '{"private":true}')
   const args = ["install", "--no-audit", "--no-fund", "--ignore-scripts", `${peerPackage}@${peerVersion}`]
   execFileSync("npm", args, { cwd: folder, stdio: "ignore", timeout: 180_000 })
   return main
@@ -269,19 +331,25 @@ export const startPeer = async (upstream: string): Promise<Contestant | string> 
   try {
     const main = installPeer()
     const port = await freePort()
-    const process = await start(0, [main, `--port=${port}`, "--headless"], `http://127.0.0.1:${port}/`, { NODE_ENV: "production" })
+    const process = await start(0, [main, `--port=${port}`, "--headless"], `http://127.0.0.1:${port}/`, {
+      NODE_ENV: "production"
+    })
     return {
       name: "peer",
       ...process,
       target: (model, stream) => ({
         port,
         path: json,
-        headers: { "x-portkey-provider": "google", authorization: "Bearer bench-key", "x-portkey-custom-host": upstream },
+        headers: {
+          "x-portkey-provider": "google",
+          authorization: "Bearer bench-key",
+          "x-portkey-custom-host": upstream
+        },
         body: body(model, stream)
       })
     }
   } catch (error) {
-    return error instanceof Error ? error.message.split("\n")[0] ?? "unknown" : "unknown"
+    return error instanceof Error ? (error.message.split("\n")[0] ?? "unknown") : "unknown"
   }
 }
 

@@ -11,7 +11,9 @@ export interface Inspector {
 
 /** One connection: commands are answered by id. */
 export const inspect = async (port: number): Promise<Inspector> => {
-  const [target] = await (await fetch(`http://127.0.0.1:${port}/json/list`)).json() as ReadonlyArray<{ readonly webSocketDebuggerUrl: string }>
+  const [target] = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as ReadonlyArray<{
+    readonly webSocketDebuggerUrl: string
+  }>
   if (target === undefined) throw new Error(`no inspector on port ${port}`)
   const socket = new WebSocket(target.webSocketDebuggerUrl)
   await new Promise((resolve, reject) => {
@@ -35,7 +37,8 @@ export const inspect = async (port: number): Promise<Inspector> => {
   return {
     send,
     value: async <A>(expression: string) =>
-      (await send<{ readonly result: { readonly value: A } }>("Runtime.evaluate", { expression, returnByValue: true })).result.value,
+      (await send<{ readonly result: { readonly value: A } }>("Runtime.evaluate", { expression, returnByValue: true }))
+        .result.value,
     close: () => socket.close()
   }
 }

@@ -37,7 +37,9 @@ const requestBytes = (target: Target): Buffer => {
     "content-length": String(Buffer.byteLength(target.body)),
     ...target.headers
   })
-  return Buffer.from(`POST ${target.path} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${target.body}`)
+  return Buffer.from(
+    `POST ${target.path} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${target.body}`
+  )
 }
 
 const headerEnd = Buffer.from("\r\n\r\n")
@@ -185,7 +187,12 @@ const latency = (job: Extract<Job, { kind: "latency" }>): Promise<LoadResult> =>
 const open: Array<Socket> = []
 
 /** Opens streams over many connections and keeps them; resolves when each has brought its first bytes. */
-const openStreams = (target: Target, count: number, watch: (bytes: Buffer) => void, stopReading: boolean): Promise<number> =>
+const openStreams = (
+  target: Target,
+  count: number,
+  watch: (bytes: Buffer) => void,
+  stopReading: boolean
+): Promise<number> =>
   new Promise((resolve) => {
     let first = 0
     let failed = 0
@@ -226,11 +233,16 @@ const leave = (): LoadResult => {
 const paced = async (job: Extract<Job, { kind: "paced" }>): Promise<LoadResult> => {
   const delays: Array<number> = []
   let counting = false
-  const failed = await openStreams(job.target, job.connections, (bytes) => {
-    if (!counting) return
-    const now = nowMicros()
-    for (const match of bytes.toString("latin1").matchAll(/@(\d+)@/g)) delays.push((now - Number(match[1])) / 1000)
-  }, false)
+  const failed = await openStreams(
+    job.target,
+    job.connections,
+    (bytes) => {
+      if (!counting) return
+      const now = nowMicros()
+      for (const match of bytes.toString("latin1").matchAll(/@(\d+)@/g)) delays.push((now - Number(match[1])) / 1000)
+    },
+    false
+  )
   counting = true
   await new Promise((resolve) => setTimeout(resolve, job.millis))
   leave()

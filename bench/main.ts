@@ -5,7 +5,18 @@ import { dirname, join } from "node:path"
 import { arch, cpus, release, totalmem } from "node:os"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { body, type Contestant, freePort, isPinned, rssKib, start, startOurs, startPeer, startRaw, startUnwatched } from "./contestants.ts"
+import {
+  body,
+  type Contestant,
+  freePort,
+  isPinned,
+  rssKib,
+  start,
+  startOurs,
+  startPeer,
+  startRaw,
+  startUnwatched
+} from "./contestants.ts"
 import { type All, type Figures, judge, median, noFigures } from "./goals.ts"
 import * as measure from "./measure.ts"
 import { profiled } from "./profile.ts"
@@ -23,15 +34,35 @@ const openStreams = numberOf("streams") ?? (quick ? 500 : affordable)
 const warmMillis = (numberOf("warm") ?? (quick ? 8 : 15)) * 1_000
 
 const plan: measure.Plan = quick
-  ? { rounds: 3, warmMillis, roundMillis: 1_500, latencyCount: 300, openStreams, slowStreams: 200, stoppedMillis: 4_000 }
-  : { rounds: 5, warmMillis, roundMillis: 5_000, latencyCount: 600, openStreams, slowStreams: 500, stoppedMillis: 10_000 }
+  ? {
+      rounds: 3,
+      warmMillis,
+      roundMillis: 1_500,
+      latencyCount: 300,
+      openStreams,
+      slowStreams: 200,
+      stoppedMillis: 4_000
+    }
+  : {
+      rounds: 5,
+      warmMillis,
+      roundMillis: 5_000,
+      latencyCount: 600,
+      openStreams,
+      slowStreams: 500,
+      stoppedMillis: 10_000
+    }
 
 const say = (line: string): void => console.error(line)
 
 const upstreamPort = await freePort()
 const upstreamUrl = `http://127.0.0.1:${upstreamPort}`
 const here = dirname(fileURLToPath(import.meta.url))
-const upstream = await start(1, [join(here, "upstream.ts"), String(upstreamPort), String(measure.burstEvents)], `${upstreamUrl}/stats`)
+const upstream = await start(
+  1,
+  [join(here, "upstream.ts"), String(upstreamPort), String(measure.burstEvents)],
+  `${upstreamUrl}/stats`
+)
 
 const startAll = async (): Promise<ReadonlyArray<Contestant>> => {
   const raw = await startRaw(upstreamUrl)
@@ -55,13 +86,20 @@ const bench: measure.Bench = {
 }
 
 const all: All = {}
-const figuresOf = (one: Contestant): Figures => all[one.name] ??= noFigures()
+const figuresOf = (one: Contestant): Figures => (all[one.name] ??= noFigures())
 
-const only = [...flags].find((flag) => flag.startsWith("--only="))?.slice("--only=".length).split(",")
+const only = [...flags]
+  .find((flag) => flag.startsWith("--only="))
+  ?.slice("--only=".length)
+  .split(",")
 const wanted = (name: string): boolean => only?.includes(name) ?? true
 
 type Scenario = (bench: measure.Bench, one: Contestant, figures: Figures) => Promise<void>
-type Round = (bench: measure.Bench, all: ReadonlyArray<Contestant>, figuresOf: (one: Contestant) => Figures) => Promise<void>
+type Round = (
+  bench: measure.Bench,
+  all: ReadonlyArray<Contestant>,
+  figuresOf: (one: Contestant) => Figures
+) => Promise<void>
 /** A scenario in which all take turns within a round. */
 const allInTurns = async (name: string, scenario: Round): Promise<void> => {
   if (!wanted(name)) return
@@ -78,7 +116,12 @@ const inTurn = (name: string, scenario: Scenario): Promise<void> =>
 
 /** The provider alone must be far faster than raw, or the run measures the provider. */
 const upstreamBound = async (): Promise<number> => {
-  const result = await bench.load.run({ kind: "loop", target: bench.direct("gemini-2.5-flash", false), connections: 32, millis: plan.roundMillis })
+  const result = await bench.load.run({
+    kind: "loop",
+    target: bench.direct("gemini-2.5-flash", false),
+    connections: 32,
+    millis: plan.roundMillis
+  })
   return result.done / result.seconds
 }
 
@@ -88,7 +131,11 @@ const inFresh = async (name: string, scenario: Scenario, rounds: number): Promis
   for (const one of contestants) await one.stop()
   for (let round = 0; round < rounds; round++) {
     say(`${name}  round ${round + 1} of ${rounds}`)
-    for (const [who, again] of [["raw", startRaw], ["ours", startOurs], ["peer", startPeer]] as const) {
+    for (const [who, again] of [
+      ["raw", startRaw],
+      ["ours", startOurs],
+      ["peer", startPeer]
+    ] as const) {
       const one = contestants.some((known) => known.name === who) ? await again(upstreamUrl) : ""
       if (typeof one === "string") continue
       await scenario(bench, one, figuresOf(one))
@@ -97,10 +144,12 @@ const inFresh = async (name: string, scenario: Scenario, rounds: number): Promis
   }
 }
 
-const warmed = (scenario: Scenario): Scenario => async (on, one, figures) => {
-  await measure.warmStreams(on, one)
-  await scenario(on, one, figures)
-}
+const warmed =
+  (scenario: Scenario): Scenario =>
+  async (on, one, figures) => {
+    await measure.warmStreams(on, one)
+    await scenario(on, one, figures)
+  }
 
 const startAndIdle: Scenario = async (_bench, one, figures) => {
   await pause(300)
@@ -108,7 +157,8 @@ const startAndIdle: Scenario = async (_bench, one, figures) => {
   figures.idleMib.push(rssKib(one.pid) / 1024)
 }
 
-const cell = (value: number): string => Number.isNaN(value) ? "-" : Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2)
+const cell = (value: number): string =>
+  Number.isNaN(value) ? "-" : Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2)
 const rows: ReadonlyArray<readonly [key: keyof Figures, name: string]> = [
   ["unaryPerSecond", "unary, 32 connections: requests/s"],
   ["unaryCpuMicros", "unary: CPU us per request"],
@@ -146,41 +196,71 @@ const rows: ReadonlyArray<readonly [key: keyof Figures, name: string]> = [
 const table = (): string =>
   [
     ["", "raw", "ours", "peer"],
-    ...rows.map(([key, name]) => [name, ...(["raw", "ours", "peer"] as const).map((who) => cell(median(all[who]?.[key] ?? [])))])
-  ].map(([name = "", ...cells]) => name.padEnd(46) + cells.map((one) => one.padStart(10)).join("")).join("\n")
+    ...rows.map(([key, name]) => [
+      name,
+      ...(["raw", "ours", "peer"] as const).map((who) => cell(median(all[who]?.[key] ?? [])))
+    ])
+  ]
+    .map(([name = "", ...cells]) => name.padEnd(46) + cells.map((one) => one.padStart(10)).join(""))
+    .join("\n")
 
 const report = (direct: number): number => {
   const verdicts = judge(all)
   console.log(`\n${table()}\n`)
   for (const { goal, spread, value, word } of verdicts) {
     const bound = `must ${goal.up ? ">=" : "<="} ${goal.must}, aim ${goal.aim} ${goal.unit}`.trim()
-    console.log(`${goal.id.padEnd(4)} ${goal.figure.padEnd(50)} ${cell(value).padStart(8)}  ${bound.padEnd(30)} ${word}${goal.steady && word !== "left out" ? `  (spread ${spread.toFixed(0)} %)` : ""}`)
+    console.log(
+      `${goal.id.padEnd(4)} ${goal.figure.padEnd(50)} ${cell(value).padStart(8)}  ${bound.padEnd(30)} ${word}${goal.steady && word !== "left out" ? `  (spread ${spread.toFixed(0)} %)` : ""}`
+    )
   }
   const rawPerSecond = median(all.raw?.unaryPerSecond ?? [])
-  if (direct < 3 * rawPerSecond) console.log(`upstream-bound: the provider alone does ${cell(direct)} requests/s, less than three times raw`)
+  if (direct < 3 * rawPerSecond)
+    console.log(`upstream-bound: the provider alone does ${cell(direct)} requests/s, less than three times raw`)
   if (!isPinned()) console.log("not pinned: taskset is missing, figures mix contestants with the load")
-  console.log(JSON.stringify({
-    date: new Date().toISOString().slice(0, 10),
-    node: process.version,
-    machine: `${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${arch()}, kernel ${release().split("-")[0]}`,
-    plan: { ...plan, pinned: isPinned(), directPerSecond: Math.round(direct) },
-    goals: verdicts.map(({ goal, spread, value, word }) => ({ id: goal.id, figure: goal.figure, value: Number(value.toFixed(3)), spread: Math.round(spread), word })),
-    figures: Object.fromEntries(Object.entries(all).map(([name, figures]) =>
-      [name, Object.fromEntries(Object.entries(figures).map(([key, values]) => [key, Number(median(values).toFixed(3))]))]))
-  }))
+  console.log(
+    JSON.stringify({
+      date: new Date().toISOString().slice(0, 10),
+      node: process.version,
+      machine: `${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${arch()}, kernel ${release().split("-")[0]}`,
+      plan: { ...plan, pinned: isPinned(), directPerSecond: Math.round(direct) },
+      goals: verdicts.map(({ goal, spread, value, word }) => ({
+        id: goal.id,
+        figure: goal.figure,
+        value: Number(value.toFixed(3)),
+        spread: Math.round(spread),
+        word
+      })),
+      figures: Object.fromEntries(
+        Object.entries(all).map(([name, figures]) => [
+          name,
+          Object.fromEntries(Object.entries(figures).map(([key, values]) => [key, Number(median(values).toFixed(3))]))
+        ])
+      )
+    })
+  )
   return verdicts.some(({ word }) => word === "FAIL") ? 1 : 0
 }
 
 await requireSameAnswers(contestants)
 await requireSameOthers(contestants)
 say("same answers from all; warming up")
-for (const [name, stream] of [["gemini-bench-burst", true], ["gemini-2.5-flash", false]] as const) {
-  for (const one of contestants) await bench.load.run({ kind: "loop", target: one.target(name, stream), connections: 32, millis: plan.warmMillis })
+for (const [name, stream] of [
+  ["gemini-bench-burst", true],
+  ["gemini-2.5-flash", false]
+] as const) {
+  for (const one of contestants)
+    await bench.load.run({ kind: "loop", target: one.target(name, stream), connections: 32, millis: plan.warmMillis })
 }
 if (flags.has("--profile")) {
   for (const one of contestants) {
-    const job = { kind: "loop", target: one.target("gemini-2.5-flash", false), connections: 32, millis: plan.roundMillis } as const
-    if (one.inspector !== undefined) console.log(`\n${await profiled(one, one.inspector, async () => (await bench.load.run(job)).done)}`)
+    const job = {
+      kind: "loop",
+      target: one.target("gemini-2.5-flash", false),
+      connections: 32,
+      millis: plan.roundMillis
+    } as const
+    if (one.inspector !== undefined)
+      console.log(`\n${await profiled(one, one.inspector, async () => (await bench.load.run(job)).done)}`)
   }
   process.exit(0)
 }
@@ -188,7 +268,8 @@ const direct = await upstreamBound()
 await allInTurns("unary", measure.unary)
 await inTurn("latency", measure.latency)
 await allInTurns("burst", measure.burst)
-for (const what of ["embeddings", "claude", "claudeStreams", "messages", "messageStreams"] as const) await allInTurns(what, measure.other(what))
+for (const what of ["embeddings", "claude", "claudeStreams", "messages", "messageStreams"] as const)
+  await allInTurns(what, measure.other(what))
 await inTurn("limited", measure.limited)
 if (wanted("watched")) {
   const [unwatched, inMemory] = [await startUnwatched(upstreamUrl), await startUnwatched(upstreamUrl, true)]

@@ -87,12 +87,19 @@ interface Sum {
 const none: Sum = { done: 0, seconds: 0, cpu: 0 }
 
 /** 32 connections, closed loop: every side for one round, in turns. */
-const inTurns = async <One extends Side>({ load, plan }: Bench, what: string, sides: ReadonlyArray<One>): Promise<ReadonlyArray<readonly [One, Sum]>> => {
+const inTurns = async <One extends Side>(
+  { load, plan }: Bench,
+  what: string,
+  sides: ReadonlyArray<One>
+): Promise<ReadonlyArray<readonly [One, Sum]>> => {
   const sums = sides.map((side): readonly [One, Sum] => [side, { done: 0, seconds: 0, cpu: 0 }])
   for (let turn = 0; turn < plan.roundMillis / turnMillis; turn++) {
     for (const [side, sum] of sums) {
       const before = cpuMicros(side.pid)
-      const { done, seconds } = clean(what, await load.run({ kind: "loop", target: side.target, connections: 32, millis: turnMillis }))
+      const { done, seconds } = clean(
+        what,
+        await load.run({ kind: "loop", target: side.target, connections: 32, millis: turnMillis })
+      )
       sum.cpu += cpuMicros(side.pid) - before
       sum.done += done
       sum.seconds += seconds
@@ -109,7 +116,11 @@ type FiguresOf = (one: Contestant) => Figures
 
 /** 32 connections, small bodies. */
 export const unary = async (bench: Bench, all: ReadonlyArray<Contestant>, figuresOf: FiguresOf): Promise<void> => {
-  const sides = all.map((one): Measured => ({ pid: one.pid, target: one.target(model, false), figures: figuresOf(one) }))
+  const sides = all.map((one): Measured => ({
+    pid: one.pid,
+    target: one.target(model, false),
+    figures: figuresOf(one)
+  }))
   for (const [{ figures, pid }, { cpu, done, seconds }] of await inTurns(bench, "unary", sides)) {
     figures.unaryCpuMicros.push(cpu / done)
     figures.unaryPerSecond.push(done / seconds)
@@ -118,71 +129,112 @@ export const unary = async (bench: Bench, all: ReadonlyArray<Contestant>, figure
 }
 
 /** What one side does of the other's requests a second, and needs of its CPU time per request. */
-const compared = async (bench: Bench, on: Side, off: Side, isFirst: boolean): Promise<{ readonly share: number; readonly cpuShare: number; readonly perSecond: number; readonly offPerSecond: number }> => {
-  if (isFirst) for (const { target } of [off, on]) await bench.load.run({ kind: "loop", target, connections: 32, millis: bench.plan.warmMillis })
+const compared = async (
+  bench: Bench,
+  on: Side,
+  off: Side,
+  isFirst: boolean
+): Promise<{
+  readonly share: number
+  readonly cpuShare: number
+  readonly perSecond: number
+  readonly offPerSecond: number
+}> => {
+  if (isFirst)
+    for (const { target } of [off, on])
+      await bench.load.run({ kind: "loop", target, connections: 32, millis: bench.plan.warmMillis })
   const sums = await inTurns(bench, "compared", [off, on])
   const [without = none, sum = none] = sums.map(([, one]) => one)
   const perSecond = sum.done / sum.seconds
   const offPerSecond = without.done / without.seconds
-  return { perSecond, offPerSecond, share: perSecond / offPerSecond, cpuShare: sum.cpu / sum.done / (without.cpu / without.done) }
+  return {
+    perSecond,
+    offPerSecond,
+    share: perSecond / offPerSecond,
+    cpuShare: sum.cpu / sum.done / (without.cpu / without.done)
+  }
 }
 
 /** A key with limits and a budget, on SQLite, against one without in the same process. */
 export const limited = async (bench: Bench, one: Contestant, figures: Figures): Promise<void> => {
   if (one.limited === undefined) return
   const off = { pid: one.pid, target: one.target(model, false) }
-  const { cpuShare, share } = await compared(bench, { pid: one.pid, target: one.limited }, off, figures.limitedShare.length === 0)
+  const { cpuShare, share } = await compared(
+    bench,
+    { pid: one.pid, target: one.limited },
+    off,
+    figures.limitedShare.length === 0
+  )
   figures.limitedCpuShare.push(cpuShare)
   figures.limitedShare.push(share)
 }
 
 /** With a config, a log, metrics and a list of requests against a gateway with none of it; and the same with that list on SQLite. */
-export const watched = (unwatched: Contestant, inMemory: Contestant) => async (bench: Bench, one: Contestant, figures: Figures): Promise<void> => {
-  if (one.configured === undefined || inMemory.configured === undefined) return
-  const off = { pid: unwatched.pid, target: unwatched.target(model, false) }
-  const isFirst = figures.watchedShare.length === 0
-  const { cpuShare, offPerSecond, perSecond, share } = await compared(bench, { pid: inMemory.pid, target: inMemory.configured }, off, isFirst)
-  figures.watchedPerSecond.push(perSecond)
-  figures.unwatchedPerSecond.push(offPerSecond)
-  figures.watchedCpuShare.push(cpuShare)
-  figures.watchedShare.push(share)
-  figures.keptShare.push((await compared(bench, { pid: one.pid, target: one.configured }, off, isFirst)).share)
-}
+export const watched =
+  (unwatched: Contestant, inMemory: Contestant) =>
+  async (bench: Bench, one: Contestant, figures: Figures): Promise<void> => {
+    if (one.configured === undefined || inMemory.configured === undefined) return
+    const off = { pid: unwatched.pid, target: unwatched.target(model, false) }
+    const isFirst = figures.watchedShare.length === 0
+    const { cpuShare, offPerSecond, perSecond, share } = await compared(
+      bench,
+      { pid: inMemory.pid, target: inMemory.configured },
+      off,
+      isFirst
+    )
+    figures.watchedPerSecond.push(perSecond)
+    figures.unwatchedPerSecond.push(offPerSecond)
+    figures.watchedCpuShare.push(cpuShare)
+    figures.watchedShare.push(share)
+    figures.keptShare.push((await compared(bench, { pid: one.pid, target: one.configured }, off, isFirst)).share)
+  }
 
 /** As `unary`, for another operation, by those who are asked for it. */
-export const other = (what: Other): (bench: Bench, all: ReadonlyArray<Contestant>, figuresOf: FiguresOf) => Promise<void> => async (bench, all, figuresOf) => {
-  const sides = all.flatMap((one): ReadonlyArray<Measured> => one.other === undefined ? [] : [{ pid: one.pid, target: one.other(what), figures: figuresOf(one) }])
-  for (const { figures, target } of sides) {
-    if (figures[`${what}PerSecond`].length === 0) await bench.load.run({ kind: "loop", target, connections: 32, millis: bench.plan.warmMillis })
+export const other =
+  (what: Other): ((bench: Bench, all: ReadonlyArray<Contestant>, figuresOf: FiguresOf) => Promise<void>) =>
+  async (bench, all, figuresOf) => {
+    const sides = all.flatMap((one): ReadonlyArray<Measured> =>
+      one.other === undefined ? [] : [{ pid: one.pid, target: one.other(what), figures: figuresOf(one) }]
+    )
+    for (const { figures, target } of sides) {
+      if (figures[`${what}PerSecond`].length === 0)
+        await bench.load.run({ kind: "loop", target, connections: 32, millis: bench.plan.warmMillis })
+    }
+    for (const [{ figures }, { cpu, done, seconds }] of await inTurns(bench, what, sides)) {
+      figures[`${what}CpuMicros`].push(cpu / done)
+      figures[`${what}PerSecond`].push(done / seconds)
+    }
   }
-  for (const [{ figures }, { cpu, done, seconds }] of await inTurns(bench, what, sides)) {
-    figures[`${what}CpuMicros`].push(cpu / done)
-    figures[`${what}PerSecond`].push(done / seconds)
-  }
-}
 
 /** One connection: what the contestant adds to a call, and how soon a stream begins. */
 export const latency = async ({ direct, load, plan }: Bench, one: Contestant, figures: Figures): Promise<void> => {
   const ask = async (target: Target, until: "end" | "first"): Promise<number> =>
     clean(`${one.name}, latency`, await load.run({ kind: "latency", target, count: plan.latencyCount, until })).p50
   const through = await ask(one.target(model, false), "end")
-  figures.addedMillis.push(through - await ask(direct(model, false), "end"))
+  figures.addedMillis.push(through - (await ask(direct(model, false), "end")))
   figures.firstChunkMillis.push(await ask(one.target(model, true), "first"))
 }
 
 /** 32 streams flat out, one burst of events after the other. */
 export const burst = async (bench: Bench, all: ReadonlyArray<Contestant>, figuresOf: FiguresOf): Promise<void> => {
-  const sides = all.map((one): Measured => ({ pid: one.pid, target: one.target("gemini-bench-burst", true), figures: figuresOf(one) }))
+  const sides = all.map((one): Measured => ({
+    pid: one.pid,
+    target: one.target("gemini-bench-burst", true),
+    figures: figuresOf(one)
+  }))
   for (const [{ figures }, { cpu, done, seconds }] of await inTurns(bench, "burst", sides)) {
     figures.eventCpuMicros.push(cpu / (done * burstEvents))
-    figures.eventsPerSecond.push(done * burstEvents / seconds)
+    figures.eventsPerSecond.push((done * burstEvents) / seconds)
   }
 }
 
 /** 100 streams of 50 events a second: how late an event arrives. */
 export const paced = async ({ load, plan }: Bench, one: Contestant, figures: Figures): Promise<void> => {
   const target = one.target("gemini-bench-paced-50", true)
-  const result = clean(`${one.name}, paced`, await load.run({ kind: "paced", target, connections: 100, millis: plan.roundMillis }))
+  const result = clean(
+    `${one.name}, paced`,
+    await load.run({ kind: "paced", target, connections: 100, millis: plan.roundMillis })
+  )
   figures.chunkDelayMillis.push(result.p50)
 }
 
@@ -199,20 +251,30 @@ export const slow = async ({ load, plan }: Bench, one: Contestant, figures: Figu
 
 /** Compiles a contestant's streaming code before something is timed. */
 export const warmStreams = async ({ load, plan }: Bench, one: Contestant): Promise<void> => {
-  await load.run({ kind: "loop", target: one.target("gemini-bench-burst", true), connections: 32, millis: plan.warmMillis })
+  await load.run({
+    kind: "loop",
+    target: one.target("gemini-bench-burst", true),
+    connections: 32,
+    millis: plan.warmMillis
+  })
 }
 
 /** Memory of streams that are open and silent: the slope after the first quarter, which pays for compiled code and pools. */
 export const openStreams = async ({ load, plan }: Bench, one: Contestant, figures: Figures): Promise<void> => {
   const open = async (count: number): Promise<number> => {
-    const result = await load.run({ kind: "open", target: one.target("gemini-bench-hold", true), count, stopReading: false })
+    const result = await load.run({
+      kind: "open",
+      target: one.target("gemini-bench-hold", true),
+      count,
+      stopReading: false
+    })
     if (result.failed > 0) throw new Error(`${one.name}, open streams: ${result.failed} failed`)
     await pause(1_000)
     return rssKib(one.pid)
   }
   const quarter = Math.floor(plan.openStreams / 4)
   const early = await open(quarter)
-  figures.openStreamKib.push((await open(plan.openStreams - quarter) - early) / (plan.openStreams - quarter))
+  figures.openStreamKib.push(((await open(plan.openStreams - quarter)) - early) / (plan.openStreams - quarter))
   await load.run({ kind: "leave" })
 }
 
@@ -228,7 +290,11 @@ export const stoppedReaders = async ({ load, plan }: Bench, one: Contestant, fig
 }
 
 /** Milliseconds from when clients left until the provider saw the last stream closed, asked so often; NaN when it never did within three seconds. */
-export const closedAfter = async (upstreamStats: Bench["upstreamStats"], leftMicros: number, everyMillis: number): Promise<number> => {
+export const closedAfter = async (
+  upstreamStats: Bench["upstreamStats"],
+  leftMicros: number,
+  everyMillis: number
+): Promise<number> => {
   for (let waited = 0; waited < 3_000; waited += everyMillis) {
     await pause(everyMillis)
     const { lastCloseMicros, openStreams } = await upstreamStats()

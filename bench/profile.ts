@@ -24,7 +24,10 @@ const packageOf = ({ callFrame: { functionName, url } }: Node): string => {
 }
 
 /** Microseconds by name, of the samples that did not idle. */
-const selfTimes = ({ nodes, samples, timeDeltas }: Profile, nameOf: (node: Node) => string): ReadonlyMap<string, number> => {
+const selfTimes = (
+  { nodes, samples, timeDeltas }: Profile,
+  nameOf: (node: Node) => string
+): ReadonlyMap<string, number> => {
   const names = new Map(nodes.map((node) => [node.id, nameOf(node)]))
   const idle = new Set(nodes.filter(({ callFrame }) => callFrame.functionName === "(idle)").map(({ id }) => id))
   const times = new Map<string, number>()
@@ -40,8 +43,13 @@ const place = ({ callFrame: { functionName, lineNumber, url } }: Node): string =
 
 const lines = (times: ReadonlyMap<string, number>, requests: number, most: number): ReadonlyArray<string> => {
   const total = [...times.values()].reduce((sum, one) => sum + one, 0)
-  return [...times].toSorted(([, one], [, other]) => other - one).slice(0, most).map(([name, time]) =>
-    `${(time / requests).toFixed(2).padStart(8)} us ${(100 * time / total).toFixed(1).padStart(5)} %  ${name}`)
+  return [...times]
+    .toSorted(([, one], [, other]) => other - one)
+    .slice(0, most)
+    .map(
+      ([name, time]) =>
+        `${(time / requests).toFixed(2).padStart(8)} us ${((100 * time) / total).toFixed(1).padStart(5)} %  ${name}`
+    )
 }
 
 /** Self time per request by package and by function, while `load` runs; `load` answers how many requests that were. */

@@ -30,7 +30,11 @@ interface Candidate {
 }
 interface Reply {
   readonly candidates?: ReadonlyArray<Candidate>
-  readonly usageMetadata?: { readonly promptTokenCount: number; readonly candidatesTokenCount: number; readonly totalTokenCount: number }
+  readonly usageMetadata?: {
+    readonly promptTokenCount: number
+    readonly candidatesTokenCount: number
+    readonly totalTokenCount: number
+  }
 }
 
 const [port, upstream] = process.argv.slice(2)
@@ -41,7 +45,8 @@ const finishes: Readonly<Record<string, string>> = { STOP: "stop", MAX_TOKENS: "
 const toGemini = (body: ChatBody): string => {
   const system = body.messages.filter(({ role }) => role === "system").map(({ content }) => ({ text: content }))
   return JSON.stringify({
-    contents: body.messages.filter(({ role }) => role !== "system")
+    contents: body.messages
+      .filter(({ role }) => role !== "system")
       .map(({ content, role }) => ({ role: role === "assistant" ? "model" : "user", parts: [{ text: content }] })),
     ...(system.length === 0 ? {} : { systemInstruction: { parts: system } }),
     generationConfig: { maxOutputTokens: body.max_tokens, temperature: body.temperature }
@@ -64,12 +69,14 @@ const toCompletion = (reply: Reply, model: string): string => {
     object: "chat.completion",
     created: Math.floor(Date.now() / 1000),
     model,
-    choices: [{
-      index: 0,
-      message: { role: "assistant", content: textOf(candidate), refusal: null },
-      logprobs: null,
-      finish_reason: finishes[candidate?.finishReason ?? ""] ?? "stop"
-    }],
+    choices: [
+      {
+        index: 0,
+        message: { role: "assistant", content: textOf(candidate), refusal: null },
+        logprobs: null,
+        finish_reason: finishes[candidate?.finishReason ?? ""] ?? "stop"
+      }
+    ],
     usage: usageOf(reply)
   })
 }
@@ -105,9 +112,13 @@ const streamed = (body: ChatBody, response: ServerResponse): void => {
     const candidate = reply.candidates?.[0]
     const delta = first ? { role: "assistant", content: textOf(candidate) } : { content: textOf(candidate) }
     first = false
-    const finish = candidate?.finishReason === undefined ? null : finishes[candidate.finishReason] ?? "stop"
+    const finish = candidate?.finishReason === undefined ? null : (finishes[candidate.finishReason] ?? "stop")
     return `data: ${JSON.stringify({
-      id, object: "chat.completion.chunk", created, model: body.model, choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }]
+      id,
+      object: "chat.completion.chunk",
+      created,
+      model: body.model,
+      choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }]
     })}\n\n`
   }
   http.streamed(request(body), response, (bytes) => frames(bytes).map(chunk).join(""), "data: [DONE]\n\n")

@@ -18,12 +18,13 @@ interface ClaudeEvent {
 const version = "vertex-2023-10-16"
 const finishes: Readonly<Record<string, string>> = { end_turn: "stop", max_tokens: "length" }
 
-const call = (model: string, stream: boolean, body: object) => ({
-  method: "POST",
-  headers: { "content-type": "application/json", authorization: "Bearer bench" },
-  path: `/v1/projects/bench-project/locations/us-central1/publishers/anthropic/models/${model}:${stream ? "streamRawPredict" : "rawPredict"}`,
-  body: JSON.stringify(body)
-} as const)
+const call = (model: string, stream: boolean, body: object) =>
+  ({
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: "Bearer bench" },
+    path: `/v1/projects/bench-project/locations/us-central1/publishers/anthropic/models/${model}:${stream ? "streamRawPredict" : "rawPredict"}`,
+    body: JSON.stringify(body)
+  }) as const
 
 const toClaude = ({ max_tokens, messages, stream, temperature }: ChatBody): object => ({
   anthropic_version: version,
@@ -41,12 +42,18 @@ const toCompletion = (reply: ClaudeReply, model: string): string => {
     object: "chat.completion",
     created: Math.floor(Date.now() / 1000),
     model,
-    choices: [{
-      index: 0,
-      message: { role: "assistant", content: (reply.content ?? []).map(({ text }) => text ?? "").join(""), refusal: null },
-      logprobs: null,
-      finish_reason: finishes[reply.stop_reason ?? ""] ?? "stop"
-    }],
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: "assistant",
+          content: (reply.content ?? []).map(({ text }) => text ?? "").join(""),
+          refusal: null
+        },
+        logprobs: null,
+        finish_reason: finishes[reply.stop_reason ?? ""] ?? "stop"
+      }
+    ],
     usage: { prompt_tokens: input_tokens, completion_tokens: output_tokens, total_tokens: input_tokens + output_tokens }
   })
 }
@@ -54,7 +61,9 @@ const toCompletion = (reply: ClaudeReply, model: string): string => {
 export const claudeChat = (http: RawHttp, body: ChatBody, response: ServerResponse): void => {
   const { model } = body
   if (body.stream !== true) {
-    http.whole(call(model, false, toClaude(body)), response, (reply) => toCompletion(JSON.parse(reply.toString("utf8")), model))
+    http.whole(call(model, false, toClaude(body)), response, (reply) =>
+      toCompletion(JSON.parse(reply.toString("utf8")), model)
+    )
     return
   }
   const id = `chatcmpl-${randomUUID()}`
@@ -67,10 +76,15 @@ export const claudeChat = (http: RawHttp, body: ChatBody, response: ServerRespon
     if (text === undefined && stop === undefined) return ""
     const delta = first ? { role: "assistant", content: text ?? "" } : { content: text }
     first = false
-    const finish = stop === undefined ? null : finishes[stop] ?? "stop"
+    const finish = stop === undefined ? null : (finishes[stop] ?? "stop")
     return `data: ${JSON.stringify({ id, object: "chat.completion.chunk", created, model, choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }] })}\n\n`
   }
-  http.streamed(call(model, true, toClaude(body)), response, (bytes) => frames(bytes).map(chunk).join(""), "data: [DONE]\n\n")
+  http.streamed(
+    call(model, true, toClaude(body)),
+    response,
+    (bytes) => frames(bytes).map(chunk).join(""),
+    "data: [DONE]\n\n"
+  )
 }
 
 export const messages = (http: RawHttp, text: string, response: ServerResponse): void => {

@@ -5,9 +5,18 @@ import { type Dispatcher, Pool } from "undici"
 
 export interface RawHttp {
   /** Reads one answer whole and sends what `answer` makes of it. */
-  readonly whole: (options: Dispatcher.DispatchOptions, response: ServerResponse, answer: (reply: Buffer) => string | Buffer) => void
+  readonly whole: (
+    options: Dispatcher.DispatchOptions,
+    response: ServerResponse,
+    answer: (reply: Buffer) => string | Buffer
+  ) => void
   /** Turns each read of a stream into text as it comes, with backpressure both ways; `last` ends it. */
-  readonly streamed: (options: Dispatcher.DispatchOptions, response: ServerResponse, turn: (bytes: Buffer) => string | Buffer, last?: string) => void
+  readonly streamed: (
+    options: Dispatcher.DispatchOptions,
+    response: ServerResponse,
+    turn: (bytes: Buffer) => string | Buffer,
+    last?: string
+  ) => void
 }
 
 const nothing = (): void => undefined
@@ -46,7 +55,10 @@ export const rawHttp = (upstream: string): RawHttp => {
           response.on("drain", () => controller.resume())
         },
         onResponseStart: () => {
-          response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache, no-transform" })
+          response.writeHead(200, {
+            "content-type": "text/event-stream; charset=utf-8",
+            "cache-control": "no-cache, no-transform"
+          })
         },
         onResponseData: (controller, bytes) => {
           const out = turn(bytes)
@@ -62,7 +74,7 @@ export const rawHttp = (upstream: string): RawHttp => {
 }
 
 /** The text of whole frames in what has come so far; the rest is held. */
-export const framesOf = (separator: string): (bytes: Buffer) => ReadonlyArray<string> => {
+export const framesOf = (separator: string): ((bytes: Buffer) => ReadonlyArray<string>) => {
   const decoder = new TextDecoder()
   let held = ""
   return (bytes) => {

@@ -13,10 +13,19 @@ const stopped = 200
 const warmMillis = 8_000
 
 const upstreamUrl = `http://127.0.0.1:${await freePort()}`
-const upstream = await start(1, [join(dirname(fileURLToPath(import.meta.url)), "upstream.ts"), new URL(upstreamUrl).port, String(burstEvents)], `${upstreamUrl}/stats`)
+const upstream = await start(
+  1,
+  [join(dirname(fileURLToPath(import.meta.url)), "upstream.ts"), new URL(upstreamUrl).port, String(burstEvents)],
+  `${upstreamUrl}/stats`
+)
 const gateway = await startOurs(upstreamUrl, { inspected: true })
 const load = startLoad()
-await load.run({ kind: "loop", target: gateway.target("gemini-bench-burst", true), connections: 32, millis: warmMillis })
+await load.run({
+  kind: "loop",
+  target: gateway.target("gemini-bench-burst", true),
+  connections: 32,
+  millis: warmMillis
+})
 
 const stats: Bench["upstreamStats"] = async () => (await fetch(`${upstreamUrl}/stats`)).json()
 const closed: Array<number> = []
@@ -36,12 +45,17 @@ const kept = async (): Promise<number> => {
   return rssKib(gateway.pid)
 }
 const before = await kept()
-await load.run({ kind: "open", target: gateway.target("gemini-bench-endless", true), count: stopped, stopReading: true })
+await load.run({
+  kind: "open",
+  target: gateway.target("gemini-bench-endless", true),
+  count: stopped,
+  stopReading: true
+})
 await pause(4_000)
-const each = (await kept() - before) / stopped
+const each = ((await kept()) - before) / stopped
 figure(`memory of each of ${stopped} readers that stopped, KiB`, each, "< 256", each < 256)
 await pause(8_000)
-const later = (await kept() - before) / stopped
+const later = ((await kept()) - before) / stopped
 figure("the same eight seconds later, KiB", later, "< 256", later < 256)
 
 inspector.close()

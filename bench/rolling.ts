@@ -23,7 +23,13 @@ const folder = mkdtempSync(join(tmpdir(), "model-gateway-rolling-"))
 const main = join(dirname(fileURLToPath(import.meta.url)), "..", "src", "main.ts")
 
 const part = (text: string, finish?: string) => ({
-  candidates: [{ content: { role: "model", parts: [{ text }] }, index: 0, ...(finish === undefined ? {} : { finishReason: finish }) }],
+  candidates: [
+    {
+      content: { role: "model", parts: [{ text }] },
+      index: 0,
+      ...(finish === undefined ? {} : { finishReason: finish })
+    }
+  ],
   usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }
 })
 /** A whole answer after 20 ms; a stream of five events a second, as long as its model id says. */
@@ -31,7 +37,10 @@ const upstream = createServer((incoming, response) => {
   incoming.resume()
   const length = /for-(\d+)/.exec(incoming.url ?? "")
   if (length === null) {
-    setTimeout(() => response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(part("ok", "STOP"))), 20)
+    setTimeout(
+      () => response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(part("ok", "STOP"))),
+      20
+    )
     return
   }
   let left = Number(length[1]) / 200
@@ -48,11 +57,16 @@ const upstream = createServer((incoming, response) => {
 const upstreamPort = await listen(upstream)
 
 const config = join(folder, "gateway.json")
-writeFileSync(config, JSON.stringify({
-  providers: [{ slug: "google", provider: "google", api_key: "bench-key", base_url: `http://127.0.0.1:${upstreamPort}` }],
-  keys: [{ name: "rolling", key }],
-  log: { format: "off" }
-}))
+writeFileSync(
+  config,
+  JSON.stringify({
+    providers: [
+      { slug: "google", provider: "google", api_key: "bench-key", base_url: `http://127.0.0.1:${upstreamPort}` }
+    ],
+    keys: [{ name: "rolling", key }],
+    log: { format: "off" }
+  })
+)
 
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }))
 
@@ -67,19 +81,26 @@ interface Instance {
 }
 
 const statusOf = (port: number): Promise<number> =>
-  fetch(`http://127.0.0.1:${port}/health/ready`, { headers: { connection: "close" } }).then(({ status }) => status, () => 0)
+  fetch(`http://127.0.0.1:${port}/health/ready`, { headers: { connection: "close" } }).then(
+    ({ status }) => status,
+    () => 0
+  )
 
 const startGateway = async (port: number): Promise<Instance> => {
-  const child = launch(process.execPath, [main, "serve", "--config", config, "--port", String(port)], { GATEWAY_DATA_DIR: join(folder, String(port)) })
+  const child = launch(process.execPath, [main, "serve", "--config", config, "--port", String(port)], {
+    GATEWAY_DATA_DIR: join(folder, String(port))
+  })
   child.stderr.resume()
   const ended = new Promise<Ended>((resolve) => child.once("exit", (code) => resolve({ code, at: performance.now() })))
-  while (await statusOf(port) !== 200) await pause(20)
+  while ((await statusOf(port)) !== 200) await pause(20)
   return { port, child, ended }
 }
 
 const gateways = [await startGateway(await freePort()), await startGateway(await freePort())]
 const front = await freePort()
-writeFileSync(join(folder, "nginx.conf"), `
+writeFileSync(
+  join(folder, "nginx.conf"),
+  `
 daemon off; master_process off; pid ${folder}/nginx.pid; error_log ${folder}/error.log;
 events { worker_connections 4096; }
 http {
@@ -91,11 +112,14 @@ http {
     location / { proxy_pass http://gateways; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; proxy_read_timeout 120s; }
   }
 }
-`)
-launch("nginx", ["-p", folder, "-c", join(folder, "nginx.conf")], {}).once("error", (error) => {
-  throw error
-}).stderr.resume()
-while (await statusOf(front) !== 200) await pause(20)
+`
+)
+launch("nginx", ["-p", folder, "-c", join(folder, "nginx.conf")], {})
+  .once("error", (error) => {
+    throw error
+  })
+  .stderr.resume()
+while ((await statusOf(front)) !== 200) await pause(20)
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1_000 })
 interface Answer {
@@ -106,12 +130,19 @@ const ask = (model: string, stream: boolean): Promise<Answer> =>
   new Promise((resolve) => {
     const failed = (error: Error): void => resolve({ status: 0, text: error.message })
     const headers = { "content-type": "application/json", "x-gateway-api-key": key }
-    send({ port: front, host: "127.0.0.1", path: "/v1/chat/completions", method: "POST", agent, headers }, (response) => {
-      const parts: Array<Buffer> = []
-      response.on("data", (bytes: Buffer) => parts.push(bytes))
-      response.on("error", failed)
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString("utf8") }))
-    }).on("error", failed).end(body(`@google/${model}`, stream))
+    send(
+      { port: front, host: "127.0.0.1", path: "/v1/chat/completions", method: "POST", agent, headers },
+      (response) => {
+        const parts: Array<Buffer> = []
+        response.on("data", (bytes: Buffer) => parts.push(bytes))
+        response.on("error", failed)
+        response.on("end", () =>
+          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString("utf8") })
+        )
+      }
+    )
+      .on("error", failed)
+      .end(body(`@google/${model}`, stream))
   })
 
 /** Asks at a steady pace, whatever becomes of earlier requests, until it is told to stop. */
@@ -140,9 +171,9 @@ const besides = steady()
 const [leaving, staying] = gateways as [Instance, Instance]
 const told = performance.now()
 leaving.child.kill("SIGTERM")
-while (await statusOf(leaving.port) !== 503) await pause(2)
+while ((await statusOf(leaving.port)) !== 503) await pause(2)
 figure("F29 ready says 503 after, ms", performance.now() - told, "< 100", performance.now() - told < 100)
-while (await statusOf(leaving.port) !== 0) await pause(20)
+while ((await statusOf(leaving.port)) !== 0) await pause(20)
 figure("F29 connections are taken until, ms", performance.now() - told, ">= 5000", performance.now() - told >= 5_000)
 const left = await leaving.ended
 const ends = await Promise.all(long)
@@ -164,7 +195,14 @@ for (let n = 0; n < restarts; n++) {
 }
 noFailures(`F30 ${restarts} restarts`, await whileRolling())
 
-if (isMissed()) console.log(readFileSync(join(folder, "error.log"), "utf8").split("\n").filter((line) => !line.includes("Connection refused")).join("\n").slice(-2_000))
+if (isMissed())
+  console.log(
+    readFileSync(join(folder, "error.log"), "utf8")
+      .split("\n")
+      .filter((line) => !line.includes("Connection refused"))
+      .join("\n")
+      .slice(-2_000)
+  )
 agent.destroy()
 upstream.closeAllConnections()
 process.exit(isMissed() ? 1 : 0)

@@ -17,7 +17,11 @@ interface Choice {
 }
 interface Body {
   readonly choices?: ReadonlyArray<Choice>
-  readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number; readonly total_tokens: number } | null
+  readonly usage?: {
+    readonly prompt_tokens: number
+    readonly completion_tokens: number
+    readonly total_tokens: number
+  } | null
 }
 
 const ask = async (target: Target): Promise<string> => {
@@ -43,11 +47,16 @@ const whole = (text: string): Answer => {
 
 /** Usage of a stream and the closing `[DONE]` are not compared: the peer sends neither with this provider. */
 const streamed = (text: string): Answer => {
-  const data = text.split(/\r?\n\r?\n/).filter((frame) => frame.startsWith("data: ")).map((frame) => frame.slice(6).trim())
-  const choices = data.filter((one) => one !== "[DONE]").flatMap((one): ReadonlyArray<Choice> => {
-    const body: Body = JSON.parse(one)
-    return body.choices ?? []
-  })
+  const data = text
+    .split(/\r?\n\r?\n/)
+    .filter((frame) => frame.startsWith("data: "))
+    .map((frame) => frame.slice(6).trim())
+  const choices = data
+    .filter((one) => one !== "[DONE]")
+    .flatMap((one): ReadonlyArray<Choice> => {
+      const body: Body = JSON.parse(one)
+      return body.choices ?? []
+    })
   return {
     content: choices.map(({ delta }) => delta?.content ?? "").join(""),
     finish: choices.flatMap(({ finish_reason }) => finish_reason ?? []),
@@ -72,7 +81,8 @@ const otherKinds: Readonly<Record<Other, (text: string) => unknown>> = {
 }
 
 const requireSame = (what: string, one: Contestant, answer: string, expected: string): void => {
-  if (answer !== expected) throw new Error(`${one.name} answers otherwise, ${what}:\n${answer.slice(0, 600)}\n${expected.slice(0, 600)}`)
+  if (answer !== expected)
+    throw new Error(`${one.name} answers otherwise, ${what}:\n${answer.slice(0, 600)}\n${expected.slice(0, 600)}`)
 }
 
 /** Throws when any contestant's answer to an operation besides chat differs from the first one's. */
@@ -90,12 +100,18 @@ export const requireSameOthers = async (contestants: ReadonlyArray<Contestant>):
 
 /** Throws when any contestant's answer differs from the first one's. */
 export const requireSameAnswers = async (contestants: ReadonlyArray<Contestant>): Promise<void> => {
-  const kinds = [["gemini-2.5-flash", false], ["gemini-2.5-flash", true], ["gemini-bench-burst", true]] as const
+  const kinds = [
+    ["gemini-2.5-flash", false],
+    ["gemini-2.5-flash", true],
+    ["gemini-bench-burst", true]
+  ] as const
   for (const [model, stream] of kinds) {
     let expected: string | undefined
     for (const one of contestants) {
       const text = await ask(one.target(model, stream)).catch((error: unknown) => {
-        throw new Error(`${one.name}, ${model}${stream ? " streamed" : ""}: ${error instanceof Error ? error.message : "no answer"}`)
+        throw new Error(
+          `${one.name}, ${model}${stream ? " streamed" : ""}: ${error instanceof Error ? error.message : "no answer"}`
+        )
       })
       const answer = JSON.stringify(stream ? streamed(text) : whole(text))
       expected ??= answer

@@ -15,24 +15,38 @@ const readers = 200
 const stallSeconds = 125
 
 const upstreamPort = await freePort()
-const upstream = await start(1, [join(dirname(fileURLToPath(import.meta.url)), "upstream.ts"), String(upstreamPort), String(burstEvents)], `http://127.0.0.1:${upstreamPort}/stats`)
+const upstream = await start(
+  1,
+  [join(dirname(fileURLToPath(import.meta.url)), "upstream.ts"), String(upstreamPort), String(burstEvents)],
+  `http://127.0.0.1:${upstreamPort}/stats`
+)
 const gateway = await startOurs(`http://127.0.0.1:${upstreamPort}`)
 const load = startLoad()
 const usual = gateway.target("gemini-2.5-flash", false)
 const endless = gateway.target("gemini-bench-endless", true)
 
 const headOf = ({ body, headers, path }: typeof usual): string =>
-  [`POST ${path} HTTP/1.1`, "host: 127.0.0.1", "content-type: application/json", `content-length: ${Buffer.byteLength(body)}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`), "", ""].join("\r\n")
+  [
+    `POST ${path} HTTP/1.1`,
+    "host: 127.0.0.1",
+    "content-type: application/json",
+    `content-length: ${Buffer.byteLength(body)}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    "",
+    ""
+  ].join("\r\n")
 
 /** A socket that sends these bytes by and by. */
 const dripping = (text: string, bytesPerSecond: number): Socket => {
   const socket = connect({ port: usual.port, host: "127.0.0.1" })
   let at = 0
   const timer = setInterval(() => {
-    if (at < text.length) socket.write(text.slice(at, at += bytesPerSecond))
+    if (at < text.length) socket.write(text.slice(at, (at += bytesPerSecond)))
   }, 1_000)
-  return socket.on("error", () => undefined).on("close", () => clearInterval(timer)).resume()
+  return socket
+    .on("error", () => undefined)
+    .on("close", () => clearInterval(timer))
+    .resume()
 }
 
 const used = async (millis: number) => load.run({ kind: "loop", target: usual, connections: 16, millis })
@@ -43,11 +57,22 @@ const alone = await used(5_000)
 // TH17: a third drips its head, a third its body, a third sends nothing at all.
 const head = headOf(usual)
 const sockets = Array.from({ length: slowSockets }, (_, n) =>
-  n % 3 === 0 ? dripping(head, 10) : n % 3 === 1 ? dripping(head + usual.body, head.length + 5) : dripping("", 1))
+  n % 3 === 0 ? dripping(head, 10) : n % 3 === 1 ? dripping(head + usual.body, head.length + 5) : dripping("", 1)
+)
 await pause(2_000)
 const among = await used(slowSeconds * 1_000)
-figure(`TH17 failures of ${among.done} requests among ${slowSockets} slow sockets`, among.failed, "0", among.failed === 0)
-figure("TH17 requests a second, of those without slow sockets", among.done / among.seconds / (alone.done / alone.seconds), ">= 0.8", among.done / among.seconds >= 0.8 * alone.done / alone.seconds)
+figure(
+  `TH17 failures of ${among.done} requests among ${slowSockets} slow sockets`,
+  among.failed,
+  "0",
+  among.failed === 0
+)
+figure(
+  "TH17 requests a second, of those without slow sockets",
+  among.done / among.seconds / (alone.done / alone.seconds),
+  ">= 0.8",
+  among.done / among.seconds >= (0.8 * alone.done) / alone.seconds
+)
 for (const socket of sockets) socket.destroy()
 await pause(2_000)
 
@@ -73,12 +98,24 @@ const beside = await used(5_000)
 const growth = rssKib(gateway.pid) / 1024 - rssBefore
 figure(`F28 memory of ${readers} slow readers, MiB`, growth, "none: most was read for them and not taken", true)
 figure(`F28 failures of ${beside.done} other requests`, beside.failed, "0", beside.failed === 0)
-figure("F28 requests a second, of those without slow readers", beside.done / beside.seconds / (alone.done / alone.seconds), ">= 0.8", beside.done / beside.seconds >= 0.8 * alone.done / alone.seconds)
-const { openStreams } = await (await fetch(`http://127.0.0.1:${upstreamPort}/stats`)).json() as { readonly openStreams: number }
+figure(
+  "F28 requests a second, of those without slow readers",
+  beside.done / beside.seconds / (alone.done / alone.seconds),
+  ">= 0.8",
+  beside.done / beside.seconds >= (0.8 * alone.done) / alone.seconds
+)
+const { openStreams } = (await (await fetch(`http://127.0.0.1:${upstreamPort}/stats`)).json()) as {
+  readonly openStreams: number
+}
 figure("F28 upstream streams that are held back and open", openStreams, String(readers), openStreams === readers)
 await pause(stallSeconds * 1_000)
-const left = await (await fetch(`http://127.0.0.1:${upstreamPort}/stats`)).json() as { readonly openStreams: number }
-figure(`F28 upstream streams left after ${stallSeconds} s: those that are read`, left.openStreams, String(readers / 2), left.openStreams === readers / 2)
+const left = (await (await fetch(`http://127.0.0.1:${upstreamPort}/stats`)).json()) as { readonly openStreams: number }
+figure(
+  `F28 upstream streams left after ${stallSeconds} s: those that are read`,
+  left.openStreams,
+  String(readers / 2),
+  left.openStreams === readers / 2
+)
 const later = rssKib(gateway.pid) / 1024 - rssBefore
 figure("F28 memory by then, MiB", later, "none: the same", true)
 

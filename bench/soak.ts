@@ -19,7 +19,9 @@ const lostMillis = 30_000
 const picture = Buffer.alloc(150_000, 7).toString("base64")
 const reply = (parts: ReadonlyArray<object>, finish?: string) =>
   JSON.stringify({
-    candidates: [{ content: { role: "model", parts }, index: 0, ...(finish === undefined ? {} : { finishReason: finish }) }],
+    candidates: [
+      { content: { role: "model", parts }, index: 0, ...(finish === undefined ? {} : { finishReason: finish }) }
+    ],
     usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 5, totalTokenCount: 12 }
   })
 const json = { "content-type": "application/json" }
@@ -28,8 +30,10 @@ const fault = (status: number, name: string) => (response: ServerResponse) =>
 
 /** By the word at the end of the model id. */
 const behaviours: Readonly<Record<string, (response: ServerResponse) => void>> = {
-  text: (response) => setTimeout(() => response.writeHead(200, json).end(reply([{ text: "The tide follows the moon." }], "STOP")), 20),
-  picture: (response) => response.writeHead(200, json).end(reply([{ inlineData: { mimeType: "image/png", data: picture } }], "STOP")),
+  text: (response) =>
+    setTimeout(() => response.writeHead(200, json).end(reply([{ text: "The tide follows the moon." }], "STOP")), 20),
+  picture: (response) =>
+    response.writeHead(200, json).end(reply([{ inlineData: { mimeType: "image/png", data: picture } }], "STOP")),
   stream: (response) => {
     let left = 20
     response.writeHead(200, { "content-type": "text/event-stream" })
@@ -46,12 +50,14 @@ const behaviours: Readonly<Record<string, (response: ServerResponse) => void>> =
   busy: fault(503, "UNAVAILABLE"),
   spent: fault(429, "RESOURCE_EXHAUSTED"),
   wrong: fault(400, "INVALID_ARGUMENT"),
-  garbage: (response) => response.writeHead(200, json).end("{\"candidates\": ["),
+  garbage: (response) => response.writeHead(200, json).end('{"candidates": ['),
   gone: (response) => response.destroy()
 }
 const upstream = createServer((incoming, response) => {
   incoming.resume()
-  incoming.on("end", () => (behaviours[/soak-(\w+)/.exec(incoming.url ?? "")?.[1] ?? ""] ?? fault(404, "NOT_FOUND"))(response))
+  incoming.on("end", () =>
+    (behaviours[/soak-(\w+)/.exec(incoming.url ?? "")?.[1] ?? ""] ?? fault(404, "NOT_FOUND"))(response)
+  )
 })
 const upstreamPort = await listen(upstream)
 
@@ -104,10 +110,19 @@ const ask = async (kind: Kind | undefined): Promise<void> => {
   if (kind === undefined) return
   const { ending, leaves, model, sees, status, stream } = kind
   asked++
-  const content = sees === true
-    ? [{ type: "text", text: "What is this?" }, { type: "image_url", image_url: { url: `data:image/png;base64,${picture}` } }]
-    : "Why are there tides?"
-  const body = JSON.stringify({ model: `@google/gemini-2.5-flash-soak-${model}`, messages: [{ role: "user", content }], stream, temperature: 0.3 })
+  const content =
+    sees === true
+      ? [
+          { type: "text", text: "What is this?" },
+          { type: "image_url", image_url: { url: `data:image/png;base64,${picture}` } }
+        ]
+      : "Why are there tides?"
+  const body = JSON.stringify({
+    model: `@google/gemini-2.5-flash-soak-${model}`,
+    messages: [{ role: "user", content }],
+    stream,
+    temperature: 0.3
+  })
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(), leaves === true ? 50 + Math.random() * 300 : lostMillis)
   const outcome = await fetch(`http://127.0.0.1:${port}${path}`, {
@@ -116,10 +131,17 @@ const ask = async (kind: Kind | undefined): Promise<void> => {
     body,
     signal: controller.signal,
     dispatcher: client
-  }).then(async (answer) => {
-    const text = await answer.text()
-    return status.includes(answer.status) && text.endsWith(ending ?? "") ? undefined : `${model}: ${answer.status} ${text.slice(-120)}`
-  }, (error: unknown) => `${model}: ${String(error)}`).catch((error: unknown) => `${model}: ${String(error)}`)
+  })
+    .then(
+      async (answer) => {
+        const text = await answer.text()
+        return status.includes(answer.status) && text.endsWith(ending ?? "")
+          ? undefined
+          : `${model}: ${answer.status} ${text.slice(-120)}`
+      },
+      (error: unknown) => `${model}: ${String(error)}`
+    )
+    .catch((error: unknown) => `${model}: ${String(error)}`)
   clearTimeout(timer)
   if (outcome !== undefined && leaves !== true) unexpected.set(outcome, (unexpected.get(outcome) ?? 0) + 1)
 }
@@ -133,14 +155,15 @@ const heapMib = async (): Promise<number> => {
   return (await inspector.send<{ readonly usedSize: number }>("Runtime.getHeapUsage")).usedSize / 2 ** 20
 }
 const files = (): number => readdirSync(`/proc/${gateway.pid}/fd`).length
-const handles = (): Promise<number> => inspector.value<number>("process.getActiveResourcesInfo().filter((one) => one !== 'Timeout').length")
+const handles = (): Promise<number> =>
+  inspector.value<number>("process.getActiveResourcesInfo().filter((one) => one !== 'Timeout').length")
 
 /** MiB in ten minutes, by least squares. */
 const slope = (samples: ReadonlyArray<Sample>): number => {
   const mean = (of: (one: Sample) => number): number => samples.reduce((sum, one) => sum + of(one), 0) / samples.length
   const [x, y] = [mean(({ seconds }) => seconds), mean(({ heapMib: heap }) => heap)]
   const above = samples.reduce((sum, one) => sum + (one.seconds - x) * (one.heapMib - y), 0)
-  return above / samples.reduce((sum, one) => sum + (one.seconds - x) ** 2, 0) * 600
+  return (above / samples.reduce((sum, one) => sum + (one.seconds - x) ** 2, 0)) * 600
 }
 
 const rest = async (): Promise<void> => {
@@ -181,12 +204,32 @@ await rest()
 const after = { files: files(), handles: await handles() }
 
 figure(`F39 heap after collections over ${minutes} min, MiB in 10 min`, slope(samples), "< 1", slope(samples) < 1)
-figure("F39 open files, more than at the beginning", after.files - before.files, "<= 3", after.files - before.files <= 3)
-figure("F39 handles, more than at the beginning", after.handles - before.handles, "<= 3", after.handles - before.handles <= 3)
+figure(
+  "F39 open files, more than at the beginning",
+  after.files - before.files,
+  "<= 3",
+  after.files - before.files <= 3
+)
+figure(
+  "F39 handles, more than at the beginning",
+  after.handles - before.handles,
+  "<= 3",
+  after.handles - before.handles <= 3
+)
 figure("F39 warnings", warnings.length, "0", warnings.length === 0)
-figure(`F39 unexpected answers of ${asked}`, [...unexpected.values()].reduce((sum, one) => sum + one, 0), "0", unexpected.size === 0)
+figure(
+  `F39 unexpected answers of ${asked}`,
+  [...unexpected.values()].reduce((sum, one) => sum + one, 0),
+  "0",
+  unexpected.size === 0
+)
 figure("F39 resident memory at the end, MiB", rss, "none", true)
-console.log(`      heap after collections, MiB: ${samples.filter((_, at) => at % Math.ceil(samples.length / 12) === 0).map(({ heapMib: heap }) => heap.toFixed(1)).join(" ")}`)
+console.log(
+  `      heap after collections, MiB: ${samples
+    .filter((_, at) => at % Math.ceil(samples.length / 12) === 0)
+    .map(({ heapMib: heap }) => heap.toFixed(1))
+    .join(" ")}`
+)
 for (const [words, times] of [...unexpected].slice(0, 10)) console.log(`      ${times} times ${words}`)
 for (const words of warnings.slice(0, 3)) console.log(`      ${words.slice(0, 300)}`)
 

@@ -19,7 +19,10 @@ type Upstream = "ok" | "down" | "half" | "closing"
 let behaviour: Upstream = "ok"
 let failing = 0
 const calls: Array<number> = []
-const reply = JSON.stringify({ candidates: [{ content: { role: "model", parts: [{ text: "ok" }] }, finishReason: "STOP" }], usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 } })
+const reply = JSON.stringify({
+  candidates: [{ content: { role: "model", parts: [{ text: "ok" }] }, finishReason: "STOP" }],
+  usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }
+})
 const busy = JSON.stringify({ error: { code: 503, status: "UNAVAILABLE", message: "The model is overloaded." } })
 const used = new WeakSet<object>()
 let closed = 0
@@ -53,7 +56,11 @@ const ask = async (config: object): Promise<Answered> => {
   const sent = performance.now()
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
     method: "POST",
-    headers: { "content-type": "application/json", "x-gateway-config": JSON.stringify({ provider: "google", ...config }), ...headers },
+    headers: {
+      "content-type": "application/json",
+      "x-gateway-config": JSON.stringify({ provider: "google", ...config }),
+      ...headers
+    },
     body
   })
   await answer.arrayBuffer()
@@ -79,10 +86,15 @@ const storm = async (config: object, phases: ReadonlyArray<readonly [behaviour: 
   }
   const answers = await Promise.all(pending)
   behaviour = "ok"
-  return { answers: answers.map((one) => ({ ...one, sent: one.sent - start })), calls: calls.map((at) => at - start), ends }
+  return {
+    answers: answers.map((one) => ({ ...one, sent: one.sent - start })),
+    calls: calls.map((at) => at - start),
+    ends
+  }
 }
 
-const within = (times: ReadonlyArray<number>, from: number, to: number): number => times.filter((at) => at >= from && at < to).length
+const within = (times: ReadonlyArray<number>, from: number, to: number): number =>
+  times.filter((at) => at >= from && at < to).length
 const shareOf = (answers: ReadonlyArray<Answered>, from: number, to = Number.POSITIVE_INFINITY): number => {
   const some = answers.filter(({ sent }) => sent >= from && sent < to)
   return some.filter(({ status }) => status === 200).length / some.length
@@ -100,25 +112,73 @@ const worstCalls = ({ answers }: Awaited<ReturnType<typeof storm>>, until: numbe
 
 await storm({}, [["ok", 2]])
 
-const plain = await storm({}, [["down", stormSeconds], ["ok", calmSeconds]])
+const plain = await storm({}, [
+  ["down", stormSeconds],
+  ["ok", calmSeconds]
+])
 const [plainEnd = 0] = plain.ends
-figure("F19 calls a request, worst ten seconds", worstCalls(plain, plainEnd), `<= ${most}`, worstCalls(plain, plainEnd) <= most)
-figure("F19 share answered from 5 s behind the storm", shareOf(plain.answers, plainEnd + 5_000), ">= 0.99", shareOf(plain.answers, plainEnd + 5_000) >= 0.99)
-figure("F19 share answered in the first 5 s behind it", shareOf(plain.answers, plainEnd, plainEnd + 5_000), "none", true)
+figure(
+  "F19 calls a request, worst ten seconds",
+  worstCalls(plain, plainEnd),
+  `<= ${most}`,
+  worstCalls(plain, plainEnd) <= most
+)
+figure(
+  "F19 share answered from 5 s behind the storm",
+  shareOf(plain.answers, plainEnd + 5_000),
+  ">= 0.99",
+  shareOf(plain.answers, plainEnd + 5_000) >= 0.99
+)
+figure(
+  "F19 share answered in the first 5 s behind it",
+  shareOf(plain.answers, plainEnd, plainEnd + 5_000),
+  "none",
+  true
+)
 
-const guarded = await storm({ cb_config: { failure_threshold: 5, cooldown_interval: 5_000 } }, [["down", stormSeconds], ["ok", calmSeconds]])
+const guarded = await storm({ cb_config: { failure_threshold: 5, cooldown_interval: 5_000 } }, [
+  ["down", stormSeconds],
+  ["ok", calmSeconds]
+])
 const [guardedEnd = 0] = guarded.ends
-const probes = within(guarded.calls, windowMillis, guardedEnd) / within(guarded.answers.map(({ sent }) => sent), windowMillis, guardedEnd)
-const guardedCalls = within(guarded.calls, 0, windowMillis) / within(guarded.answers.map(({ sent }) => sent), 0, windowMillis)
+const probes =
+  within(guarded.calls, windowMillis, guardedEnd) /
+  within(
+    guarded.answers.map(({ sent }) => sent),
+    windowMillis,
+    guardedEnd
+  )
+const guardedCalls =
+  within(guarded.calls, 0, windowMillis) /
+  within(
+    guarded.answers.map(({ sent }) => sent),
+    0,
+    windowMillis
+  )
 figure("F19 with a circuit: calls a request, first 10 s", guardedCalls, `<= ${most}`, guardedCalls <= most)
 figure("F19 with a circuit: probes a request from 10 s on", probes, "<= 0.1", probes <= 0.1)
-figure("F19 with a circuit: share answered from 5 s on", shareOf(guarded.answers, guardedEnd + 5_000), ">= 0.99", shareOf(guarded.answers, guardedEnd + 5_000) >= 0.99)
+figure(
+  "F19 with a circuit: share answered from 5 s on",
+  shareOf(guarded.answers, guardedEnd + 5_000),
+  ">= 0.99",
+  shareOf(guarded.answers, guardedEnd + 5_000) >= 0.99
+)
 
 const half = await storm({}, [["half", stormSeconds]])
 const [halfEnd = 0] = half.ends
 const mostCalls = 1 + Math.max(...half.answers.map(({ retries }) => retries))
-figure("F20 share answered where one call in two fails", shareOf(half.answers, 0), ">= 0.58", shareOf(half.answers, 0) >= 0.58)
-figure("F20 calls a request, worst ten seconds", worstCalls(half, halfEnd), `<= ${most}`, worstCalls(half, halfEnd) <= most)
+figure(
+  "F20 share answered where one call in two fails",
+  shareOf(half.answers, 0),
+  ">= 0.58",
+  shareOf(half.answers, 0) >= 0.58
+)
+figure(
+  "F20 calls a request, worst ten seconds",
+  worstCalls(half, halfEnd),
+  `<= ${most}`,
+  worstCalls(half, halfEnd) <= most
+)
 figure("F20 most calls of one request", mostCalls, "<= 3", mostCalls <= 3)
 
 behaviour = "closing"

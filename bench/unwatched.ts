@@ -13,11 +13,23 @@ import { Gateway } from "../src/Gateway.ts"
 import { careful } from "./careful.ts"
 
 const [port, upstream, watched] = process.argv.slice(2)
-if (port === undefined || upstream === undefined) throw new Error("usage: unwatched.ts <port> <upstream origin> [watched]")
+if (port === undefined || upstream === undefined)
+  throw new Error("usage: unwatched.ts <port> <upstream origin> [watched]")
 
 const accounts = [
-  providerAccount({ slug: "google", kind: "google", credentials: { _tag: "ApiKey", key: Redacted.make("bench-key") }, baseUrl: upstream }),
-  providerAccount({ slug: "vertex-ai", kind: "vertex-ai", projectId: "bench-project", region: "us-central1", baseUrl: upstream })
+  providerAccount({
+    slug: "google",
+    kind: "google",
+    credentials: { _tag: "ApiKey", key: Redacted.make("bench-key") },
+    baseUrl: upstream
+  }),
+  providerAccount({
+    slug: "vertex-ai",
+    kind: "vertex-ai",
+    projectId: "bench-project",
+    region: "us-central1",
+    baseUrl: upstream
+  })
 ]
 /** A log line for each request, metrics, and a list of requests for whoever has the admin key. */
 const watching: Partial<Settings> = {
@@ -25,11 +37,18 @@ const watching: Partial<Settings> = {
   configs: readConfigs({ careful }, accounts, defaultLimits).configs
 }
 
-NodeRuntime.runMain(Layer.launch(Gateway.layer({
-  server: { host: "127.0.0.1", port: Number(port) },
-  accounts,
-  keys: [{ name: "bench", key: Redacted.make("mgk_bench") }, { name: "ops", key: Redacted.make("mgk_bench_ops"), scopes: ["admin"] }],
-  limits: defaultLimits,
-  accounting: watched !== undefined,
-  ...(watched === undefined ? {} : watching)
-})))
+NodeRuntime.runMain(
+  Layer.launch(
+    Gateway.layer({
+      server: { host: "127.0.0.1", port: Number(port) },
+      accounts,
+      keys: [
+        { name: "bench", key: Redacted.make("mgk_bench") },
+        { name: "ops", key: Redacted.make("mgk_bench_ops"), scopes: ["admin"] }
+      ],
+      limits: defaultLimits,
+      accounting: watched !== undefined,
+      ...(watched === undefined ? {} : watching)
+    })
+  )
+)

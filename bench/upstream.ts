@@ -12,53 +12,80 @@ const mostEndlessEvents = 2_000_000
 const usage = { promptTokenCount: 21, candidatesTokenCount: 18, totalTokenCount: 39 }
 const event = (text: string, finish?: string): string =>
   `data: ${JSON.stringify({
-    candidates: [{ content: { parts: [{ text }], role: "model" }, index: 0, ...(finish === undefined ? {} : { finishReason: finish }) }],
+    candidates: [
+      {
+        content: { parts: [{ text }], role: "model" },
+        index: 0,
+        ...(finish === undefined ? {} : { finishReason: finish })
+      }
+    ],
     ...(finish === undefined ? {} : { usageMetadata: usage }),
     modelVersion: "gemini-2.5-flash"
   })}\r\n\r\n`
 
-const reply = Buffer.from(JSON.stringify({
-  candidates: [{
-    content: { parts: [{ text: "The tide follows the moon, and the moon follows its own way around the earth." }], role: "model" },
-    finishReason: "STOP",
-    index: 0
-  }],
-  usageMetadata: usage,
-  modelVersion: "gemini-2.5-flash",
-  responseId: "bench-reply"
-}))
+const reply = Buffer.from(
+  JSON.stringify({
+    candidates: [
+      {
+        content: {
+          parts: [{ text: "The tide follows the moon, and the moon follows its own way around the earth." }],
+          role: "model"
+        },
+        finishReason: "STOP",
+        index: 0
+      }
+    ],
+    usageMetadata: usage,
+    modelVersion: "gemini-2.5-flash",
+    responseId: "bench-reply"
+  })
+)
 const json = "application/json; charset=UTF-8"
 const unaryHeaders = { "content-type": json, "content-length": reply.length }
 /** Four vectors as the service writes them: numbers of about eight digits. */
-const vectors = Buffer.from(JSON.stringify({
-  embeddings: Array.from({ length: 4 }, (_, text) => ({
-    values: Array.from({ length: 768 }, (_, at) => Number(Math.sin(text * 768 + at).toPrecision(8)))
-  }))
-}))
+const vectors = Buffer.from(
+  JSON.stringify({
+    embeddings: Array.from({ length: 4 }, (_, text) => ({
+      values: Array.from({ length: 768 }, (_, at) => Number(Math.sin(text * 768 + at).toPrecision(8)))
+    }))
+  })
+)
 const vectorHeaders = { "content-type": json, "content-length": vectors.length }
 const streamHeaders = { "content-type": "text/event-stream" }
 
 const few = Array.from({ length: 9 }, (_, n) => event(`word${n} `)).join("") + event("end", "STOP")
-const burst = Buffer.from(Array.from({ length: burstEvents - 1 }, (_, n) => event(`word${n} `)).join("") + event("end", "STOP"))
+const burst = Buffer.from(
+  Array.from({ length: burstEvents - 1 }, (_, n) => event(`word${n} `)).join("") + event("end", "STOP")
+)
 const endlessBlock = Buffer.from(event("as fast as you can read ").repeat(500))
 
 const claudeUsage = { input_tokens: 21, output_tokens: 18 }
 const claudeMessage = {
-  id: "msg_vrtx_bench", type: "message", role: "assistant", model: "claude-sonnet-4-5-20250929", stop_reason: "end_turn", stop_sequence: null,
-  content: [{ type: "text", text: "The tide follows the moon, and the moon follows its own way around the earth." }], usage: claudeUsage
+  id: "msg_vrtx_bench",
+  type: "message",
+  role: "assistant",
+  model: "claude-sonnet-4-5-20250929",
+  stop_reason: "end_turn",
+  stop_sequence: null,
+  content: [{ type: "text", text: "The tide follows the moon, and the moon follows its own way around the earth." }],
+  usage: claudeUsage
 }
 const claudeReply = Buffer.from(JSON.stringify(claudeMessage))
 const claudeHeaders = { "content-type": "application/json", "content-length": claudeReply.length }
 const claudeEvent = (value: { readonly type: string; readonly [name: string]: unknown }): string =>
   `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`
-const claudeBurst = Buffer.from([
-  claudeEvent({ type: "message_start", message: { ...claudeMessage, content: [], stop_reason: null } }),
-  claudeEvent({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }),
-  ...Array.from({ length: burstEvents - 5 }, (_, n) => claudeEvent({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: `word${n} ` } })),
-  claudeEvent({ type: "content_block_stop", index: 0 }),
-  claudeEvent({ type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: claudeUsage }),
-  claudeEvent({ type: "message_stop" })
-].join(""))
+const claudeBurst = Buffer.from(
+  [
+    claudeEvent({ type: "message_start", message: { ...claudeMessage, content: [], stop_reason: null } }),
+    claudeEvent({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }),
+    ...Array.from({ length: burstEvents - 5 }, (_, n) =>
+      claudeEvent({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: `word${n} ` } })
+    ),
+    claudeEvent({ type: "content_block_stop", index: 0 }),
+    claudeEvent({ type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: claudeUsage }),
+    claudeEvent({ type: "message_stop" })
+  ].join("")
+)
 
 let openStreams = 0
 let lastCloseMicros = 0
@@ -126,10 +153,10 @@ const answer = (request: IncomingMessage, response: ServerResponse): void => {
       return
     }
     const [headers, body] = url.endsWith(":rawPredict")
-      ? [claudeHeaders, claudeReply] as const
+      ? ([claudeHeaders, claudeReply] as const)
       : url.endsWith(":batchEmbedContents")
-      ? [vectorHeaders, vectors] as const
-      : [unaryHeaders, reply] as const
+        ? ([vectorHeaders, vectors] as const)
+        : ([unaryHeaders, reply] as const)
     response.writeHead(200, headers)
     response.end(body)
   })

@@ -6,8 +6,18 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import {
-  callInput, defaultLimits, Limits, openAiChat, prepareUnary, type Provider, providerAccount, Providers, type RouteOf, type Settings,
-  type TargetModel, TokenProvider
+  callInput,
+  defaultLimits,
+  Limits,
+  openAiChat,
+  prepareUnary,
+  type Provider,
+  providerAccount,
+  Providers,
+  type RouteOf,
+  type Settings,
+  type TargetModel,
+  TokenProvider
 } from "model-gateway"
 import { Gateway, Transport, WebHandler } from "model-gateway/testing"
 import { translators } from "model-gateway/translate"
@@ -20,34 +30,44 @@ const acmeRoute: RouteOf = (account, _model, call) =>
 const acmeModel = (modelId: string): TargetModel => ({ family: "openai", modelId, endpoint: false })
 
 class AcmeProvider extends Context.Service<AcmeProvider, Provider>()("acme/AcmeProvider") {
-  static readonly layer: Layer.Layer<AcmeProvider, never, TokenProvider> = Layer.effect(AcmeProvider, Effect.gen(function*() {
-    const limits = yield* Limits
-    const tokens = yield* TokenProvider
-    const chat = openAiChat(acmeRoute, limits)
-    return {
-      prepare: {
-        chat: (request, context) => chat(request, context, acmeModel(context.modelId)),
-        embeddings: (request, context) => {
-          const model = acmeModel(context.modelId)
-          return Result.flatMap(acmeRoute(context.account, model, "/embeddings"), (route) =>
-            prepareUnary({ translator: translators["embeddings-to-openai"], request, ...callInput("embeddings", context, model, route, limits) }))
-        }
-      },
-      // A stored access token goes out as `Authorization: Bearer`, and so does one that a request brings.
-      authorize: tokens.authorization,
-      refresh: tokens.refresh
-    }
-  }))
+  static readonly layer: Layer.Layer<AcmeProvider, never, TokenProvider> = Layer.effect(
+    AcmeProvider,
+    Effect.gen(function* () {
+      const limits = yield* Limits
+      const tokens = yield* TokenProvider
+      const chat = openAiChat(acmeRoute, limits)
+      return {
+        prepare: {
+          chat: (request, context) => chat(request, context, acmeModel(context.modelId)),
+          embeddings: (request, context) => {
+            const model = acmeModel(context.modelId)
+            return Result.flatMap(acmeRoute(context.account, model, "/embeddings"), (route) =>
+              prepareUnary({
+                translator: translators["embeddings-to-openai"],
+                request,
+                ...callInput("embeddings", context, model, route, limits)
+              })
+            )
+          }
+        },
+        // A stored access token goes out as `Authorization: Bearer`, and so does one that a request brings.
+        authorize: tokens.authorization,
+        refresh: tokens.refresh
+      }
+    })
+  )
 }
 
 const settings: Settings = {
   server: { host: "127.0.0.1", port: 8787 },
-  accounts: [providerAccount({
-    slug: "acme",
-    kind: "acme",
-    credentials: { _tag: "AccessToken", token: Redacted.make("acme-key") },
-    models: ["rocket-1"]
-  })],
+  accounts: [
+    providerAccount({
+      slug: "acme",
+      kind: "acme",
+      credentials: { _tag: "AccessToken", token: Redacted.make("acme-key") },
+      models: ["rocket-1"]
+    })
+  ],
   keys: [{ name: "me", key: Redacted.make("mgk_me") }],
   limits: defaultLimits
 }
@@ -56,20 +76,30 @@ const settings: Settings = {
 const parts = { providers: Providers.layerWith({ acme: AcmeProvider }).pipe(Layer.provide(AcmeProvider.layer)) }
 
 const Network = Transport.layerTest(({ auth, body, method, url }) => {
-  console.log(`> ${method} ${url}\n> authorization: ${Redacted.value(auth["authorization"] ?? Redacted.make(""))}\n> ${String(body)}`)
+  console.log(
+    `> ${method} ${url}\n> authorization: ${Redacted.value(auth["authorization"] ?? Redacted.make(""))}\n> ${String(body)}`
+  )
   return {
     status: 200,
-    chunks: [JSON.stringify({ choices: [{ index: 0, message: { role: "assistant", content: "To the moon!" }, finish_reason: "stop" }] })]
+    chunks: [
+      JSON.stringify({
+        choices: [{ index: 0, message: { role: "assistant", content: "To the moon!" }, finish_reason: "stop" }]
+      })
+    ]
   }
 })
 
-const program = Effect.gen(function*() {
+const program = Effect.gen(function* () {
   const handler = yield* WebHandler
-  const response = yield* Effect.promise(() => handler(new Request("http://gateway/v1/chat/completions", {
-    method: "POST",
-    headers: { "content-type": "application/json", "x-gateway-api-key": "mgk_me" },
-    body: JSON.stringify({ model: "@acme/rocket-1", messages: [{ role: "user", content: "Where to?" }] })
-  })))
+  const response = yield* Effect.promise(() =>
+    handler(
+      new Request("http://gateway/v1/chat/completions", {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-gateway-api-key": "mgk_me" },
+        body: JSON.stringify({ model: "@acme/rocket-1", messages: [{ role: "user", content: "Where to?" }] })
+      })
+    )
+  )
   console.log(`< ${response.status} from ${response.headers.get("x-gateway-provider")}`)
   console.log(JSON.stringify(yield* Effect.promise(() => response.json()), null, 2))
 })

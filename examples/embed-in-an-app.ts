@@ -15,17 +15,26 @@ import { Demo } from "model-gateway/testing"
 const settings = Demo.settings({ host: "127.0.0.1", port: 0, key: "mgk_demo" })
 
 /** A route of the application. It may use the gateway's services as its own: here the catalog. */
-const Hello = HttpRouter.add("GET", "/hello", Effect.gen(function*() {
-  const catalog = yield* Catalog
-  return HttpServerResponse.jsonUnsafe({ hello: "world", accounts: catalog.list().map(({ slug }) => slug) })
-}))
+const Hello = HttpRouter.add(
+  "GET",
+  "/hello",
+  Effect.gen(function* () {
+    const catalog = yield* Catalog
+    return HttpServerResponse.jsonUnsafe({ hello: "world", accounts: catalog.list().map(({ slug }) => slug) })
+  })
+)
 
 /** The services once, for both: without HTTP of the gateway's own, over the real network. */
 const Services = Layer.unwrap(Effect.map(settings, (some) => Gateway.layerServices(some)))
 
-const Announce = Layer.effectDiscard(HttpServer.addressFormattedWith((address) => Effect.sync(() => console.log(`listening on ${address}`))))
+const Announce = Layer.effectDiscard(
+  HttpServer.addressFormattedWith((address) => Effect.sync(() => console.log(`listening on ${address}`)))
+)
 
-const App = HttpRouter.serve(Layer.mergeAll(Hello, HttpApi.layer), { disableLogger: true, disableListenLog: true }).pipe(
+const App = HttpRouter.serve(Layer.mergeAll(Hello, HttpApi.layer), {
+  disableLogger: true,
+  disableListenLog: true
+}).pipe(
   Layer.provideMerge(Announce),
   Layer.provide(Services),
   Layer.provide(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: Number(process.env["PORT"] ?? 8788) }))

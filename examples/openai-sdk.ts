@@ -20,10 +20,15 @@ const answer = await client.chat.completions.create({
   max_tokens: 256,
   messages: [{ role: "user", content: "What is the weather in Rome?" }],
   tool_choice: "required",
-  tools: [{
-    type: "function",
-    function: { name: "weather", parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] } }
-  }]
+  tools: [
+    {
+      type: "function",
+      function: {
+        name: "weather",
+        parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
+      }
+    }
+  ]
 })
 for (const call of answer.choices[0]?.message.tool_calls ?? []) {
   if (call.type === "function") console.log(`calls ${call.function.name}`)

@@ -10,7 +10,13 @@ import { FreshId, Gateway, Transport, WebHandler } from "model-gateway/testing"
 
 const settings: Settings = {
   server: { host: "127.0.0.1", port: 0 },
-  accounts: [providerAccount({ slug: "google", kind: "google", credentials: { _tag: "ApiKey", key: Redacted.make("test-api-key") } })],
+  accounts: [
+    providerAccount({
+      slug: "google",
+      kind: "google",
+      credentials: { _tag: "ApiKey", key: Redacted.make("test-api-key") }
+    })
+  ],
   keys: [{ name: "test", key: Redacted.make("mgk_test") }],
   limits: defaultLimits
 }
@@ -21,30 +27,38 @@ const Network = Transport.layerTest(({ body, url }) => {
   sent.push(`${url} ${String(body)}`)
   return {
     status: 200,
-    chunks: [JSON.stringify({
-      candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] }, finishReason: "STOP" }],
-      usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }
-    })]
+    chunks: [
+      JSON.stringify({
+        candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] }, finishReason: "STOP" }],
+        usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }
+      })
+    ]
   }
 })
 
-const program = Effect.gen(function*() {
+const program = Effect.gen(function* () {
   const handler = yield* WebHandler
-  const response = yield* Effect.promise(() => handler(new Request("http://gateway/v1/chat/completions", {
-    method: "POST",
-    headers: { "content-type": "application/json", "x-gateway-api-key": "mgk_test" },
-    body: JSON.stringify({ model: "@google/gemini-2.5-flash", messages: [{ role: "user", content: "Hello" }] })
-  })))
+  const response = yield* Effect.promise(() =>
+    handler(
+      new Request("http://gateway/v1/chat/completions", {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-gateway-api-key": "mgk_test" },
+        body: JSON.stringify({ model: "@google/gemini-2.5-flash", messages: [{ role: "user", content: "Hello" }] })
+      })
+    )
+  )
   assert.deepEqual(yield* Effect.promise(() => response.json()), {
     id: "chatcmpl-00000000-0000-7000-8000-000000000001",
     object: "chat.completion",
     created: 1_700_000_000,
     model: "gemini-2.5-flash",
-    choices: [{ index: 0, finish_reason: "stop", logprobs: null, message: { role: "assistant", content: "Hi", refusal: null } }],
+    choices: [
+      { index: 0, finish_reason: "stop", logprobs: null, message: { role: "assistant", content: "Hi", refusal: null } }
+    ],
     usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
   })
   assert.deepEqual(sent, [
-    "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:generateContent {\"contents\":[{\"role\":\"user\",\"parts\":[{\"text\":\"Hello\"}]}]}"
+    'https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:generateContent {"contents":[{"role":"user","parts":[{"text":"Hello"}]}]}'
   ])
   console.log("the answer is exact")
 })

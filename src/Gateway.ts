@@ -53,51 +53,102 @@ import { Transport } from "./upstream/Transport.ts"
 import { Upstream } from "./upstream/Upstream.ts"
 
 /** What the HTTP face needs, and what another Effect application mounts under a router of its own. */
-export type GatewayServices = ProviderRouter | Catalog | Configs | Prompts | GatewayKeys | UsageLog | Admission | Prices | Holdings | Records | Administration | ProviderTest
+export type GatewayServices =
+  | ProviderRouter
+  | Catalog
+  | Configs
+  | Prompts
+  | GatewayKeys
+  | UsageLog
+  | Admission
+  | Prices
+  | Holdings
+  | Records
+  | Administration
+  | ProviderTest
 
 /** The Redis of several gateways; undefined for one that stands alone. */
 type Sharing<E = PackageMissing> = Layer.Layer<SharedRedis | Redis.Redis, E> | undefined
 
-const sharing = ({ redis }: Settings): Sharing => redis === undefined ? undefined : SharedRedis.layer(redis)
+const sharing = ({ redis }: Settings): Sharing => (redis === undefined ? undefined : SharedRedis.layer(redis))
 
 /** What may be lost without harm, shared where there is a Redis. */
 const memories = <E>(shared: Sharing<E>): Layer.Layer<SignatureMemory | Circuits | ResponseCache, E> =>
   shared === undefined
     ? Layer.mergeAll(SignatureMemory.layerMemory, Circuits.layerMemory, ResponseCache.layerMemory)
-    : Layer.mergeAll(SignatureMemory.layerShared, Circuits.layerShared, ResponseCache.layerShared).pipe(Layer.provide(shared))
+    : Layer.mergeAll(SignatureMemory.layerShared, Circuits.layerShared, ResponseCache.layerShared).pipe(
+        Layer.provide(shared)
+      )
 
 /** What an application puts in the place of our own. */
 export interface GatewayParts {
   /** With providers of its own beside ours: `Providers.layerWith({ acme: AcmeProvider })`. */
-  readonly providers?: Layer.Layer<Providers, never, CloudPlatformProvider | ModelMakerProvider | TokenProvider | Transport>
+  readonly providers?: Layer.Layer<
+    Providers,
+    never,
+    CloudPlatformProvider | ModelMakerProvider | TokenProvider | Transport
+  >
 }
 
 /** What outlives the process where the settings name a store. */
 type Kept<E> = Layer.Layer<SqlClient.SqlClient | Vault | Records, E>
 
-const services = <E, F>(settings: Settings, parts: GatewayParts, shared: Sharing<F>, kept: Kept<E>): Layer.Layer<GatewayServices, E | F, Transport> => {
+const services = <E, F>(
+  settings: Settings,
+  parts: GatewayParts,
+  shared: Sharing<F>,
+  kept: Kept<E>
+): Layer.Layer<GatewayServices, E | F, Transport> => {
   const limits = Layer.succeed(Limits, settings.limits)
   const providers = (parts.providers ?? Providers.layer).pipe(
     Layer.provide([CloudPlatformProvider.layer, ModelMakerProvider.layer]),
     Layer.provide(TokenProvider.layerWith({ credentialsFile: settings.applicationCredentialsFile }))
   )
-  const held = Layer.provideMerge(settings.store === undefined ? Holdings.layerAlone(settings) : Holdings.layer(settings), kept)
+  const held = Layer.provideMerge(
+    settings.store === undefined ? Holdings.layerAlone(settings) : Holdings.layer(settings),
+    kept
+  )
   const catalog = Catalog.layer.pipe(Layer.provide(held))
   const prices = Prices.layerWith(settings.prices ?? {}, publicPrices).pipe(Layer.provide(catalog))
   const media = settings.media?.fetch === true ? mediaFetchLayer : Layer.empty
   const router = ProviderRouter.layer.pipe(
-    Layer.provide([providers, Upstream.layer, memories(shared).pipe(Layer.provide(circuitMeters(settings, prices))), catalog, media])
+    Layer.provide([
+      providers,
+      Upstream.layer,
+      memories(shared).pipe(Layer.provide(circuitMeters(settings, prices))),
+      catalog,
+      media
+    ])
   )
-  const entries = Layer.mergeAll(Configs.layer, Prompts.layer, Administration.layer).pipe(Layer.provideMerge(keys), Layer.provideMerge(held))
+  const entries = Layer.mergeAll(Configs.layer, Prompts.layer, Administration.layer).pipe(
+    Layer.provideMerge(keys),
+    Layer.provideMerge(held)
+  )
   const test = ProviderTest.layer.pipe(Layer.provide([router, catalog]))
-  const usage = settings.store === undefined ? UsageLog.layerMemory : UsageLog.layer.pipe(Layer.provide(RequestTable.layer), Layer.provide(kept))
+  const usage =
+    settings.store === undefined
+      ? UsageLog.layerMemory
+      : UsageLog.layer.pipe(Layer.provide(RequestTable.layer), Layer.provide(kept))
   const spending = settings.store === undefined ? Spending.layerMemory : Spending.layer.pipe(Layer.provide(kept))
-  const admission = Admission.layer.pipe(Layer.provide([rateStore(shared), spending, usage, Layer.succeed(KeyLabel, settings.keyLabel === true)]))
-  return Layer.mergeAll(router, catalog, entries, test, usage, prices, admission, accounting(settings, prices, usage)).pipe(Layer.provide(limits))
+  const admission = Admission.layer.pipe(
+    Layer.provide([rateStore(shared), spending, usage, Layer.succeed(KeyLabel, settings.keyLabel === true)])
+  )
+  return Layer.mergeAll(
+    router,
+    catalog,
+    entries,
+    test,
+    usage,
+    prices,
+    admission,
+    accounting(settings, prices, usage)
+  ).pipe(Layer.provide(limits))
 }
 
 /** The pepper of keys is the store's, so that their digests hold for every process on it. */
-const keys: Layer.Layer<GatewayKeys, never, Vault | Holdings> = Layer.unwrap(Effect.map(Vault, ({ pepper }) => GatewayKeys.layer(pepper)))
+const keys: Layer.Layer<GatewayKeys, never, Vault | Holdings> = Layer.unwrap(
+  Effect.map(Vault, ({ pepper }) => GatewayKeys.layer(pepper))
+)
 
 const rateStore = <E>(shared: Sharing<E>): Layer.Layer<RateLimiter.RateLimiterStore, E> =>
   shared === undefined ? RateStore.layerMemory : RateStore.layerShared.pipe(Layer.provide(shared))
@@ -107,14 +158,22 @@ const mayLimit = ({ keys, store }: Settings): boolean =>
   store !== undefined || keys.some(({ budget, rateLimit }) => budget !== undefined || rateLimit !== undefined)
 
 /** Requests are kept only where somebody may list them. */
-const accounting = <E>(settings: Settings, prices: Layer.Layer<Prices, E>, usage: Layer.Layer<UsageLog, E>): Layer.Layer<never, E> => {
+const accounting = <E>(
+  settings: Settings,
+  prices: Layer.Layer<Prices, E>,
+  usage: Layer.Layer<UsageLog, E>
+): Layer.Layer<never, E> => {
   const isOff = settings.accounting === false
-  return isOff && !mayLimit(settings) ? Layer.empty : accountingLayer({
-    log: { format: isOff ? "off" : settings.log?.format ?? "off", level: settings.log?.level ?? "info" },
-    byKey: settings.keyLabel === true,
-    propagate: !isOff && settings.propagateUpstream === true,
-    keep: !isOff && (settings.store !== undefined || settings.keys.some(({ scopes }) => scopes?.includes("admin") === true))
-  }).pipe(Layer.provide([prices, usage]))
+  return isOff && !mayLimit(settings)
+    ? Layer.empty
+    : accountingLayer({
+        log: { format: isOff ? "off" : (settings.log?.format ?? "off"), level: settings.log?.level ?? "info" },
+        byKey: settings.keyLabel === true,
+        propagate: !isOff && settings.propagateUpstream === true,
+        keep:
+          !isOff &&
+          (settings.store !== undefined || settings.keys.some(({ scopes }) => scopes?.includes("admin") === true))
+      }).pipe(Layer.provide([prices, usage]))
 }
 
 const circuitMeters = <E>({ accounting }: Settings, prices: Layer.Layer<Prices, E>): Layer.Layer<never, E> =>
@@ -130,17 +189,30 @@ const layerAdministration = (settings: Settings): Layer.Layer<Administration, St
   )
 
 /** Every service but the network: give it a Transport, a real one or a scripted one. */
-const layerNoDeps = (settings: Settings, parts: GatewayParts = {}): Layer.Layer<GatewayServices, StoreUnusable | PackageMissing, Transport> =>
+const layerNoDeps = (
+  settings: Settings,
+  parts: GatewayParts = {}
+): Layer.Layer<GatewayServices, StoreUnusable | PackageMissing, Transport> =>
   services(settings, parts, sharing(settings), Store.layerOf(settings.store, awaited))
 
 /** The services over the real network, without HTTP of our own. */
-const layerServices = (settings: Settings, parts: GatewayParts = {}, shared = sharing(settings)): Layer.Layer<GatewayServices, StoreUnusable | PackageMissing> =>
+const layerServices = (
+  settings: Settings,
+  parts: GatewayParts = {},
+  shared = sharing(settings)
+): Layer.Layer<GatewayServices, StoreUnusable | PackageMissing> =>
   services(settings, parts, shared, Store.layerOf(settings.store, awaited)).pipe(
     Layer.provide(Transport.layer.pipe(Layer.provide(Layer.succeed(Limits, settings.limits))))
   )
 
 /** The whole service: listens until the layer's scope closes, then drains. Its services can be reached beside it. */
-const layer = (settings: Settings, parts?: GatewayParts): Layer.Layer<HttpServer.HttpServer | GatewayServices, HttpServerError.ServeError | PackageMissing | StoreUnusable> => {
+const layer = (
+  settings: Settings,
+  parts?: GatewayParts
+): Layer.Layer<
+  HttpServer.HttpServer | GatewayServices,
+  HttpServerError.ServeError | PackageMissing | StoreUnusable
+> => {
   const shared = sharing(settings)
   return Server.layer(settings.server).pipe(
     Layer.provide([ProcessMetrics.layer(version), readiness(settings, shared)]),
@@ -157,17 +229,23 @@ const accessOf = ({ server: { cors = [], metricsAuth = "none" } }: Settings): La
 
 /** What the health routes tell of: what there is besides the process. */
 const readiness = (settings: Settings, shared: Sharing): Layer.Layer<never, PackageMissing, Holdings> =>
-  Layer.effect(Readiness, Effect.gen(function*() {
-    const { isFresh } = yield* Holdings
-    const redis = yield* Effect.serviceOption(SharedRedis)
-    return {
-      ...(settings.store === undefined ? {} : { store: isFresh }),
-      ...(Option.isNone(redis) ? {} : { redis: redis.value.isUp })
-    }
-  })).pipe(Layer.provide(shared ?? Layer.empty))
+  Layer.effect(
+    Readiness,
+    Effect.gen(function* () {
+      const { isFresh } = yield* Holdings
+      const redis = yield* Effect.serviceOption(SharedRedis)
+      return {
+        ...(settings.store === undefined ? {} : { store: isFresh }),
+        ...(Option.isNone(redis) ? {} : { redis: redis.value.isUp })
+      }
+    })
+  ).pipe(Layer.provide(shared ?? Layer.empty))
 
 /** The whole service as a function of web requests over the given network, for tests: it stands alone, keeps everything in memory and opens no socket. */
-const layerTest = (settings: Settings, parts: GatewayParts = {}): Layer.Layer<GatewayServices | WebHandler, never, Transport> =>
+const layerTest = (
+  settings: Settings,
+  parts: GatewayParts = {}
+): Layer.Layer<GatewayServices | WebHandler, never, Transport> =>
   WebHandler.layer.pipe(
     Layer.provideMerge(services<never, never>(settings, parts, undefined, Store.layerMemory)),
     Layer.provide([Layer.succeed(Limits, settings.limits), accessOf(settings)])
@@ -175,12 +253,21 @@ const layerTest = (settings: Settings, parts: GatewayParts = {}): Layer.Layer<Ga
 
 /** The SDK is large and optional: it is loaded where there is somebody to export to. */
 const exporting = ({ export: wanted }: Settings): Layer.Layer<never, PackageMissing> =>
-  wanted === undefined ? Layer.empty : Layer.unwrap(Effect.map(
-    Effect.tryPromise({
-      try: () => import("./telemetry/Exporter.ts"),
-      catch: () => new PackageMissing({ setting: "an OTEL_EXPORTER_OTLP_ENDPOINT", packages: "the packages of OpenTelemetry", also: "@effect/opentelemetry" })
-    }),
-    ({ exporter }) => exporter(version, wanted)
-  ))
+  wanted === undefined
+    ? Layer.empty
+    : Layer.unwrap(
+        Effect.map(
+          Effect.tryPromise({
+            try: () => import("./telemetry/Exporter.ts"),
+            catch: () =>
+              new PackageMissing({
+                setting: "an OTEL_EXPORTER_OTLP_ENDPOINT",
+                packages: "the packages of OpenTelemetry",
+                also: "@effect/opentelemetry"
+              })
+          }),
+          ({ exporter }) => exporter(version, wanted)
+        )
+      )
 
 export const Gateway = { layer, layerAdministration, layerServices, layerNoDeps, layerTest }

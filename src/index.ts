@@ -10,7 +10,14 @@ export { Configs } from "./catalog/Configs.ts"
 export type { GatewayConfig } from "./domain/config/GatewayConfig.ts"
 export * as GatewayErrors from "./domain/GatewayError.ts"
 export { defaultLimits, Limits, type LimitValues } from "./domain/Limits.ts"
-export { type BuiltInKind, type CarriedCredentials, type Credentials, type ProviderAccount, providerAccount, type ProviderKind } from "./domain/ProviderAccount.ts"
+export {
+  type BuiltInKind,
+  type CarriedCredentials,
+  type Credentials,
+  type ProviderAccount,
+  providerAccount,
+  type ProviderKind
+} from "./domain/ProviderAccount.ts"
 export type { Prompt, PromptContent } from "./domain/Prompt.ts"
 export { ProviderError, Reason, retryOf } from "./domain/ProviderError.ts"
 export { readConfig } from "./domain/config/readConfig.ts"

@@ -23,7 +23,10 @@ const [{ runMain }, Cause, Exit, { getErrorExitCode }, { cli }] = await Promise.
 ])
 
 let signals = 0
-for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
+for (const [signal, code] of [
+  ["SIGINT", 130],
+  ["SIGTERM", 143]
+] as const) {
   // The first drains; whoever asks twice does not want to wait.
   process.on(signal, () => ++signals > 1 && process.exit(code))
 }

@@ -15,14 +15,26 @@ const id = /\b(?:TH|M-|[TBFMPSGNRL])\d{1,4}[a-z]?\b/g
 /** Words of this form that are no ids: a slug of a test. */
 const otherWords: ReadonlyArray<string> = ["S4"]
 
-const texts = ["src", "test", "bench", "docs", "examples"].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-    .map((name) => `${folder}/${name.replaceAll("\\", "/")}`)
-    .filter((path) => /\.(?:ts|md)$/.test(path) && !path.startsWith("test/fixtures/") && path !== page && path !== "test/cases.test.ts")
-).concat("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md")
+const texts = ["src", "test", "bench", "docs", "examples"]
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+      .map((name) => `${folder}/${name.replaceAll("\\", "/")}`)
+      .filter(
+        (path) =>
+          /\.(?:ts|md)$/.test(path) &&
+          !path.startsWith("test/fixtures/") &&
+          path !== page &&
+          path !== "test/cases.test.ts"
+      )
+  )
+  .concat("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md")
 
-const used = texts.flatMap((path) => [...read(path).matchAll(id)].map(([word]): readonly [string, string] => [path, word]))
-const rows = [...read(page).matchAll(/^\| (\S+) \| (.+) \|$/gm)].filter(([, first]) => first !== "id" && first !== "---")
+const used = texts.flatMap((path) =>
+  [...read(path).matchAll(id)].map(([word]): readonly [string, string] => [path, word])
+)
+const rows = [...read(page).matchAll(/^\| (\S+) \| (.+) \|$/gm)].filter(
+  ([, first]) => first !== "id" && first !== "---"
+)
 const listed = rows.map(([, first = ""]) => first)
 
 describe("the page of cases", () => {
@@ -37,7 +49,11 @@ describe("the page of cases", () => {
   })
 
   it("has a sentence of at most 25 words for each id", () => {
-    expect(rows.filter(([, , sentence = ""]) => !/^[A-Z].*\.$/.test(sentence) || sentence.split(" ").length > 25).map(([row]) => row)).toEqual([])
+    expect(
+      rows
+        .filter(([, , sentence = ""]) => !/^[A-Z].*\.$/.test(sentence) || sentence.split(" ").length > 25)
+        .map(([row]) => row)
+    ).toEqual([])
   })
 
   it("needs each of its exceptions", () => {

@@ -19,23 +19,50 @@ interface Dashboard {
 
 const file = join(dirname(fileURLToPath(import.meta.url)), "..", "deploy", "grafana-dashboard.json")
 const dashboard: Dashboard = JSON.parse(readFileSync(file, "utf8"))
-const specs = new Map(Object.values<MetricSpec>(metrics).map((spec) => [prometheusName(spec.name).replaceAll(".", "_"), spec]))
+const specs = new Map(
+  Object.values<MetricSpec>(metrics).map((spec) => [prometheusName(spec.name).replaceAll(".", "_"), spec])
+)
 
 /** Names as PromQL may use them: of a histogram only its parts. */
-const usable = new Map([...specs].flatMap(([name, spec]) =>
-  (spec.kind === "histogram" ? ["_bucket", "_sum", "_count"].map((part) => name + part) : [name]).map((one) => [one, spec] as const)))
+const usable = new Map(
+  [...specs].flatMap(([name, spec]) =>
+    (spec.kind === "histogram" ? ["_bucket", "_sum", "_count"].map((part) => name + part) : [name]).map(
+      (one) => [one, spec] as const
+    )
+  )
+)
 
-const words = new Set(["sum", "min", "max", "by", "rate", "increase", "histogram_quantile", "le", "time", "label_values", "__rate_interval", "provider", "datasource"])
+const words = new Set([
+  "sum",
+  "min",
+  "max",
+  "by",
+  "rate",
+  "increase",
+  "histogram_quantile",
+  "le",
+  "time",
+  "label_values",
+  "__rate_interval",
+  "provider",
+  "datasource"
+])
 const queries = dashboard.panels.flatMap(({ targets = [], title }) => targets.map((target) => ({ title, ...target })))
-const variables = dashboard.templating.list.flatMap(({ definition, name }) => (definition === undefined ? [] : [{ title: name, expr: definition, legendFormat: "" }]))
+const variables = dashboard.templating.list.flatMap(({ definition, name }) =>
+  definition === undefined ? [] : [{ title: name, expr: definition, legendFormat: "" }]
+)
 
 /** Names of an expression that stand outside braces, quotes, ranges and groupings. */
 const namesIn = (expr: string): ReadonlyArray<string> =>
-  [...expr.replace(/\{[^}]*\}|\[[^\]]*\]|by \([^)]*\)|"[^"]*"/g, " ").matchAll(/[a-z_][a-z\d_]*/g)].map(([name]) => name).filter((name) => !words.has(name))
+  [...expr.replace(/\{[^}]*\}|\[[^\]]*\]|by \([^)]*\)|"[^"]*"/g, " ").matchAll(/[a-z_][a-z\d_]*/g)]
+    .map(([name]) => name)
+    .filter((name) => !words.has(name))
 
 const labelsIn = (expr: string, legend: string): ReadonlyArray<string> => [
   ...[...expr.matchAll(/by \(([^)]*)\)/g)].flatMap(([, list = ""]) => list.split(",").map((label) => label.trim())),
-  ...[...expr.matchAll(/\{([^}]*)\}/g)].flatMap(([, list = ""]) => [...list.matchAll(/([a-z_]+)=~?"/g)].map(([, label = ""]) => label)),
+  ...[...expr.matchAll(/\{([^}]*)\}/g)].flatMap(([, list = ""]) =>
+    [...list.matchAll(/([a-z_]+)=~?"/g)].map(([, label = ""]) => label)
+  ),
   ...[...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = ""]) => label)
 ]
 
@@ -59,7 +86,11 @@ describe("the Grafana dashboard", () => {
   })
 
   it("shows every metric there is", () => {
-    const shown = new Set(queries.flatMap(({ expr }) => namesIn(expr)).flatMap((name) => [...specs].filter(([, spec]) => spec === usable.get(name)).map(([own]) => own)))
+    const shown = new Set(
+      queries
+        .flatMap(({ expr }) => namesIn(expr))
+        .flatMap((name) => [...specs].filter(([, spec]) => spec === usable.get(name)).map(([own]) => own))
+    )
     expect([...specs.keys()].filter((name) => !shown.has(name))).toEqual([])
   })
 
@@ -68,8 +99,12 @@ describe("the Grafana dashboard", () => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
     for (const [at, { gridPos: one, title }] of panels.entries()) {
       expect([title, one.x + one.w <= 24]).toEqual([title, true])
-      const upon = panels.slice(at + 1).filter(({ gridPos: other }) =>
-        one.x < other.x + other.w && other.x < one.x + one.w && one.y < other.y + other.h && other.y < one.y + one.h)
+      const upon = panels
+        .slice(at + 1)
+        .filter(
+          ({ gridPos: other }) =>
+            one.x < other.x + other.w && other.x < one.x + one.w && one.y < other.y + other.h && other.y < one.y + one.h
+        )
       expect([title, upon.map((other) => other.title)]).toEqual([title, []])
     }
   })

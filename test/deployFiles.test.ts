@@ -21,16 +21,27 @@ const read = (path: string): string => readFileSync(join(root, path), "utf8")
 /** Every variable the settings ask for: those a reader looks up, and those the command line names. */
 const knownVariables: ReadonlySet<string> = new Set([
   ...settingsVariables,
-  ...readdirSync(join(root, "src/cli"), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts")).flatMap((name) => [...read(`src/cli/${name}`).matchAll(/"(GATEWAY_[A-Z_]+)"/g)].map(([, variable = ""]) => variable))
+  ...readdirSync(join(root, "src/cli"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .flatMap((name) =>
+      [...read(`src/cli/${name}`).matchAll(/"(GATEWAY_[A-Z_]+)"/g)].map(([, variable = ""]) => variable)
+    )
 ])
-const unknown = (names: ReadonlyArray<string>): ReadonlyArray<string> => names.filter((name) => !knownVariables.has(name))
+const unknown = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  names.filter((name) => !knownVariables.has(name))
 
-const dockerfile = read("deploy/Dockerfile").replace(/^#.*\n/gm, "").replaceAll("\\\n", " ")
-const instructions = dockerfile.split("\n").filter((line) => line !== "").map((line) => {
-  const [, word = "", rest = ""] = /^(\w+)\s+(.*)$/.exec(line) ?? []
-  return { word, rest }
-})
-const of = (word: string): ReadonlyArray<string> => instructions.filter((one) => one.word === word).map(({ rest }) => rest)
+const dockerfile = read("deploy/Dockerfile")
+  .replace(/^#.*\n/gm, "")
+  .replaceAll("\\\n", " ")
+const instructions = dockerfile
+  .split("\n")
+  .filter((line) => line !== "")
+  .map((line) => {
+    const [, word = "", rest = ""] = /^(\w+)\s+(.*)$/.exec(line) ?? []
+    return { word, rest }
+  })
+const of = (word: string): ReadonlyArray<string> =>
+  instructions.filter((one) => one.word === word).map(({ rest }) => rest)
 
 /** Answers of the health routes, asked of the service itself. */
 const answerOf = async (path: string): Promise<number> => {
@@ -44,33 +55,56 @@ const leavingMillis = defaultLimits.readyDelayMillis + defaultLimits.drainMillis
 
 it("has files behind the commands of the page on operations", () => {
   const page = read("docs/operations.md")
-  const named = [...page.slice(page.indexOf("## Deployment"), page.indexOf("## The log")).matchAll(/(?:-f )(\S+?\w)[` ]/g)].map(([, path = ""]) => path)
+  const named = [
+    ...page.slice(page.indexOf("## Deployment"), page.indexOf("## The log")).matchAll(/(?:-f )(\S+?\w)[` ]/g)
+  ].map(([, path = ""]) => path)
   expect(named).toEqual(["deploy/Dockerfile", "deploy/docker-compose.yaml", "deploy/kubernetes.yaml"])
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([])
 })
 
 it("knows variables by asking the settings", () => {
-  expect(unknown(["GATEWAY_SERVER_PORT", "GEMINI_API_KEY", "GATEWAY_LIMITS_BODY_BYTES", "GATEWAY_CONFIG", "GATEWAY_NO_SUCH_THING"])).toEqual(["GATEWAY_NO_SUCH_THING"])
+  expect(
+    unknown([
+      "GATEWAY_SERVER_PORT",
+      "GEMINI_API_KEY",
+      "GATEWAY_LIMITS_BODY_BYTES",
+      "GATEWAY_CONFIG",
+      "GATEWAY_NO_SUCH_THING"
+    ])
+  ).toEqual(["GATEWAY_NO_SUCH_THING"])
 })
 
 describe("Dockerfile", () => {
-  const copied = of("COPY").filter((rest) => !rest.startsWith("--from=")).flatMap((rest) => rest.split(/\s+/).slice(0, -1))
+  const copied = of("COPY")
+    .filter((rest) => !rest.startsWith("--from="))
+    .flatMap((rest) => rest.split(/\s+/).slice(0, -1))
 
   it("copies what exists, and the builder gets nothing else", () => {
     expect(copied.filter((path) => !existsSync(join(root, path)))).toEqual([])
-    const [all, ...kept] = read("deploy/Dockerfile.dockerignore").split("\n").filter((line) => line !== "" && !line.startsWith("#"))
+    const [all, ...kept] = read("deploy/Dockerfile.dockerignore")
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("#"))
     expect([all, kept.map((line) => line.slice(1))]).toEqual(["*", copied])
   })
 
   it("takes out of the first stage what that makes", () => {
-    const { compilerOptions }: { readonly compilerOptions: { readonly outDir: string } } = JSON.parse(read("tsconfig.build.json"))
-    expect(of("COPY").filter((rest) => rest.startsWith("--from=build")).map((rest) => rest.split(" ")[1]?.replace("/build/", "")))
-      .toEqual(["package.json", "node_modules", compilerOptions.outDir])
+    const { compilerOptions }: { readonly compilerOptions: { readonly outDir: string } } = JSON.parse(
+      read("tsconfig.build.json")
+    )
+    expect(
+      of("COPY")
+        .filter((rest) => rest.startsWith("--from=build"))
+        .map((rest) => rest.split(" ")[1]?.replace("/build/", ""))
+    ).toEqual(["package.json", "node_modules", compilerOptions.outDir])
   })
 
   it("runs scripts that exist", () => {
     const { scripts }: { readonly scripts: Record<string, string> } = JSON.parse(read("package.json"))
-    expect([...dockerfile.matchAll(/npm run (\w+)/g)].map(([, name = ""]) => name).filter((name) => scripts[name] === undefined)).toEqual([])
+    expect(
+      [...dockerfile.matchAll(/npm run (\w+)/g)]
+        .map(([, name = ""]) => name)
+        .filter((name) => scripts[name] === undefined)
+    ).toEqual([])
   })
 
   it("sets variables that are known", () => {
@@ -83,7 +117,7 @@ describe("Dockerfile", () => {
     expect(of("EXPOSE")).toEqual([String(defaultServer.port)])
     expect(of("USER")).toEqual(["1000:1000"])
     expect(of("STOPSIGNAL")).toEqual(["SIGTERM"])
-    expect([of("ENTRYPOINT"), of("CMD")]).toEqual([["[\"node\", \"dist/main.js\"]"], ["[\"serve\"]"]])
+    expect([of("ENTRYPOINT"), of("CMD")]).toEqual([['["node", "dist/main.js"]'], ['["serve"]']])
     expect(of("HEALTHCHECK")[0]).toMatch(/CMD \["node", "dist\/main\.js", "health"\]$/)
   })
 
@@ -120,18 +154,31 @@ describe("docker-compose.yaml", () => {
 
   it("is the gateway alone, unless a profile says more", () => {
     expect(services.map(([name, { profiles = [] }]) => [name, ...profiles])).toEqual([
-      ["gateway"], ["postgres", "postgres"], ["redis", "redis"], ["prometheus", "monitoring"], ["grafana", "monitoring"]
+      ["gateway"],
+      ["postgres", "postgres"],
+      ["redis", "redis"],
+      ["prometheus", "monitoring"],
+      ["grafana", "monitoring"]
     ])
   })
 
   it("builds the Dockerfile, and names this version", () => {
-    expect(existsSync(join(root, "deploy", gateway?.build?.context ?? "", gateway?.build?.dockerfile ?? "none"))).toBe(true)
+    expect(existsSync(join(root, "deploy", gateway?.build?.context ?? "", gateway?.build?.dockerfile ?? "none"))).toBe(
+      true
+    )
     expect(gateway?.image).toBe(`model-gateway:${version}`)
   })
 
   it("names every other image by its digest (TH29)", () => {
-    const others = services.filter(([name]) => name !== "gateway").map(([name, { image }]) => [name, /^[\w/]+:v?\d+\.\d+(?:\.\d+)?@sha256:[0-9a-f]{64}$/.test(image)])
-    expect(others).toEqual([["postgres", true], ["redis", true], ["prometheus", true], ["grafana", true]])
+    const others = services
+      .filter(([name]) => name !== "gateway")
+      .map(([name, { image }]) => [name, /^[\w/]+:v?\d+\.\d+(?:\.\d+)?@sha256:[0-9a-f]{64}$/.test(image)])
+    expect(others).toEqual([
+      ["postgres", true],
+      ["redis", true],
+      ["prometheus", true],
+      ["grafana", true]
+    ])
   })
 
   it("gives the gateway variables it knows, and the comment no others", () => {
@@ -152,9 +199,15 @@ describe("docker-compose.yaml", () => {
   })
 
   it("mounts configs that are YAML, of this port", () => {
-    expect(services.flatMap(([, { configs = [] }]) => configs.map(({ source }) => source)).toSorted()).toEqual(Object.keys(compose.configs).toSorted())
-    const parsed = Object.fromEntries(Object.entries(compose.configs).map(([name, { content }]) => [name, Yaml.parse(content)]))
-    expect(parsed["prometheus"]).toMatchObject({ scrape_configs: [{ static_configs: [{ targets: [`gateway:${defaultServer.port}`] }] }] })
+    expect(services.flatMap(([, { configs = [] }]) => configs.map(({ source }) => source)).toSorted()).toEqual(
+      Object.keys(compose.configs).toSorted()
+    )
+    const parsed = Object.fromEntries(
+      Object.entries(compose.configs).map(([name, { content }]) => [name, Yaml.parse(content)])
+    )
+    expect(parsed["prometheus"]).toMatchObject({
+      scrape_configs: [{ static_configs: [{ targets: [`gateway:${defaultServer.port}`] }] }]
+    })
     expect(gateway?.ports).toEqual([`127.0.0.1:${defaultServer.port}:${defaultServer.port}`])
     const path = "/var/lib/grafana/dashboards"
     expect(parsed["grafana-dashboards"]).toMatchObject({ providers: [{ options: { path } }] })
@@ -169,7 +222,13 @@ describe("docker-compose.yaml", () => {
 describe("kubernetes.yaml", () => {
   const text = read("deploy/kubernetes.yaml")
   const labels = { "app.kubernetes.io/name": "model-gateway" }
-  const Kind = Schema.Struct({ kind: Schema.String, metadata: Schema.Struct({ name: Schema.Literal("model-gateway"), labels: Schema.Record(Schema.String, Schema.String) }) })
+  const Kind = Schema.Struct({
+    kind: Schema.String,
+    metadata: Schema.Struct({
+      name: Schema.Literal("model-gateway"),
+      labels: Schema.Record(Schema.String, Schema.String)
+    })
+  })
   const documents = text.split(/^---$/m).map((one) => Yaml.parse(one))
   const Probe = Schema.Struct({ httpGet: Schema.Struct({ path: Schema.String, port: Schema.String }) })
   const Container = Schema.Struct({
@@ -204,18 +263,35 @@ describe("kubernetes.yaml", () => {
   const [container] = spec.template.spec.containers
 
   it("is one deployment and what belongs to it, by one label", () => {
-    expect(kinds.map(({ kind }) => kind)).toEqual(["ServiceAccount", "ConfigMap", "Deployment", "Service", "PodDisruptionBudget"])
+    expect(kinds.map(({ kind }) => kind)).toEqual([
+      "ServiceAccount",
+      "ConfigMap",
+      "Deployment",
+      "Service",
+      "PodDisruptionBudget"
+    ])
     expect(kinds.map(({ metadata }) => metadata.labels)).toEqual(kinds.map(() => labels))
     expect(spec.selector).toEqual({ matchLabels: labels })
     expect(spec.template.metadata).toEqual({ labels })
-    expect(byKind("Service")).toMatchObject({ spec: { selector: labels, ports: [{ port: defaultServer.port, targetPort: "http" }] } })
-    expect(byKind("PodDisruptionBudget")).toMatchObject({ spec: { minAvailable: 1, selector: { matchLabels: labels } } })
+    expect(byKind("Service")).toMatchObject({
+      spec: { selector: labels, ports: [{ port: defaultServer.port, targetPort: "http" }] }
+    })
+    expect(byKind("PodDisruptionBudget")).toMatchObject({
+      spec: { minAvailable: 1, selector: { matchLabels: labels } }
+    })
   })
 
   it("runs two of this version as nobody, on a file system it cannot write to", () => {
     expect([spec.replicas, container.image]).toEqual([2, `model-gateway:${version}`])
-    expect(spec.template.spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: Number(of("USER")[0]?.split(":")[0]) })
-    expect(container.securityContext).toEqual({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } })
+    expect(spec.template.spec.securityContext).toMatchObject({
+      runAsNonRoot: true,
+      runAsUser: Number(of("USER")[0]?.split(":")[0])
+    })
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] }
+    })
     expect(container.volumeMounts.map(({ name }) => name)).toEqual(spec.template.spec.volumes.map(({ name }) => name))
   })
 
@@ -235,9 +311,13 @@ describe("kubernetes.yaml", () => {
     const names = [...text.matchAll(/--from-literal=([A-Z_]+)=/g)].map(([, name = ""]) => name)
     expect(names.length).toBeGreaterThan(3)
     expect(unknown(names)).toEqual([])
-    const { data } = Schema.decodeUnknownSync(Schema.Struct({ data: Schema.Struct({ "gateway.yaml": Schema.String }) }))(byKind("ConfigMap"))
+    const { data } = Schema.decodeUnknownSync(
+      Schema.Struct({ data: Schema.Struct({ "gateway.yaml": Schema.String }) })
+    )(byKind("ConfigMap"))
     const file = Result.getOrThrow(parseSettingsText("gateway.yaml", data["gateway.yaml"])).value
-    const settings = Result.getOrThrow(readSettings({ file, env: { GEMINI_API_KEY: "test-key-of-gemini" }, flags: {}, fileText: () => Result.fail("") }))
+    const settings = Result.getOrThrow(
+      readSettings({ file, env: { GEMINI_API_KEY: "test-key-of-gemini" }, flags: {}, fileText: () => Result.fail("") })
+    )
     expect(settings.server).toEqual({ host: "0.0.0.0", port: defaultServer.port })
     expect(container.args).toEqual(["serve", "--config", `${container.volumeMounts[0]?.mountPath}/gateway.yaml`])
   })
@@ -258,7 +338,10 @@ describe("flake.nix", () => {
   })
 
   it("closes every brace it opens", () => {
-    const code = flake.replace(/#.*$/gm, "").replace(/''[\s\S]*?''(?!\$)/g, "").replace(/"(?:\\.|[^"\\])*"/g, "")
+    const code = flake
+      .replace(/#.*$/gm, "")
+      .replace(/''[\s\S]*?''(?!\$)/g, "")
+      .replace(/"(?:\\.|[^"\\])*"/g, "")
     const count = (mark: string): number => code.split(mark).length - 1
     expect([count("{"), count("["), count("(")]).toEqual([count("}"), count("]"), count(")")])
   })

@@ -22,7 +22,16 @@ import { testNames } from "./support/testNames.ts"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..")
 const read = (path: string): string => readFileSync(join(root, path), "utf8")
-const pages = ["README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "examples/README.md", ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)]
+const pages = [
+  "README.md",
+  "SECURITY.md",
+  "CONTRIBUTING.md",
+  "CHANGELOG.md",
+  "examples/README.md",
+  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`)
+]
 const readme = read("README.md")
 
 /** Code blocks of one language, in order. */
@@ -52,7 +61,9 @@ describe("generated pages", () => {
 
 describe("the page on examples", () => {
   const page = read("examples/README.md")
-  const files = readdirSync(join(root, "examples")).filter((name) => name !== "README.md").toSorted()
+  const files = readdirSync(join(root, "examples"))
+    .filter((name) => name !== "README.md")
+    .toSorted()
 
   it("has a row and a command for each", () => {
     expect([...page.matchAll(/^\| \[(\S+)\]\(\1\)/gm)].map(([, name]) => name).toSorted()).toEqual(files)
@@ -63,7 +74,11 @@ describe("the page on examples", () => {
   it("runs those with `npm run example` that import the package, and those with node that do not", () => {
     for (const line of (blocks(page, "sh")[0] ?? "").trimEnd().split("\n")) {
       const path = line.split(" ").at(-1) ?? ""
-      const program = path.endsWith(".sh") ? "sh" : read(path).includes("from \"model-gateway\"") ? "npm run example" : "node"
+      const program = path.endsWith(".sh")
+        ? "sh"
+        : read(path).includes('from "model-gateway"')
+          ? "npm run example"
+          : "node"
       expect(line).toBe(`${program} ${path}`)
     }
   })
@@ -83,8 +98,11 @@ describe("the page on embedding", () => {
     const missing = rows.flatMap(([, names = "", layers = ""]) =>
       [...names.matchAll(/`(\w+)`/g)].flatMap(([, name = ""]) => {
         const service = Object.entries(Package).find(([one]) => one === name)?.[1]
-        return [...layers.matchAll(/`(\w+)/g)].flatMap(([, layer = ""]) => (typeof service === "function" && layer in service ? [] : [`${name}.${layer}`]))
-      }))
+        return [...layers.matchAll(/`(\w+)/g)].flatMap(([, layer = ""]) =>
+          typeof service === "function" && layer in service ? [] : [`${name}.${layer}`]
+        )
+      })
+    )
     expect(missing).toEqual([])
   })
 
@@ -95,12 +113,16 @@ describe("the page on embedding", () => {
 
   it("names the subpaths of the package", () => {
     const { exports }: { readonly exports: Record<string, unknown> } = JSON.parse(read("package.json"))
-    expect([...page.matchAll(/^\| `(model-gateway\S*)` \|/gm)].map(([, name = ""]) => name.replace("model-gateway", "."))).toEqual(Object.keys(exports))
+    expect(
+      [...page.matchAll(/^\| `(model-gateway\S*)` \|/gm)].map(([, name = ""]) => name.replace("model-gateway", "."))
+    ).toEqual(Object.keys(exports))
   })
 })
 
 describe("from requirement to test", () => {
-  const rows = read("docs/requirement.md").split("\n").filter((line) => /^\| (?!-|statement)/.test(line))
+  const rows = read("docs/requirement.md")
+    .split("\n")
+    .filter((line) => /^\| (?!-|statement)/.test(line))
   const proofs = rows.flatMap((row) => (row.split(" | ")[1] ?? "").replace(/ \|$/, "").split("<br>"))
   const namesIn = new Map<string, ReadonlyArray<string>>()
 
@@ -122,7 +144,14 @@ describe("the page on configs", () => {
 
   it("shows a file the program accepts", () => {
     const parsed = Result.getOrThrow(parseSettingsText("gateway.yaml", blocks(page, "yaml")[0] ?? ""))
-    const settings = Result.getOrThrow(readSettings({ file: parsed.value, env: { CI_KEY: "mgk_ci_0123456789" }, flags: {}, fileText: () => Result.fail("no file") }))
+    const settings = Result.getOrThrow(
+      readSettings({
+        file: parsed.value,
+        env: { CI_KEY: "mgk_ci_0123456789" },
+        flags: {},
+        fileText: () => Result.fail("no file")
+      })
+    )
     expect(settings.configs?.["fast"]?.targets.map(({ model, slug }) => ({ model, slug }))).toEqual([
       { slug: "google", model: undefined },
       { slug: "vertex-ai", model: "anthropic.claude-haiku-4-5@20251001" }
@@ -133,13 +162,21 @@ describe("the page on configs", () => {
   it("shows a config the program accepts", () => {
     const shown = JSON.parse(blocks(page, "json")[0] ?? "")
     expect(Result.getOrThrow(readConfig(shown, defaultLimits)).targets.map(({ model }) => model)).toEqual([
-      "gemini-2.5-flash", "gemini-2.5-pro", "@google/gemini-2.5-pro", "@vertex-ai/gemini-2.5-pro"
+      "gemini-2.5-flash",
+      "gemini-2.5-pro",
+      "@google/gemini-2.5-pro",
+      "@vertex-ai/gemini-2.5-pro"
     ])
   })
 
   it("names every word of a target, and no other", () => {
-    const rows = page.slice(page.indexOf("## Words of a target"), page.indexOf("## Retries")).split("\n").filter((line) => line.startsWith("| `"))
-    const named = rows.flatMap((row) => [...(row.split(" | ")[0] ?? "").matchAll(/`(\w+)`/g)].map((match) => match[1] ?? ""))
+    const rows = page
+      .slice(page.indexOf("## Words of a target"), page.indexOf("## Retries"))
+      .split("\n")
+      .filter((line) => line.startsWith("| `"))
+    const named = rows.flatMap((row) =>
+      [...(row.split(" | ")[0] ?? "").matchAll(/`(\w+)`/g)].map((match) => match[1] ?? "")
+    )
     expect([...named, "metadata", "strategy"].sort()).toEqual(targetWords.toSorted())
   })
 })
@@ -170,7 +207,9 @@ describe("the README", () => {
   })
 
   it("streams through the openai SDK as shown", async () => {
-    expect(blocks(readme, "ts")[0]).toContain("for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? \"\")")
+    expect(blocks(readme, "ts")[0]).toContain(
+      'for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? "")'
+    )
     const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gatewayKey })
     const stream = await client.chat.completions.create({
       model: "@google/gemini-2.5-flash",
@@ -179,7 +218,9 @@ describe("the README", () => {
     })
     let text = ""
     for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? ""
-    expect(text).toBe("Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?")
+    expect(text).toBe(
+      "Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?"
+    )
   })
 
   it("streams through the AI SDK as shown", async () => {
@@ -187,7 +228,9 @@ describe("the README", () => {
     const { textStream } = streamText({ model: provider("@vertex-ai/gemini-2.5-flash"), prompt: "Hello" })
     let text = ""
     for await (const part of textStream) text += part
-    expect(text).toBe("Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?")
+    expect(text).toBe(
+      "Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?"
+    )
   })
 
   it("greets Claude through Anthropic's SDK as shown", async () => {
@@ -196,10 +239,12 @@ describe("the README", () => {
       max_tokens: 256,
       messages: [{ role: "user", content: "Hello" }]
     })
-    expect(message.content).toEqual([{
-      type: "text",
-      text: "Hello! I am a simulated Claude model, so nothing you write leaves this machine. What would you like to try?"
-    }])
+    expect(message.content).toEqual([
+      {
+        type: "text",
+        text: "Hello! I am a simulated Claude model, so nothing you write leaves this machine. What would you like to try?"
+      }
+    ])
   })
 
   it("shows a configuration the program accepts", () => {
@@ -210,14 +255,18 @@ describe("the README", () => {
         file: parsed.value,
         env: { GEMINI_API_KEY: "test-key-of-gemini", CI_KEY: "mgk_ci_0123456789" },
         flags: {},
-        fileText: () => Result.succeed(JSON.stringify({
-          type: "service_account",
-          project_id: "my-project",
-          client_email: serviceAccount.clientEmail,
-          private_key_id: serviceAccount.privateKeyId,
-          private_key: serviceAccount.privateKeyPem
-        }))
-      }))
+        fileText: () =>
+          Result.succeed(
+            JSON.stringify({
+              type: "service_account",
+              project_id: "my-project",
+              client_email: serviceAccount.clientEmail,
+              private_key_id: serviceAccount.privateKeyId,
+              private_key: serviceAccount.privateKeyPem
+            })
+          )
+      })
+    )
     expect(Result.isFailure(read) ? read.failure : []).toEqual([])
     const settings = Result.getOrThrow(read)
     expect(settings.accounts.map(({ kind, projectId, region, slug }) => ({ kind, projectId, region, slug }))).toEqual([
@@ -231,7 +280,9 @@ describe("the README", () => {
 
   it("shows the prompt the demo has, and a curl that it answers", async () => {
     const declared = Result.getOrThrow(parseSettingsText("gateway.yaml", blocks(readme, "yaml")[1] ?? "")).value
-    const settings = Result.getOrThrow(readSettings({ file: declared, env: {}, flags: {}, fileText: () => Result.fail("") }))
+    const settings = Result.getOrThrow(
+      readSettings({ file: declared, env: {}, flags: {}, fileText: () => Result.fail("") })
+    )
     expect(settings.prompts).toStrictEqual(demoPrompts)
     const shown = blocks(readme, "sh")[2] ?? ""
     const response = await fetch(gateway.url + (/\/v1\S+/.exec(shown)?.[0] ?? ""), {
@@ -239,13 +290,19 @@ describe("the README", () => {
       headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey },
       body: /-d '(.+)'/.exec(shown)?.[1] ?? ""
     })
-    expect([response.status, JSON.parse(await response.text()).choices[0].message.content])
-      .toEqual([200, "Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?"])
+    expect([response.status, JSON.parse(await response.text()).choices[0].message.content]).toEqual([
+      200,
+      "Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?"
+    ])
   })
 
   it("imports what the package exports", () => {
-    const block = blocks(readme, "ts").find((shown) => shown.includes("from \"model-gateway\"")) ?? ""
-    const names = /import \{ ([^}]+) \} from "model-gateway"/.exec(block)?.[1]?.split(", ").filter((name) => !name.startsWith("type ")) ?? []
+    const block = blocks(readme, "ts").find((shown) => shown.includes('from "model-gateway"')) ?? ""
+    const names =
+      /import \{ ([^}]+) \} from "model-gateway"/
+        .exec(block)?.[1]
+        ?.split(", ")
+        .filter((name) => !name.startsWith("type ")) ?? []
     expect(names).toEqual(["defaultLimits", "Gateway"])
     expect(names.filter((name) => !(name in Package))).toEqual([])
   })

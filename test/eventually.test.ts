@@ -25,6 +25,11 @@ it("an effect that stays false, or is never answered, fails with its name", asyn
   await expect(Effect.runPromise(eventually("rain", Effect.succeed(false), 10))).rejects.toThrow(late)
   await expect(Effect.runPromise(eventually("rain", Effect.never, 10))).rejects.toThrow(late)
   let looks = 0
-  await Effect.runPromise(eventually("three looks", Effect.sync(() => ++looks === 3)))
+  await Effect.runPromise(
+    eventually(
+      "three looks",
+      Effect.sync(() => ++looks === 3)
+    )
+  )
   expect(looks).toBe(3)
 })

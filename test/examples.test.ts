@@ -15,27 +15,35 @@ import { demoKey } from "../src/demo/seed.ts"
 import { Gateway } from "../src/Gateway.ts"
 
 const folder = fileURLToPath(new URL("../examples/", import.meta.url))
-const greeting = (family: string) => `Hello! I am a simulated ${family} model, so nothing you write leaves this machine. What would you like to try?`
+const greeting = (family: string) =>
+  `Hello! I am a simulated ${family} model, so nothing you write leaves this machine. What would you like to try?`
 
 /** The demo on a free port, as fast as it can. */
 const scope = Scope.makeUnsafe()
 let origin = ""
 beforeAll(async () => {
-  const built = Effect.flatMap(Demo.settings({ host: "127.0.0.1", port: 0, key: demoKey, tokensPerSecond: 0 }), (settings) => Layer.build(Gateway.layer(settings)))
+  const built = Effect.flatMap(
+    Demo.settings({ host: "127.0.0.1", port: 0, key: demoKey, tokensPerSecond: 0 }),
+    (settings) => Layer.build(Gateway.layer(settings))
+  )
   const { address } = Context.get(await Effect.runPromise(Scope.provide(built, scope)), HttpServer.HttpServer)
   origin = `http://127.0.0.1:${"port" in address ? address.port : 0}`
 })
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 const start = (name: string, env: Readonly<Record<string, string>> = {}): ChildProcess => {
-  const [program, args] = name.endsWith(".sh") ? ["sh", [name]] : [process.execPath, ["--conditions=model-gateway-source", name]]
+  const [program, args] = name.endsWith(".sh")
+    ? ["sh", [name]]
+    : [process.execPath, ["--conditions=model-gateway-source", name]]
   return spawn(program, args, { cwd: folder, env: { PATH: process.env["PATH"], GATEWAY_URL: origin, ...env } })
 }
 
-const ended = (child: ChildProcess): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> => {
+const ended = (
+  child: ChildProcess
+): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> => {
   let [out, err] = ["", ""]
-  child.stdout?.on("data", (part) => out += part)
-  child.stderr?.on("data", (part) => err += part)
+  child.stdout?.on("data", (part) => (out += part))
+  child.stderr?.on("data", (part) => (err += part))
   return new Promise((done) => child.once("close", (code) => done({ code, out, err })))
 }
 
@@ -47,11 +55,19 @@ describe.concurrent("examples", { timeout: 120_000 }, () => {
   })
 
   it("anthropic-sdk.ts", async () => {
-    expect(await run("anthropic-sdk.ts")).toEqual({ code: 0, err: "", out: `asks with 8 tokens\n${greeting("Claude")}\nends with end_turn\n` })
+    expect(await run("anthropic-sdk.ts")).toEqual({
+      code: 0,
+      err: "",
+      out: `asks with 8 tokens\n${greeting("Claude")}\nends with end_turn\n`
+    })
   })
 
   it("fallback.ts", async () => {
-    expect(await run("fallback.ts")).toEqual({ code: 0, err: "", out: `target 1 (vertex-ai) answered:\n${greeting("Gemini")}\n` })
+    expect(await run("fallback.ts")).toEqual({
+      code: 0,
+      err: "",
+      out: `target 1 (vertex-ai) answered:\n${greeting("Gemini")}\n`
+    })
   })
 
   it("curl.sh", async () => {
@@ -61,7 +77,12 @@ describe.concurrent("examples", { timeout: 120_000 }, () => {
     const [dry = "", models = ""] = rest.filter((line) => line.startsWith("{"))
     expect([code, err]).toEqual([0, ""])
     expect(JSON.parse(whole).choices[0].message.content).toBe(greeting("Gemini"))
-    expect(frames.slice(0, -1).map((frame) => JSON.parse(frame.slice("data: ".length)).choices[0]?.delta.content ?? "").join("")).toBe(greeting("Gemini"))
+    expect(
+      frames
+        .slice(0, -1)
+        .map((frame) => JSON.parse(frame.slice("data: ".length)).choices[0]?.delta.content ?? "")
+        .join("")
+    ).toBe(greeting("Gemini"))
     expect(frames.at(-1)).toBe("data: [DONE]")
     expect(JSON.parse(dry)).toMatchObject({ object: "dry_run", provider: "google", method: "POST" })
     expect(JSON.parse(models)).toMatchObject({ object: "list" })
@@ -79,7 +100,7 @@ describe.concurrent("examples", { timeout: 120_000 }, () => {
       "",
       "> POST https://api.acme.example/v1/chat/completions",
       "> authorization: Bearer acme-key",
-      "> {\"model\":\"rocket-1\",\"messages\":[{\"role\":\"user\",\"content\":\"Where to?\"}]}",
+      '> {"model":"rocket-1","messages":[{"role":"user","content":"Where to?"}]}',
       "< 200 from acme"
     ])
     expect(JSON.parse(answer.join("\n")).choices[0].message.content).toBe("To the moon!")

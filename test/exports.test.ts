@@ -1,6 +1,16 @@
 // The package as it would be published: built, packed and unpacked elsewhere; its subpaths, types and program, and the client without Node.
 import { execFile, spawn } from "node:child_process"
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -15,7 +25,9 @@ const tsc = tool("tsc")
 
 interface Manifest {
   readonly bin: Readonly<Record<string, string>>
-  readonly exports: Readonly<Record<string, { readonly "model-gateway-source": string; readonly types: string; readonly default: string }>>
+  readonly exports: Readonly<
+    Record<string, { readonly "model-gateway-source": string; readonly types: string; readonly default: string }>
+  >
   readonly files: ReadonlyArray<string>
   readonly dependencies: Readonly<Record<string, string>>
 }
@@ -32,16 +44,23 @@ beforeAll(async () => {
   app = mkdtempSync(join(tmpdir(), "model-gateway-app-"))
   await run(tsc, ["-p", join(root, "tsconfig.build.json"), "--outDir", join(build, "dist")])
   await run(tool("rolldown"), ["--config", "--dir", join(build, "dist")], { cwd: root })
-  for (const name of ["package.json", ...manifest.files.filter((name) => name !== "dist")]) cpSync(join(root, name), join(build, name), { recursive: true })
+  for (const name of ["package.json", ...manifest.files.filter((name) => name !== "dist")])
+    cpSync(join(root, name), join(build, name), { recursive: true })
   const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--silent"], { cwd: build })
   mkdirSync(join(app, "node_modules", "model-gateway"), { recursive: true })
-  await run("tar", ["-xzf", join(build, stdout.trim()), "-C", join(app, "node_modules", "model-gateway"), "--strip-components=1"])
+  await run("tar", [
+    "-xzf",
+    join(build, stdout.trim()),
+    "-C",
+    join(app, "node_modules", "model-gateway"),
+    "--strip-components=1"
+  ])
   // Declared dependencies and, for programs of a user's own, the types of Node: what is not declared, or optional, is not found.
   for (const name of [...Object.keys(manifest.dependencies), "@types/node"]) {
     mkdirSync(dirname(join(app, "node_modules", name)), { recursive: true })
     symlinkSync(join(root, "node_modules", name), join(app, "node_modules", name))
   }
-  writeFileSync(join(app, "package.json"), "{ \"type\": \"module\" }")
+  writeFileSync(join(app, "package.json"), '{ "type": "module" }')
 }, patience)
 afterAll(() => {
   for (const folder of [app, build]) rmSync(folder, { recursive: true, force: true })
@@ -49,14 +68,21 @@ afterAll(() => {
 
 const node = async (name: string, source: string, ...args: ReadonlyArray<string>): Promise<unknown> => {
   writeFileSync(join(app, name), source)
-  const { stdout } = await run(process.execPath, ["--no-warnings", "--experimental-vm-modules", join(app, name), ...args])
+  const { stdout } = await run(process.execPath, [
+    "--no-warnings",
+    "--experimental-vm-modules",
+    join(app, name),
+    ...args
+  ])
   return JSON.parse(stdout)
 }
 
 /** Code blocks of the pages that import the package, and the examples that do. */
 const shownCode = (): ReadonlyArray<string> => {
   const imports = (code: string): boolean => /from "model-gateway(?:\/testing|\/translate)?"/.test(code)
-  const pages = ["README.md", "docs/embedding.md", "docs/add-a-provider.md"].map((page) => readFileSync(join(root, page), "utf8"))
+  const pages = ["README.md", "docs/embedding.md", "docs/add-a-provider.md"].map((page) =>
+    readFileSync(join(root, page), "utf8")
+  )
   const blocks = pages.flatMap((page) => [...page.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = ""]) => code))
   const examples = readdirSync(join(root, "examples")).map((name) => readFileSync(join(root, "examples", name), "utf8"))
   return [...blocks, ...examples].filter(imports)
@@ -65,19 +91,28 @@ const shownCode = (): ReadonlyArray<string> => {
 describe("the packed package", { timeout: 120_000 }, () => {
   it("holds what it says and nothing else: no sources, no tests", () => {
     const installed = join(app, "node_modules", "model-gateway")
-    const files = readdirSync(installed, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
+    const files = readdirSync(installed, { recursive: true, withFileTypes: true })
+      .filter((one) => one.isFile())
       .map((one) => join(one.parentPath, one.name).slice(installed.length + 1))
-    expect([...new Set(files.map((path) => path.split("/")[0]))].toSorted()).toEqual([...manifest.files, "package.json"].toSorted())
+    expect([...new Set(files.map((path) => path.split("/")[0]))].toSorted()).toEqual(
+      [...manifest.files, "package.json"].toSorted()
+    )
     expect(files.filter((path) => /(^|\/)test\/|\.test\.|(?<!\.d)\.ts$/.test(path))).toEqual([])
-    const named = [...Object.values(manifest.exports).flatMap((one) => [one.types, one.default]), ...Object.values(manifest.bin)]
+    const named = [
+      ...Object.values(manifest.exports).flatMap((one) => [one.types, one.default]),
+      ...Object.values(manifest.bin)
+    ]
     expect(named.filter((path) => !existsSync(join(installed, path)))).toEqual([])
   })
 
   it("gives from every subpath what the sources give", async () => {
-    const given = await node("names.js", `
+    const given = await node(
+      "names.js",
+      `
       const names = ${JSON.stringify(Object.keys(manifest.exports).map((path) => `model-gateway${path.slice(1)}`))}
       console.log(JSON.stringify(await Promise.all(names.map(async (name) => Object.keys(await import(name)).sort()))))
-    `)
+    `
+    )
     const sources = Object.values(manifest.exports).map((one) => import(join(root, one["model-gateway-source"])))
     expect(given).toEqual((await Promise.all(sources)).map((one) => Object.keys(one).toSorted()))
   })
@@ -89,14 +124,26 @@ describe("the packed package", { timeout: 120_000 }, () => {
     mkdirSync(folder)
     for (const [index, code] of codes.entries()) writeFileSync(join(folder, `${index}.ts`), code)
     const { compilerOptions } = JSON.parse(readFileSync(join(root, "tsconfig.json"), "utf8"))
-    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: { ...compilerOptions, customConditions: [], noUnusedLocals: false }, include: ["*.ts"] }))
+    writeFileSync(
+      join(folder, "tsconfig.json"),
+      JSON.stringify({
+        compilerOptions: { ...compilerOptions, customConditions: [], noUnusedLocals: false },
+        include: ["*.ts"]
+      })
+    )
     const { stdout } = await run(tsc, ["-p", folder]).catch(({ stdout }: { stdout: string }) => ({ stdout }))
     expect(stdout).toBe("")
   })
 
   it("serves as the image does, and says when it is ready", async () => {
     const program = join(app, "node_modules", "model-gateway", manifest.bin["model-gateway"] ?? "")
-    const env = { PATH: process.env["PATH"], HOME: app, NODE_ENV: "production", GATEWAY_SERVER_PORT: "0", GATEWAY_API_KEY: "mgk_packed_0123456789" }
+    const env = {
+      PATH: process.env["PATH"],
+      HOME: app,
+      NODE_ENV: "production",
+      GATEWAY_SERVER_PORT: "0",
+      GATEWAY_API_KEY: "mgk_packed_0123456789"
+    }
     const child = spawn(process.execPath, [program, "serve"], { cwd: app, env })
     const ended = new Promise((done) => child.once("close", done))
     const origin = await new Promise<string>((done, failed) => {
@@ -116,24 +163,47 @@ describe("the packed package", { timeout: 120_000 }, () => {
 
   it("has its subpaths, each with names that work from elsewhere", async () => {
     const names = Object.keys(manifest.exports).map((path) => `model-gateway${path.slice(1)}`)
-    const found = await node("subpaths.js", `
+    const found = await node(
+      "subpaths.js",
+      `
       const names = ${JSON.stringify(names)}
       const found = {}
       for (const name of names) found[name] = Object.keys(await import(name)).sort()
       console.log(JSON.stringify(found))
-    `)
+    `
+    )
     expect(found).toMatchObject({
       "model-gateway/client": [
-        "Aborted", "AnswerBroken", "AuthenticationFailed", "ConnectionFailed", "EventStream", "GatewayFailure", "NotFound", "PermissionDenied",
-        "QuotaExhausted", "RateLimited", "RequestInvalid", "ServiceFailed", "TimedOut", "createClient", "createHeaders", "factsOf"
+        "Aborted",
+        "AnswerBroken",
+        "AuthenticationFailed",
+        "ConnectionFailed",
+        "EventStream",
+        "GatewayFailure",
+        "NotFound",
+        "PermissionDenied",
+        "QuotaExhausted",
+        "RateLimited",
+        "RequestInvalid",
+        "ServiceFailed",
+        "TimedOut",
+        "createClient",
+        "createHeaders",
+        "factsOf"
       ],
       "model-gateway/client/effect": ["GatewayClient"]
     })
-    expect(Object.entries(Object(found)).flatMap(([name, exported]) => (Array.isArray(exported) && exported.length > 0 ? [name] : []))).toEqual(names)
+    expect(
+      Object.entries(Object(found)).flatMap(([name, exported]) =>
+        Array.isArray(exported) && exported.length > 0 ? [name] : []
+      )
+    ).toEqual(names)
   })
 
   it("has the types of the client", async () => {
-    writeFileSync(join(app, "typed.ts"), `
+    writeFileSync(
+      join(app, "typed.ts"),
+      `
       import { createClient, type ChatCompletion, NotFound } from "model-gateway/client"
       import { GatewayClient } from "model-gateway/client/effect"
       const client = createClient({ baseUrl: "http://127.0.0.1:8787", apiKey: "mgk_demo" })
@@ -145,8 +215,21 @@ describe("the packed package", { timeout: 120_000 }, () => {
       export const layer = GatewayClient.layer({ baseUrl: "http://127.0.0.1:8787" })
       // @ts-expect-error a role that is none
       void client.chat.completions.create({ model: "m", messages: [{ role: "nobody", content: "Hello" }] })
-    `)
-    const flags = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2024", "--lib", "es2024,dom,dom.iterable", "--types", ""]
+    `
+    )
+    const flags = [
+      "--noEmit",
+      "--strict",
+      "--skipLibCheck",
+      "--module",
+      "nodenext",
+      "--target",
+      "es2024",
+      "--lib",
+      "es2024,dom,dom.iterable",
+      "--types",
+      ""
+    ]
     await expect(run(tsc, [...flags, join(app, "typed.ts")], { cwd: app })).resolves.toMatchObject({ stdout: "" })
   })
 })
@@ -159,7 +242,9 @@ describe("the packed client where there is no Node", { timeout: patience }, () =
   afterAll(() => gateway.close())
 
   it("imports nothing but its own files, and runs with the globals of a browser", async () => {
-    const result = await node("browser.js", `
+    const result = await node(
+      "browser.js",
+      `
       import { readFileSync } from "node:fs"
       import vm from "node:vm"
       const [, , entry, baseUrl, apiKey] = process.argv
@@ -191,7 +276,11 @@ describe("the packed client where there is no Node", { timeout: patience }, () =
       await page.link(() => client)
       await page.evaluate()
       console.log(JSON.stringify({ ...await page.namespace.result(baseUrl, apiKey), files: modules.size > 5 }))
-    `, join(app, "node_modules", "model-gateway", "dist", "client", "Client.js"), gateway.url, gatewayKey)
+    `,
+      join(app, "node_modules", "model-gateway", "dist", "client", "Client.js"),
+      gateway.url,
+      gatewayKey
+    )
     expect(result).toEqual({ same: true, failed: "empty_array", node: "undefinedundefined", files: true })
   })
 })

@@ -15,23 +15,54 @@ const fits = new Ajv2020({ strict: false }).compile<unknown>(settingsSchema)
 
 /** Yaml blocks of a page that are a whole configuration, `${NAME}` and all. */
 const examples = (path: string): ReadonlyArray<Json> =>
-  [...readFileSync(join(root, path), "utf8").matchAll(/^```yaml\n([\s\S]*?)^```/gm)]
-    .map(([, text = ""]) => Result.getOrThrow(parseSettingsText("gateway.yaml", text)).value)
+  [...readFileSync(join(root, path), "utf8").matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(
+    ([, text = ""]) => Result.getOrThrow(parseSettingsText("gateway.yaml", text)).value
+  )
 
-it.each(["README.md", "docs/client.md", "docs/configuration.md", "docs/settings.md"])("holds the examples of %s", (path) => {
-  expect(examples(path).length).toBeGreaterThan(0)
-  expect(examples(path).map((example) => [example, fits(example)])).toEqual(examples(path).map((example) => [example, true]))
-})
+it.each(["README.md", "docs/client.md", "docs/configuration.md", "docs/settings.md"])(
+  "holds the examples of %s",
+  (path) => {
+    expect(examples(path).length).toBeGreaterThan(0)
+    expect(examples(path).map((example) => [example, fits(example)])).toEqual(
+      examples(path).map((example) => [example, true])
+    )
+  }
+)
 
 const key = "mgk_0123456789abcdef"
 const sound: ReadonlyArray<Json> = [
   null,
   {},
   { server: { port: 0, admin_port: 9090, cors: ["*"] }, limits: { bodyBytes: 1 } },
-  { providers: [{ slug: "v", provider: "vertex-ai", project_id: "my-project", region: "us", credentials: { type: "application_default" }, endpoints: { "my-llm": { dialect: "openai" } } }] },
+  {
+    providers: [
+      {
+        slug: "v",
+        provider: "vertex-ai",
+        project_id: "my-project",
+        region: "us",
+        credentials: { type: "application_default" },
+        endpoints: { "my-llm": { dialect: "openai" } }
+      }
+    ]
+  },
   { keys: [{ name: "ci", key, budget: { usd: 0.5, per: "day" }, scopes: ["admin"], metadata: { team: "search" } }] },
-  { configs: { fast: { strategy: { mode: "fallback" }, targets: [{ provider: "google", override_params: { model: "gemini-2.5-flash" } }, { strategy: { mode: "single" }, targets: [{ provider: "google" }] }] } } },
-  { prompts: [{ id: "tone", text: "Be brief.", labels: { production: 1 } }], prices: { "my-llm": { input: 0 } }, log: { level: "warn" } }
+  {
+    configs: {
+      fast: {
+        strategy: { mode: "fallback" },
+        targets: [
+          { provider: "google", override_params: { model: "gemini-2.5-flash" } },
+          { strategy: { mode: "single" }, targets: [{ provider: "google" }] }
+        ]
+      }
+    }
+  },
+  {
+    prompts: [{ id: "tone", text: "Be brief.", labels: { production: 1 } }],
+    prices: { "my-llm": { input: 0 } },
+    log: { level: "warn" }
+  }
 ]
 const wrong: ReadonlyArray<Json> = [
   [],
@@ -50,7 +81,8 @@ const wrong: ReadonlyArray<Json> = [
 ]
 
 it("agrees with the reader", () => {
-  const reads = (file: Json) => Result.isSuccess(readSettings({ file, env: {}, flags: {}, fileText: () => Result.fail("no file") }))
+  const reads = (file: Json) =>
+    Result.isSuccess(readSettings({ file, env: {}, flags: {}, fileText: () => Result.fail("no file") }))
   expect([...sound, ...wrong].map((one) => [one, fits(one), reads(one)])).toEqual([
     ...sound.map((one) => [one, true, true]),
     ...wrong.map((one) => [one, false, false])
@@ -58,5 +90,14 @@ it("agrees with the reader", () => {
 })
 
 it("takes a variable where a number, a list, or yes and no stand", () => {
-  expect([{ server: { port: "${PORT}", cors: "${ORIGINS}" }, limits: { bodyBytes: "${MOST:-1}" }, media: { fetch: "${FETCH}" } }, { server: { port: "8787" } }].map((one) => fits(one))).toEqual([true, false])
+  expect(
+    [
+      {
+        server: { port: "${PORT}", cors: "${ORIGINS}" },
+        limits: { bodyBytes: "${MOST:-1}" },
+        media: { fetch: "${FETCH}" }
+      },
+      { server: { port: "8787" } }
+    ].map((one) => fits(one))
+  ).toEqual([true, false])
 })

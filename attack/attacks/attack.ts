@@ -32,24 +32,46 @@ export interface Asked {
 
 export const chat = "/v1/chat/completions"
 export const flash = "@google/gemini-2.5-flash"
-export const hello = (model: string = flash): { readonly model: string; readonly messages: ReadonlyArray<object> } => ({ model, messages: [{ role: "user", content: "Hello" }] })
+export const hello = (model: string = flash): { readonly model: string; readonly messages: ReadonlyArray<object> } => ({
+  model,
+  messages: [{ role: "user", content: "Hello" }]
+})
 
-export const ask = ({ gateway }: World, { body, headers, key = "plain", leaveAfter, method, path = chat }: Asked): Promise<Answer> => {
+export const ask = (
+  { gateway }: World,
+  { body, headers, key = "plain", leaveAfter, method, path = chat }: Asked
+): Promise<Answer> => {
   const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body)
   return call(gateway.port, {
     method: method ?? (text === undefined ? "GET" : "POST"),
     path,
-    headers: { ...gateway.key(key), ...(text === undefined ? {} : { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) }), ...headers },
+    headers: {
+      ...gateway.key(key),
+      ...(text === undefined
+        ? {}
+        : { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) }),
+      ...headers
+    },
     body: text,
     leaveAfter
   })
 }
 
 /** The general demands on an answer, and that it came in time; a late one is asked for again alone. */
-export const general = async (world: World, asked: Asked, waits = 0): Promise<{ readonly answer: Answer; readonly faults: ReadonlyArray<string> }> => {
+export const general = async (
+  world: World,
+  asked: Asked,
+  waits = 0
+): Promise<{ readonly answer: Answer; readonly faults: ReadonlyArray<string> }> => {
   const once = async () => {
     const { cpu, held, result } = await world.gateway.measured(() => ask(world, asked))
-    const judged = { method: asked.method ?? "POST", path: asked.path ?? chat, waits, left: asked.leaveAfter !== undefined, cpu: held > standingMillis ? cpu : undefined }
+    const judged = {
+      method: asked.method ?? "POST",
+      path: asked.path ?? chat,
+      waits,
+      left: asked.leaveAfter !== undefined,
+      cpu: held > standingMillis ? cpu : undefined
+    }
     return { answer: result, ...judge(judged, result) }
   }
   const first = await once()
@@ -73,10 +95,15 @@ export const shown = (answer: Answer): string => `${answer.status} ${codeOf(answ
 export const wants = (status: number, code: string, answer: Answer, what = "answered"): ReadonlyArray<string> =>
   answer.status === status && codeOf(answer) === code ? [] : [`${what} ${shown(answer)}, not ${status} ${code}`]
 
-export const holds = (is: boolean, fault: string): ReadonlyArray<string> => is ? [] : [fault]
+export const holds = (is: boolean, fault: string): ReadonlyArray<string> => (is ? [] : [fault])
 
 /** A request that has to be refused so, after the general demands. */
-export const refused = async (world: World, status: number, code: string, asked: Asked): Promise<ReadonlyArray<string>> => {
+export const refused = async (
+  world: World,
+  status: number,
+  code: string,
+  asked: Asked
+): Promise<ReadonlyArray<string>> => {
   const { answer, faults } = await general(world, asked)
   return [...faults, ...wants(status, code, answer)]
 }
@@ -90,10 +117,16 @@ export const json = (answer: Answer): Readonly<Record<string, unknown>> => {
 }
 
 /** Calls that came to the providers while something was done. */
-export const callsOf = async <A>({ upstream }: World, work: () => Promise<A>): Promise<{ readonly result: A; readonly calls: Upstream["calls"] }> => {
+export const callsOf = async <A>(
+  { upstream }: World,
+  work: () => Promise<A>
+): Promise<{ readonly result: A; readonly calls: Upstream["calls"] }> => {
   const last = upstream.calls.at(-1)
   const result = await work()
-  return { result, calls: last === undefined ? [...upstream.calls] : upstream.calls.slice(upstream.calls.lastIndexOf(last) + 1) }
+  return {
+    result,
+    calls: last === undefined ? [...upstream.calls] : upstream.calls.slice(upstream.calls.lastIndexOf(last) + 1)
+  }
 }
 
 /** What a key has spent by the gateway's own books, in US dollars. */

@@ -5,7 +5,22 @@ import { setTimeout as pause } from "node:timers/promises"
 import { keys } from "../canaries.ts"
 import { most } from "../gateway.ts"
 import { slowMillis } from "../upstream.ts"
-import { type Attack, ask, type Asked, callsOf, chat, codeOf, flash, general, hello, holds, json, refused, shown, type World } from "./attack.ts"
+import {
+  type Attack,
+  ask,
+  type Asked,
+  callsOf,
+  chat,
+  codeOf,
+  flash,
+  general,
+  hello,
+  holds,
+  json,
+  refused,
+  shown,
+  type World
+} from "./attack.ts"
 
 const large = 20 * 2 ** 20
 const mebibyte = 2 ** 20
@@ -32,13 +47,23 @@ const watched = async (world: World, work: () => Promise<unknown>): Promise<Read
   await work()
   done = true
   await watching
-  return [...holds(peak - before < mostTakenMib, `${(peak - before).toFixed(0)} MiB more resident, at most ${mostTakenMib}`), ...holds(unserved.length === 0, `another key was not served: ${unserved[0]}`)]
+  return [
+    ...holds(peak - before < mostTakenMib, `${(peak - before).toFixed(0)} MiB more resident, at most ${mostTakenMib}`),
+    ...holds(unserved.length === 0, `another key was not served: ${unserved[0]}`)
+  ]
 }
 
 const patterns = (count: number): Asked => ({
   headers: {
     "x-gateway-config": JSON.stringify({
-      strategy: { mode: "conditional", conditions: Array.from({ length: count }, () => ({ query: { "params.user": { $regex: "a{0,200}b" } }, then: "x" })), default: "x" },
+      strategy: {
+        mode: "conditional",
+        conditions: Array.from({ length: count }, () => ({
+          query: { "params.user": { $regex: "a{0,200}b" } },
+          then: "x"
+        })),
+        default: "x"
+      },
       targets: [{ name: "x", provider: "google" }]
     })
   },
@@ -63,19 +88,30 @@ const references = (bytes: number, count: number): Asked =>
 /** Each of 30 definitions names the next one twice. */
 const doubling: Asked = withTool({
   $ref: "#/$defs/d0",
-  $defs: Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`d${at}`, at === 29 ? { type: "string" } : {
-    type: "object", properties: { a: { $ref: `#/$defs/d${at + 1}` }, b: { $ref: `#/$defs/d${at + 1}` } }
-  }]))
+  $defs: Object.fromEntries(
+    Array.from({ length: 30 }, (_, at) => [
+      `d${at}`,
+      at === 29
+        ? { type: "string" }
+        : {
+            type: "object",
+            properties: { a: { $ref: `#/$defs/d${at + 1}` }, b: { $ref: `#/$defs/d${at + 1}` } }
+          }
+    ])
+  )
 })
 
 /** A body of 20 MiB, sent with its head, or when the gateway asks for it. */
 const heavy = (port: number, expects: boolean): Promise<string> =>
   new Promise((resolve) => {
-    const body = JSON.stringify({ model: "@google/gemini-attack-slow", messages: [{ role: "user", content: "x".repeat(large) }] })
+    const body = JSON.stringify({
+      model: "@google/gemini-attack-slow",
+      messages: [{ role: "user", content: "x".repeat(large) }]
+    })
     const socket = connect({ port, host: "127.0.0.1" }, () => {
       socket.write(
         `POST ${chat} HTTP/1.1\r\nhost: x\r\nx-gateway-api-key: ${keys.plain}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n` +
-        `${expects ? "expect: 100-continue\r\n" : ""}connection: close\r\n\r\n`
+          `${expects ? "expect: 100-continue\r\n" : ""}connection: close\r\n\r\n`
       )
       if (!expects) socket.write(body)
     })
@@ -92,25 +128,33 @@ const heavy = (port: number, expects: boolean): Promise<string> =>
     socket.on("close", () => resolve(text))
   })
 
-const heavies = (expects: boolean) => async (world: World): Promise<ReadonlyArray<string>> => {
-  const answers: Array<string> = []
-  const faults = await watched(world, async () => {
-    answers.push(...await Promise.all(Array.from({ length: 30 }, () => heavy(world.gateway.port, expects))))
-  })
-  const statuses = answers.map((text) => text.slice(9, 12))
-  return [
-    ...faults,
-    ...holds(statuses.includes("200"), `none of 30 was served: ${statuses.join(" ")}`),
-    ...holds(statuses.every((status) => ["200", "429", "503", ""].includes(status)), `answered ${statuses.join(" ")}`)
-  ]
-}
+const heavies =
+  (expects: boolean) =>
+  async (world: World): Promise<ReadonlyArray<string>> => {
+    const answers: Array<string> = []
+    const faults = await watched(world, async () => {
+      answers.push(...(await Promise.all(Array.from({ length: 30 }, () => heavy(world.gateway.port, expects)))))
+    })
+    const statuses = answers.map((text) => text.slice(9, 12))
+    return [
+      ...faults,
+      ...holds(statuses.includes("200"), `none of 30 was served: ${statuses.join(" ")}`),
+      ...holds(
+        statuses.every((status) => ["200", "429", "503", ""].includes(status)),
+        `answered ${statuses.join(" ")}`
+      )
+    ]
+  }
 
 /** Requests that stay open until they are closed. */
 const held = (world: World, key: keyof typeof keys, count: number): ReadonlyArray<Socket> =>
   Array.from({ length: count }, () => {
     const body = JSON.stringify(hello("@google/gemini-attack-hold"))
     const socket = connect({ port: world.gateway.port, host: "127.0.0.1" }, () =>
-      socket.write(`POST ${chat} HTTP/1.1\r\nhost: x\r\nx-gateway-api-key: ${keys[key]}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`))
+      socket.write(
+        `POST ${chat} HTTP/1.1\r\nhost: x\r\nx-gateway-api-key: ${keys[key]}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+      )
+    )
     socket.on("error", () => undefined)
     socket.on("data", () => undefined)
     return socket
@@ -132,7 +176,10 @@ const crowd = async (world: World): Promise<ReadonlyArray<string>> => {
   await closed(world)
   const later = await ask(world, { key: "crowded", body: hello() })
   return [
-    ...holds(own.status === 429 && codeOf(own) === "concurrency_limit_exceeded", `the request over its limit answered ${shown(own)}`),
+    ...holds(
+      own.status === 429 && codeOf(own) === "concurrency_limit_exceeded",
+      `the request over its limit answered ${shown(own)}`
+    ),
     ...holds(other.status === 200, `another key answered ${shown(other)}`),
     ...holds(later.status === 200, `the key itself, when its requests had ended, answered ${shown(later)}`)
   ]
@@ -143,7 +190,10 @@ const flood = async (world: World): Promise<ReadonlyArray<string>> => {
   await opened(world, most.inFlight / 2)
   await pause(200)
   const answers: ReadonlyArray<readonly [what: string, asked: Asked]> = [
-    ["/health/live", { path: "/health/live" }], ["/health/ready", { path: "/health/ready" }], ["/admin/v1/keys", { key: "admin", path: "/admin/v1/keys" }], ["/metrics", { path: "/metrics" }],
+    ["/health/live", { path: "/health/live" }],
+    ["/health/ready", { path: "/health/ready" }],
+    ["/admin/v1/keys", { key: "admin", path: "/admin/v1/keys" }],
+    ["/metrics", { path: "/metrics" }],
     ["another key", { key: "other", body: hello() }]
   ]
   const faults: Array<string> = []
@@ -158,22 +208,36 @@ const flood = async (world: World): Promise<ReadonlyArray<string>> => {
 
 const circuits = async (world: World): Promise<ReadonlyArray<string>> => {
   const rule = (threshold: number, model: string): Asked => ({
-    headers: { "x-gateway-config": JSON.stringify({ provider: "google", cb_config: { failure_threshold: threshold, cooldown_interval: 60_000 }, retry: { attempts: 0 } }) },
+    headers: {
+      "x-gateway-config": JSON.stringify({
+        provider: "google",
+        cb_config: { failure_threshold: threshold, cooldown_interval: 60_000 },
+        retry: { attempts: 0 }
+      })
+    },
     body: hello(model)
   })
   const mine: Asked = { ...rule(2, "gemini-attack-unavailable"), key: "other" }
   for (let start = 0; start < 2 * most.circuits; start += 20) {
-    await Promise.all(Array.from({ length: 20 }, (_, at) => ask(world, rule(2 + start + at, "gemini-attack-unavailable"))))
+    await Promise.all(
+      Array.from({ length: 20 }, (_, at) => ask(world, rule(2 + start + at, "gemini-attack-unavailable")))
+    )
   }
   for (let times = 0; times < 2; times++) await ask(world, mine)
   const { calls, result } = await callsOf(world, () => ask(world, mine))
-  return [...holds(result.status === 503, `answered ${shown(result)}`), ...holds(calls.length === 0, "another key has no circuit: its provider was called after two failures")]
+  return [
+    ...holds(result.status === 503, `answered ${shown(result)}`),
+    ...holds(calls.length === 0, "another key has no circuit: its provider was called after two failures")
+  ]
 }
 
 const quotes = async (world: World): Promise<ReadonlyArray<string>> => {
-  const body = `{"model":"${flash}","messages":[{"role":"user","content":"${"\\\"".repeat(10 * mebibyte)}"}]}`
+  const body = `{"model":"${flash}","messages":[{"role":"user","content":"${'\\"'.repeat(10 * mebibyte)}"}]}`
   const { answer, faults } = await general(world, { body })
-  return [...faults, ...holds(answer.status === 200 || answer.status === 400 || answer.status === 413, `answered ${shown(answer)}`)]
+  return [
+    ...faults,
+    ...holds(answer.status === 200 || answer.status === 400 || answer.status === 413, `answered ${shown(answer)}`)
+  ]
 }
 
 const replies = (world: World): Promise<ReadonlyArray<string>> =>
@@ -187,7 +251,10 @@ const readers = async (world: World): Promise<ReadonlyArray<string>> => {
   const faults = await watched(world, async () => {
     for (let one = 0; one < 60; one++) {
       const socket = connect({ port: world.gateway.port, host: "127.0.0.1" }, () =>
-        socket.write(`POST ${chat} HTTP/1.1\r\nhost: x\r\nx-gateway-api-key: ${keys.plain}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`))
+        socket.write(
+          `POST ${chat} HTTP/1.1\r\nhost: x\r\nx-gateway-api-key: ${keys.plain}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+        )
+      )
       socket.on("error", () => undefined).pause()
       sockets.push(socket)
     }
@@ -195,7 +262,10 @@ const readers = async (world: World): Promise<ReadonlyArray<string>> => {
   })
   for (const socket of sockets) socket.destroy()
   await closed(world)
-  return [...faults, ...holds(world.upstream.open() === 0, `${world.upstream.open()} streams of providers are still open`)]
+  return [
+    ...faults,
+    ...holds(world.upstream.open() === 0, `${world.upstream.open()} streams of providers are still open`)
+  ]
 }
 
 const slow = async (world: World): Promise<ReadonlyArray<string>> => {
@@ -204,24 +274,48 @@ const slow = async (world: World): Promise<ReadonlyArray<string>> => {
 }
 
 /** Sent twice, since another program may hold the machine up once. */
-const served = (asked: Asked) => async (world: World): Promise<ReadonlyArray<string>> => {
-  const held: Array<number> = []
-  const faults: Array<string> = []
-  for (let times = 0; times < 2; times++) {
-    const { answer, faults: found } = await general(world, asked)
-    held.push((await world.gateway.measured(() => ask(world, asked))).held)
-    faults.push(...found, ...holds(answer.status === 200 || answer.status === 400, `answered ${shown(answer)}`))
+const served =
+  (asked: Asked) =>
+  async (world: World): Promise<ReadonlyArray<string>> => {
+    const held: Array<number> = []
+    const faults: Array<string> = []
+    for (let times = 0; times < 2; times++) {
+      const { answer, faults: found } = await general(world, asked)
+      held.push((await world.gateway.measured(() => ask(world, asked))).held)
+      faults.push(...found, ...holds(answer.status === 200 || answer.status === 400, `answered ${shown(answer)}`))
+    }
+    const least = Math.min(...held)
+    return [
+      ...faults,
+      ...holds(
+        least < mostHeldMillis,
+        `the event loop stood still for ${least.toFixed(0)} ms, at most ${mostHeldMillis}`
+      )
+    ]
   }
-  const least = Math.min(...held)
-  return [...faults, ...holds(least < mostHeldMillis, `the event loop stood still for ${least.toFixed(0)} ms, at most ${mostHeldMillis}`)]
-}
 
 export const load: ReadonlyArray<Attack> = [
   { name: "patterns-20", sentence: "20 slow patterns in an inline config take no time", attack: served(patterns(20)) },
-  { name: "patterns-100", sentence: "100 slow patterns in an inline config take no time", attack: served(patterns(100)) },
-  { name: "references-55k", sentence: "600 references to 55 KB of a schema are refused", attack: (world) => refused(world, 400, "invalid_schema", references(55_000, 600)) },
-  { name: "references-1m", sentence: "600 references to 1 MB of a schema are refused", attack: (world) => refused(world, 400, "invalid_schema", references(1_000_000, 600)) },
-  { name: "references-doubling", sentence: "30 definitions that double are refused", attack: (world) => refused(world, 400, "invalid_schema", doubling) },
+  {
+    name: "patterns-100",
+    sentence: "100 slow patterns in an inline config take no time",
+    attack: served(patterns(100))
+  },
+  {
+    name: "references-55k",
+    sentence: "600 references to 55 KB of a schema are refused",
+    attack: (world) => refused(world, 400, "invalid_schema", references(55_000, 600))
+  },
+  {
+    name: "references-1m",
+    sentence: "600 references to 1 MB of a schema are refused",
+    attack: (world) => refused(world, 400, "invalid_schema", references(1_000_000, 600))
+  },
+  {
+    name: "references-doubling",
+    sentence: "30 definitions that double are refused",
+    attack: (world) => refused(world, 400, "invalid_schema", doubling)
+  },
   { name: "slow-upstream", sentence: "a provider that waits costs its own wait", attack: slow },
   { name: "bodies", sentence: "30 bodies of 20 MiB are held within the bound of memory", attack: heavies(false) },
   { name: "bodies-expected", sentence: "the same, with Expect: 100-continue", attack: heavies(true) },

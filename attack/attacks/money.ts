@@ -16,7 +16,9 @@ const until = async (world: World, times: number, asked: Parameters<typeof ask>[
 const pictures = async (world: World): Promise<ReadonlyArray<string>> => {
   const body = { model: "@google/gemini-2.5-flash-image", prompt: "A tide.", n: 1 }
   const served = await until(world, 40, { key: "pictures", path: "/v1/images/generations", body })
-  const together = await Promise.all(Array.from({ length: 20 }, () => ask(world, { key: "pictures", path: "/v1/images/generations", body })))
+  const together = await Promise.all(
+    Array.from({ length: 20 }, () => ask(world, { key: "pictures", path: "/v1/images/generations", body }))
+  )
   const later = together.filter(({ status }) => status === 200).length
   // A picture of this model is 1290 tokens of 30 US dollars a million.
   const cost = (served + later) * 1_290 * 30e-6
@@ -24,7 +26,7 @@ const pictures = async (world: World): Promise<ReadonlyArray<string>> => {
     ...holds(served > 0, "no picture was served"),
     ...holds(served < 40, "the budget never ended"),
     ...holds(cost <= budgets.pictures, `pictures of ${cost.toFixed(3)} US dollars for a budget of ${budgets.pictures}`),
-    ...holds(await spent(world, "pictures") <= budgets.pictures, "more is booked than the budget holds")
+    ...holds((await spent(world, "pictures")) <= budgets.pictures, "more is booked than the budget holds")
   ]
 }
 
@@ -33,21 +35,33 @@ const hangup = async (world: World): Promise<ReadonlyArray<string>> => {
   const body = { ...hello(model), max_tokens: 5_000, stream: true }
   const answer = await ask(world, { key: "hangup", body, leaveAfter: claudeText.length })
   if (answer.status !== 200) return wants(403, "model_not_priced", answer)
-  for (let tries = 0; tries < 50 && await spent(world, "hangup") === 0; tries++) await new Promise((resolve) => setTimeout(resolve, 20))
+  for (let tries = 0; tries < 50 && (await spent(world, "hangup")) === 0; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 20))
   // 15 US dollars a million tokens; eight characters a token is less than any text has.
-  const least = claudeText.length / 8 * 15e-6
+  const least = (claudeText.length / 8) * 15e-6
   const booked = await spent(world, "hangup")
   return holds(booked >= least, `${booked} US dollars are booked for a text of at least ${least.toFixed(4)}`)
 }
 
 const overrides = async (world: World): Promise<ReadonlyArray<string>> => {
-  const headers = { "x-gateway-config": JSON.stringify({ provider: "google", override_params: { max_tokens: 60_000 } }) }
-  return refused(world, 429, "insufficient_quota", { key: "overrides", headers, body: { ...hello("gemini-2.5-pro"), max_tokens: 1 } })
+  const headers = {
+    "x-gateway-config": JSON.stringify({ provider: "google", override_params: { max_tokens: 60_000 } })
+  }
+  return refused(world, 429, "insufficient_quota", {
+    key: "overrides",
+    headers,
+    body: { ...hello("gemini-2.5-pro"), max_tokens: 1 }
+  })
 }
 
 const latest = async (world: World): Promise<ReadonlyArray<string>> => {
   const faults: Array<string> = []
-  for (const model of ["@google/gemini-flash-latest", "@google/gemini-9-ultra", "@vertex-ai/endpoints.demo-llama", "@vertex-ai/meta.llama-9-maas"]) {
+  for (const model of [
+    "@google/gemini-flash-latest",
+    "@google/gemini-9-ultra",
+    "@vertex-ai/endpoints.demo-llama",
+    "@vertex-ai/meta.llama-9-maas"
+  ]) {
     const { answer, faults: found } = await general(world, { key: "latest", body: { ...hello(model), max_tokens: 10 } })
     faults.push(...found)
     const booked = await spent(world, "latest")
@@ -59,13 +73,20 @@ const latest = async (world: World): Promise<ReadonlyArray<string>> => {
 
 const texts = async (world: World): Promise<ReadonlyArray<string>> => {
   const content = `data:text/plain;base64,${"QUFB".repeat(250_000)}`
-  const { answer, faults } = await general(world, { key: "texts", body: { model: "@google/gemini-2.5-pro", max_tokens: 1, messages: [{ role: "user", content }] } })
+  const { answer, faults } = await general(world, {
+    key: "texts",
+    body: { model: "@google/gemini-2.5-pro", max_tokens: 1, messages: [{ role: "user", content }] }
+  })
   return [...faults, ...holds(answer.status === 429, `a text of a megabyte was taken for nothing: ${shown(answer)}`)]
 }
 
 export const money: ReadonlyArray<Attack> = [
   { name: "budget-pictures", sentence: "pictures end with the budget", attack: pictures },
-  { name: "budget-hangup", sentence: "a client that leaves before Claude's last counts pays for what it got", attack: hangup },
+  {
+    name: "budget-hangup",
+    sentence: "a client that leaves before Claude's last counts pays for what it got",
+    attack: hangup
+  },
   { name: "budget-overrides", sentence: "override_params are counted before the call", attack: overrides },
   { name: "budget-unpriced", sentence: "models without a price are not served on a budget", attack: latest },
   { name: "budget-texts", sentence: "a text that begins as a data URI counts as a text", attack: texts }

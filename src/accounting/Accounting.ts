@@ -11,7 +11,14 @@ import { UsageLog } from "../keys/UsageLog.ts"
 import { LogWriter } from "../telemetry/LogWriter.ts"
 import { RouteMeters } from "../telemetry/Meters.ts"
 import { metrics } from "../telemetry/metrics.ts"
-import { attemptLine, levelOf, type LogLevel, prettyAttempt, prettyLine, requestLine } from "../telemetry/requestLines.ts"
+import {
+  attemptLine,
+  levelOf,
+  type LogLevel,
+  prettyAttempt,
+  prettyLine,
+  requestLine
+} from "../telemetry/requestLines.ts"
 import { SeriesRegistry } from "../telemetry/Series.ts"
 import { Stopwatch } from "../telemetry/Stopwatch.ts"
 import { Tracing } from "../telemetry/Tracing.ts"
@@ -19,7 +26,16 @@ import type { RequestMeta } from "./RequestMeta.ts"
 import { RequestRecord } from "./RequestRecord.ts"
 import { requestSpans } from "./requestSpans.ts"
 import { RequestTrace } from "./RequestTrace.ts"
-import { type Book, type Called, calledLast, type CountedTarget, type Ended, rowOf, settle, usedBy } from "./Settlement.ts"
+import {
+  type Book,
+  type Called,
+  calledLast,
+  type CountedTarget,
+  type Ended,
+  rowOf,
+  settle,
+  usedBy
+} from "./Settlement.ts"
 
 /** The accounts of one route. */
 export interface RouteAccounts {
@@ -58,14 +74,17 @@ const operations: Readonly<Record<string, string>> = {
 }
 
 /** Nobody accounts unless a layer is given. */
-export const Accounting: Context.Reference<Accounts | undefined> = Context.Reference<Accounts | undefined>("gateway/http/Accounting", {
-  defaultValue: () => undefined
-})
+export const Accounting: Context.Reference<Accounts | undefined> = Context.Reference<Accounts | undefined>(
+  "gateway/http/Accounting",
+  {
+    defaultValue: () => undefined
+  }
+)
 
 export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, never, Prices | UsageLog> =>
   Layer.effect(
     Accounting,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const prices = yield* Prices
       const usageLog = yield* UsageLog
       const now = yield* Stopwatch
@@ -82,13 +101,19 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
           const model = prices.counted(called.slug, called.modelId, nowMillis)
           return model === undefined
             ? undefined
-            : { called, label: model.label, price: model.price, meters: meters.target(called, operation, model.label, options.byKey ? keyId : undefined) }
+            : {
+                called,
+                label: model.label,
+                price: model.price,
+                meters: meters.target(called, operation, model.label, options.byKey ? keyId : undefined)
+              }
         }
         const book: Book = { route: path, meters, counted }
         const account = (ended: Ended, target: CountedTarget | undefined): Effect.Effect<void> => {
           const settled = settle(ended, book, target)
           const { admitted, trace } = ended.record
-          if (trace !== undefined) tracing.tracer?.ended(requestSpans(ended, settled, trace.context.traceId, method, path), trace.context)
+          if (trace !== undefined)
+            tracing.tracer?.ended(requestSpans(ended, settled, trace.context.traceId, method, path), trace.context)
           if (log !== undefined || keep) {
             const row = rowOf(ended, path, settled)
             log?.(row)
@@ -103,10 +128,10 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
           },
           ...(isTraced
             ? {
-              begin: (record: RequestRecord, arrival: RequestMeta) => {
-                record.trace = new RequestTrace(tracing, arrival)
+                begin: (record: RequestRecord, arrival: RequestMeta) => {
+                  record.trace = new RequestTrace(tracing, arrival)
+                }
               }
-            }
             : {}),
           close: (record, arrival, gone) => {
             const ended: Ended = { record, arrival, at: now(), gone }
@@ -115,7 +140,9 @@ export const accountingLayer = (options: AccountingOptions): Layer.Layer<never, 
             const called = calledLast(record)
             const target = called === undefined ? undefined : counted(called, arrival.startedMillis, record.keyId)
             if (called !== undefined && target === undefined) {
-              return Effect.flatMap(prices.load, () => account(ended, counted(called, arrival.startedMillis, record.keyId)))
+              return Effect.flatMap(prices.load, () =>
+                account(ended, counted(called, arrival.startedMillis, record.keyId))
+              )
             }
             return account(ended, target)
           }
@@ -134,7 +161,8 @@ const requestLog = (
   return Effect.map(LogWriter.make, (writer) => {
     registry.read(metrics.logQueue, {}, () => writer.depth)
     registry.read(metrics.logDropped, {}, () => writer.dropped)
-    const [line, failedAttempt] = format === "json" ? [requestLine, attemptLine] as const : [prettyLine, prettyAttempt] as const
+    const [line, failedAttempt] =
+      format === "json" ? ([requestLine, attemptLine] as const) : ([prettyLine, prettyAttempt] as const)
     const shown: Readonly<Record<LogLevel, boolean>> = { info: least === "info", warn: least !== "error", error: true }
     return (row) => {
       const level = levelOf(row)

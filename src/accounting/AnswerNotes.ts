@@ -8,7 +8,8 @@ import type { Attributes } from "../telemetry/Tracing.ts"
 import { noFrames, readFrame, wholeFrames } from "../wire/wholeFrames.ts"
 
 const text = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined)
-const list = (value: Json | undefined): ReadonlyArray<JsonObject> => (Array.isArray(value) ? value.filter(isJsonObject) : [])
+const list = (value: Json | undefined): ReadonlyArray<JsonObject> =>
+  Array.isArray(value) ? value.filter(isJsonObject) : []
 
 /** What was said so far of one choice, or of the only message. */
 interface Said {
@@ -36,14 +37,21 @@ export class AnswerNotes implements AnswerFacts {
 
   /** The content of what was said; nothing where it is not wanted. */
   get attributes(): Attributes {
-    return !this.content || this.said.length === 0 ? {} : outputContent(Object.values(this.said).map(({ calls, content, finishReason, reasoning }) => ({
-      finishReason,
-      message: {
-        content: content === "" ? null : content,
-        ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
-        tool_calls: Object.values(calls).map(({ id, name, text: written }) => ({ id, function: { name, arguments: written } }))
-      }
-    })))
+    return !this.content || this.said.length === 0
+      ? {}
+      : outputContent(
+          Object.values(this.said).map(({ calls, content, finishReason, reasoning }) => ({
+            finishReason,
+            message: {
+              content: content === "" ? null : content,
+              ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
+              tool_calls: Object.values(calls).map(({ id, name, text: written }) => ({
+                id,
+                function: { name, arguments: written }
+              }))
+            }
+          }))
+        )
   }
 
   /** A complete answer. */
@@ -62,7 +70,7 @@ export class AnswerNotes implements AnswerFacts {
   }
 
   private at(index: number): Said {
-    return this.said[index] ??= { content: "", reasoning: "", calls: [], finishReason: undefined }
+    return (this.said[index] ??= { content: "", reasoning: "", calls: [], finishReason: undefined })
   }
 
   private openAi(answer: JsonObject, field: "message" | "delta"): void {
@@ -98,16 +106,23 @@ export class AnswerNotes implements AnswerFacts {
   private event(event: JsonObject): void {
     const { delta, index, message } = event
     if (event["type"] === "message_start") this.message(message ?? null)
-    if (event["type"] === "message_delta" && isJsonObject(delta)) this.at(0).finishReason = text(delta["stop_reason"]) ?? this.at(0).finishReason
+    if (event["type"] === "message_delta" && isJsonObject(delta))
+      this.at(0).finishReason = text(delta["stop_reason"]) ?? this.at(0).finishReason
     const position = typeof index === "number" ? index : 0
-    const block = event["type"] === "content_block_start" ? event["content_block"] : event["type"] === "content_block_delta" ? delta : undefined
+    const block =
+      event["type"] === "content_block_start"
+        ? event["content_block"]
+        : event["type"] === "content_block_delta"
+          ? delta
+          : undefined
     if (isJsonObject(block)) takeBlock(this.at(0), block, position)
   }
 }
 
 const jsonOf = (words: string): Json => Result.getOrElse(parseJsonText(words), () => null)
 
-const callAt = ({ calls }: Said, index: number): Said["calls"][number] => calls[index] ??= { id: undefined, name: undefined, text: "" }
+const callAt = ({ calls }: Said, index: number): Said["calls"][number] =>
+  (calls[index] ??= { id: undefined, name: undefined, text: "" })
 
 const take = (said: Said, message: JsonObject): void => {
   said.content += text(message["content"]) ?? ""
@@ -129,5 +144,7 @@ const takeBlock = (said: Said, block: JsonObject, position: number): void => {
   const kept = callAt(said, position)
   kept.id ??= text(block["id"])
   kept.name ??= text(block["name"])
-  kept.text += text(block["partial_json"]) ?? (isJsonObject(block["input"]) && Object.keys(block["input"]).length > 0 ? JSON.stringify(block["input"]) : "")
+  kept.text +=
+    text(block["partial_json"]) ??
+    (isJsonObject(block["input"]) && Object.keys(block["input"]).length > 0 ? JSON.stringify(block["input"]) : "")
 }

@@ -13,7 +13,7 @@ const levels: Readonly<Record<CircuitState, number>> = { Closed: 0, HalfOpen: 1,
 /** Targets that have failed; the others have no series. Models are counted under their names of the closed set (TH32). */
 export const circuitMetersLayer: Layer.Layer<never, never, Prices> = Layer.effect(
   CircuitStates,
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const prices = yield* Prices
     const registry = SeriesRegistry.of(yield* Effect.context<never>())
     const { circuitIdleMillis } = yield* Limits
@@ -35,6 +35,9 @@ export const circuitMetersLayer: Layer.Layer<never, never, Prices> = Layer.effec
       registry.gauge(metrics.circuitState, { target }).value = worst
     }
     return (circuit, part, state) =>
-      Effect.andThen(prices.load, Effect.clockWith((clock) => Effect.sync(() => note(circuit, part, state, clock.currentTimeMillisUnsafe()))))
+      Effect.andThen(
+        prices.load,
+        Effect.clockWith((clock) => Effect.sync(() => note(circuit, part, state, clock.currentTimeMillisUnsafe())))
+      )
   })
 )

@@ -2,7 +2,14 @@
 // It must not know what becomes of it; taking a note costs next to nothing.
 import { metrics } from "../telemetry/metrics.ts"
 import { type Gauge, Histogram } from "../telemetry/Series.ts"
-import type { AttemptTarget, Observed, ObservedAsking, ObservedAttempt, ObservedCall, ObservedRoute } from "../domain/Observed.ts"
+import type {
+  AttemptTarget,
+  Observed,
+  ObservedAsking,
+  ObservedAttempt,
+  ObservedCall,
+  ObservedRoute
+} from "../domain/Observed.ts"
 import type { LimitState } from "../domain/LimitState.ts"
 import type { Admitted } from "../keys/Admission.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
@@ -168,5 +175,5 @@ export const attemptFailure = (attempt: AttemptRecord, record: RequestRecord, go
   if (attempt.error !== undefined) return attempt.error.reason._tag
   if (attempt.endedAt !== 0) return ""
   // A call without an end is a stream, or it was cut: by its client, or by a deadline of ours.
-  return gone ? cancelled : record.errorType ?? (attempt.stream ? "" : cancelled)
+  return gone ? cancelled : (record.errorType ?? (attempt.stream ? "" : cancelled))
 }

@@ -37,17 +37,20 @@ export class RequestTrace implements TracesAttempts {
     return {
       headers: propagate ? this.headers(spanId) : undefined,
       spanId,
-      attributes: tracer === undefined ? {} : {
-        "gen_ai.operation.name": operationName(target.operation),
-        "gen_ai.provider.name": providerName(target.kind),
-        "gen_ai.request.model": target.modelId,
-        ...requestAttributes(target.operation, { ...asked, stream }),
-        ...(conversation === undefined ? {} : { "gen_ai.conversation.id": conversation }),
-        ...addressOf(url),
-        "gateway.provider": target.slug,
-        "gateway.target": target.optionIndex,
-        ...(tracer.content && Array.isArray(asked["messages"]) ? inputContent(asked) : {})
-      },
+      attributes:
+        tracer === undefined
+          ? {}
+          : {
+              "gen_ai.operation.name": operationName(target.operation),
+              "gen_ai.provider.name": providerName(target.kind),
+              "gen_ai.request.model": target.modelId,
+              ...requestAttributes(target.operation, { ...asked, stream }),
+              ...(conversation === undefined ? {} : { "gen_ai.conversation.id": conversation }),
+              ...addressOf(url),
+              "gateway.provider": target.slug,
+              "gateway.target": target.optionIndex,
+              ...(tracer.content && Array.isArray(asked["messages"]) ? inputContent(asked) : {})
+            },
       answer: new AnswerNotes(tracer?.content ?? false)
     }
   }

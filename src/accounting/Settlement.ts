@@ -86,7 +86,9 @@ export const usedBy = ({ gone, record }: Ended, { costMicros, usage }: Settled):
   if (attempts.length === 0) return nothingUsed
   const isBilled = attempts.some(({ error }) => error !== undefined && mayHaveWorked(error))
   if (served === undefined && !gone) return isBilled ? undefined : nothingUsed
-  return usage === undefined ? undefined : { tokens: usage.input + usage.output, costMicros: costMicros ?? 0, isPart: isBilled || isCut(record) }
+  return usage === undefined
+    ? undefined
+    : { tokens: usage.input + usage.output, costMicros: costMicros ?? 0, isPart: isBilled || isCut(record) }
 }
 
 /** The same as a row. */
@@ -121,11 +123,16 @@ const isCut = ({ progress }: RequestRecord): boolean => progress !== undefined &
 /** Zeros of an upstream that does not count are no usage. A cut stream has used at least the output that has passed. */
 const usageOf = (record: RequestRecord): Usage | undefined => {
   const read = record.usage?.()
-  const usage = isCut(record) ? atLeast(read ?? nothing, record.characters + (record.progress?.().characters ?? 0)) : read
+  const usage = isCut(record)
+    ? atLeast(read ?? nothing, record.characters + (record.progress?.().characters ?? 0))
+    : read
   return usage === undefined || usage.input + usage.output + usage.images === 0 ? undefined : usage
 }
 
-const atLeast = (usage: Usage, characters: number): Usage => ({ ...usage, output: Math.max(usage.output, tokensOfCharacters(characters)) })
+const atLeast = (usage: Usage, characters: number): Usage => ({
+  ...usage,
+  output: Math.max(usage.output, tokensOfCharacters(characters))
+})
 
 const endOf = ({ endedAt }: AttemptRecord, at: number): number => (endedAt === 0 ? at : endedAt)
 
@@ -145,7 +152,7 @@ const countAttempts = (ended: Ended, book: Book, last: CountedTarget): void => {
   for (const attempt of ended.record.attempts) {
     const { target } = attempt
     const isLast = target.slug === last.called.slug && target.modelId === last.called.modelId
-    const { meters } = isLast ? last : book.counted(target, ended.arrival.startedMillis) ?? last
+    const { meters } = isLast ? last : (book.counted(target, ended.arrival.startedMillis) ?? last)
     const failure = attemptFailure(attempt, ended.record, ended.gone)
     meters.attempts.get(failure === "" ? answered : failure).add(1)
     meters.operation.get(failure).observe((endOf(attempt, ended.at) - attempt.startedAt) / 1000)
@@ -161,15 +168,21 @@ const countAgain = (before: AttemptRecord, { optionIndex }: AttemptTarget, meter
   ;(before.target.optionIndex === optionIndex ? meters.retries : meters.fallbacks).get(reason).add(1)
 }
 
-const countAnswer = ({ gone, record }: Ended, meters: TargetMeters, duration: number, usage: Usage | undefined): void => {
-  meters.request.get(gone ? cancelled : record.errorType ?? "").observe(duration / 1000)
+const countAnswer = (
+  { gone, record }: Ended,
+  meters: TargetMeters,
+  duration: number,
+  usage: Usage | undefined
+): void => {
+  meters.request.get(gone ? cancelled : (record.errorType ?? "")).observe(duration / 1000)
   if (usage !== undefined) meters.used(usage)
   if (record.wroteFirstAt === 0) return
   const first = record.wroteFirstAt - record.startedAt
   meters.firstToken.get("").observe(first / 1000)
   if (record.pace !== undefined) meters.outputChunk.get("").merge(record.pace)
   const more = (usage?.output ?? 0) - 1
-  if (more > 0 && record.errorType === undefined && !gone) meters.outputToken.get("").observe((duration - first) / more / 1000)
+  if (more > 0 && record.errorType === undefined && !gone)
+    meters.outputToken.get("").observe((duration - first) / more / 1000)
 }
 
 const attemptRow = (attempt: AttemptRecord, at: number): AttemptRow => ({

@@ -14,7 +14,14 @@ import { nothing } from "./usageOf.ts"
 
 /** The members of a body that a model reads, in any dialect: first those that may contain media, then those that are text throughout. */
 const holdingMedia: ReadonlySet<string> = new Set(["messages", "system", "input"])
-const readAsText: ReadonlySet<string> = new Set(["tools", "functions", "response_format", "prompt", "negative_prompt", "title"])
+const readAsText: ReadonlySet<string> = new Set([
+  "tools",
+  "functions",
+  "response_format",
+  "prompt",
+  "negative_prompt",
+  "title"
+])
 
 /** Known members that are not part of the prompt. Native bodies are not decoded, so Anthropic's own are listed. */
 const unread: ReadonlySet<string> = new Set([
@@ -48,10 +55,12 @@ const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ?
 /** The thinking budget in Google's own parameters, in either spelling. */
 const googleBudget = (body: JsonObject): number => {
   const places = [objectOf(objectOf(body["extra_body"])["google"]), objectOf(body["google"])]
-  return Math.max(...places.map(({ thinking_config: asked }) => {
-    const config = objectOf(asked)
-    return Math.max(count(config["thinking_budget"]), count(config["thinkingBudget"]))
-  }))
+  return Math.max(
+    ...places.map(({ thinking_config: asked }) => {
+      const config = objectOf(asked)
+      return Math.max(count(config["thinking_budget"]), count(config["thinkingBudget"]))
+    })
+  )
 }
 
 /** Thinking tokens that the request asks for. */
@@ -88,11 +97,15 @@ const answersOf = (body: JsonObject): number => Math.max(1, count(body["n"]), co
 const pictureOf = (body: JsonObject): number => {
   const config = objectOf(body["image_config"])
   const sizes = [body["image_size"], body["imageSize"], config["image_size"], body["size"]]
-  return sizes.reduce<number>((most, size) => (typeof size === "string" ? Math.max(most, pictureTokens(size)) : most), usualPictureTokens)
+  return sizes.reduce<number>(
+    (most, size) => (typeof size === "string" ? Math.max(most, pictureTokens(size)) : most),
+    usualPictureTokens
+  )
 }
 
 const isDrawn = ({ modalities }: JsonObject, modelId: string): boolean =>
-  modelFacts(modelId).image || (Array.isArray(modalities) && modalities.some((kind) => typeof kind === "string" && kind.toLowerCase() === "image"))
+  modelFacts(modelId).image ||
+  (Array.isArray(modalities) && modalities.some((kind) => typeof kind === "string" && kind.toLowerCase() === "image"))
 
 /**
  * `usualOutput` is the output of a request without a bound. Counting tokens is free. Whether a model draws, or its bound

@@ -7,7 +7,13 @@ import { attemptFailure, type AttemptRecord, type AttemptTrace, type RequestReco
 import type { Ended, Settled } from "./Settlement.ts"
 
 /** `traceId` is that of the exported trace, which need not be the id that the answer has. */
-export const requestSpans = (ended: Ended, settled: Settled, traceId: string, method: string, route: string): SpanFacts => {
+export const requestSpans = (
+  ended: Ended,
+  settled: Settled,
+  traceId: string,
+  method: string,
+  route: string
+): SpanFacts => {
   const { arrival, record } = ended
   const epoch = arrival.startedMillis - record.startedAt
   return {
@@ -21,7 +27,13 @@ export const requestSpans = (ended: Ended, settled: Settled, traceId: string, me
   }
 }
 
-const serverAttributes = ({ arrival, gone, record }: Ended, { status }: Settled, traceId: string, method: string, route: string): Attributes => {
+const serverAttributes = (
+  { arrival, gone, record }: Ended,
+  { status }: Settled,
+  traceId: string,
+  method: string,
+  route: string
+): Attributes => {
   const error = gone ? "cancelled" : record.errorType
   return {
     "http.request.method": method,
@@ -35,7 +47,12 @@ const serverAttributes = ({ arrival, gone, record }: Ended, { status }: Settled,
 }
 
 /** From the plan to the answer, or to the first chunk of a stream: what was chosen, and the calls that it took. */
-const routeSpan = ({ config, configId, startedAt }: NonNullable<RequestRecord["route"]>, ended: Ended, settled: Settled, epoch: number): SpanFacts => {
+const routeSpan = (
+  { config, configId, startedAt }: NonNullable<RequestRecord["route"]>,
+  ended: Ended,
+  settled: Settled,
+  epoch: number
+): SpanFacts => {
   const { attempts, errorType, served } = ended.record
   const last = attempts.at(-1)
   const root = config?.root
@@ -55,7 +72,10 @@ const routeSpan = ({ config, configId, startedAt }: NonNullable<RequestRecord["r
     },
     failed: served === undefined && settled.status >= 500,
     below: attempts.flatMap((attempt, position) =>
-      attempt.trace === undefined ? [] : [callSpan(attempt, attempt.trace, ended, epoch, position, attempt === last ? settled : undefined)])
+      attempt.trace === undefined
+        ? []
+        : [callSpan(attempt, attempt.trace, ended, epoch, position, attempt === last ? settled : undefined)]
+    )
   }
 }
 
@@ -81,7 +101,9 @@ const callSpan = (
       "gateway.attempt": position + 1,
       ...answerAttributes(answer),
       ...answer.attributes,
-      ...(attempt.chunkAt === 0 ? {} : { "gen_ai.response.time_to_first_chunk": (attempt.chunkAt - attempt.startedAt) / 1000 }),
+      ...(attempt.chunkAt === 0
+        ? {}
+        : { "gen_ai.response.time_to_first_chunk": (attempt.chunkAt - attempt.startedAt) / 1000 }),
       ...(settled?.usage === undefined ? {} : usageAttributes(settled.usage)),
       ...(error === "" ? {} : { "error.type": error })
     },

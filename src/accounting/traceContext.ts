@@ -14,13 +14,17 @@ const grammar = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})
 
 export const parseTraceparent = (text: string): TraceParent | undefined => {
   const [, traceId, spanId, flags, more] = grammar.exec(text) ?? []
-  return traceId === undefined || spanId === undefined || flags === undefined || (more !== undefined && text.startsWith("00"))
+  return traceId === undefined ||
+    spanId === undefined ||
+    flags === undefined ||
+    (more !== undefined && text.startsWith("00"))
     ? undefined
     : { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 }
 }
 
 /** The header that makes a span the parent of what its receiver does. */
-export const traceparentOf = ({ sampled, spanId, traceId }: TraceParent): string => `00-${traceId}-${spanId}-${sampled ? "01" : "00"}`
+export const traceparentOf = ({ sampled, spanId, traceId }: TraceParent): string =>
+  `00-${traceId}-${spanId}-${sampled ? "01" : "00"}`
 
 /** The trace of a request, its parent there, and what the vendors before us wrote beside it. */
 export interface TraceContext {

@@ -27,18 +27,21 @@ const shownChange = ({ action, actor, atMillis, id, kind, requestId, version }: 
   version
 })
 
-export class Administration extends Context.Service<Administration, {
-  /** By their slugs. */
-  readonly providers: Managed<Provider>
-  readonly keys: KeyRecords
-  readonly configs: Managed<Config>
-  readonly prompts: PromptRecords
-  /** Who changed what, the newest first. */
-  readonly audit: (limit: number, cursor?: string) => Effect.Effect<Page<Change>, StoreUnavailable>
-}>()("gateway/admin/Administration") {
+export class Administration extends Context.Service<
+  Administration,
+  {
+    /** By their slugs. */
+    readonly providers: Managed<Provider>
+    readonly keys: KeyRecords
+    readonly configs: Managed<Config>
+    readonly prompts: PromptRecords
+    /** Who changed what, the newest first. */
+    readonly audit: (limit: number, cursor?: string) => Effect.Effect<Page<Change>, StoreUnavailable>
+  }
+>()("gateway/admin/Administration") {
   static readonly layer: Layer.Layer<Administration, never, Records | Holdings | GatewayKeys> = Layer.effect(
     Administration,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const records = yield* Records
       const turn = Semaphore.makeUnsafe(1).withPermits(1)
       return {
@@ -46,7 +49,8 @@ export class Administration extends Context.Service<Administration, {
         keys: yield* keyRecords(turn),
         configs: yield* configRecords(turn),
         prompts: yield* promptRecords(turn),
-        audit: (limit, cursor) => Effect.map(records.audit(limit, cursor), ({ next, rows }) => ({ rows: rows.map(shownChange), next }))
+        audit: (limit, cursor) =>
+          Effect.map(records.audit(limit, cursor), ({ next, rows }) => ({ rows: rows.map(shownChange), next }))
       }
     })
   )

@@ -34,28 +34,57 @@ const shownStored = (record: StoredRecord): Result.Result<Config, string> =>
 
 const bodyReader = resourceReader(WrittenConfigBody)
 
-const judging = (limits: LimitValues): Judge => (written, before, held) =>
-  Result.flatMap(bodyReader(before === undefined ? written : { id: before.id, ...written }), ({ config: masked, id, name }) => {
-    const stored = before === undefined ? undefined : Result.getOrUndefined(entryReader(before))
-    const { config, faults: maskFaults } = unmaskedConfig(masked, stored?.config, ["config"])
-    // The judge of the file says `configs.<id>` where this body says `config`.
-    const faults = readConfigs({ [id]: config }, heldAccounts(held).accounts, limits).faults
-      .map(({ at = [], message }) => faultAt(at.length > 2 ? ["config", ...at.slice(2)] : [message.startsWith("is not an id") ? "id" : "config"], message))
-    const all = [
-      ...(before === undefined || id === before.id ? [] : [faultAt(["id"], "is another than that of the URL; an id cannot be changed")]),
-      ...maskFaults,
-      ...faults
-    ]
-    if (all.length > 0) return Result.fail(all)
-    const shown = { ...(name === undefined ? {} : { name }), config: maskedConfig(config) }
-    return Result.succeed({ id, content: { value: jsonObjectOf(shown), secret: holdsSecrets(config) ? Redacted.make(jsonObjectOf({ config })) : null } })
-  })
+const judging =
+  (limits: LimitValues): Judge =>
+  (written, before, held) =>
+    Result.flatMap(
+      bodyReader(before === undefined ? written : { id: before.id, ...written }),
+      ({ config: masked, id, name }) => {
+        const stored = before === undefined ? undefined : Result.getOrUndefined(entryReader(before))
+        const { config, faults: maskFaults } = unmaskedConfig(masked, stored?.config, ["config"])
+        // The judge of the file says `configs.<id>` where this body says `config`.
+        const faults = readConfigs({ [id]: config }, heldAccounts(held).accounts, limits).faults.map(
+          ({ at = [], message }) =>
+            faultAt(
+              at.length > 2 ? ["config", ...at.slice(2)] : [message.startsWith("is not an id") ? "id" : "config"],
+              message
+            )
+        )
+        const all = [
+          ...(before === undefined || id === before.id
+            ? []
+            : [faultAt(["id"], "is another than that of the URL; an id cannot be changed")]),
+          ...maskFaults,
+          ...faults
+        ]
+        if (all.length > 0) return Result.fail(all)
+        const shown = { ...(name === undefined ? {} : { name }), config: maskedConfig(config) }
+        return Result.succeed({
+          id,
+          content: {
+            value: jsonObjectOf(shown),
+            secret: holdsSecrets(config) ? Redacted.make(jsonObjectOf({ config })) : null
+          }
+        })
+      }
+    )
 
-export const configRecords = (turn: Turn): Effect.Effect<Managed<Config>, never, Records | Holdings> => Effect.flatMap(Limits, (limits) =>
-  managed<Config>({
-    kind: "config",
-    declared: ({ declared }) =>
-      new Map(Object.entries(declared.configs ?? {}).map(([id, { shown }]) => [id, { object: "config", id, config: shown, source: "file", managed: "file" }])),
-    shown: shownStored,
-    guard: brokenGuard("config", limits)
-  }, judging(limits), turn))
+export const configRecords = (turn: Turn): Effect.Effect<Managed<Config>, never, Records | Holdings> =>
+  Effect.flatMap(Limits, (limits) =>
+    managed<Config>(
+      {
+        kind: "config",
+        declared: ({ declared }) =>
+          new Map(
+            Object.entries(declared.configs ?? {}).map(([id, { shown }]) => [
+              id,
+              { object: "config", id, config: shown, source: "file", managed: "file" }
+            ])
+          ),
+        shown: shownStored,
+        guard: brokenGuard("config", limits)
+      },
+      judging(limits),
+      turn
+    )
+  )

@@ -23,7 +23,16 @@ import { keyPrefix, makeKey } from "../keys/KeyText.ts"
 import type { Held, Holdings } from "../store/Holdings.ts"
 import { newestOf, recordReader } from "../store/readRecord.ts"
 import type { Actor, Records, StoredRecord } from "../store/Records.ts"
-import { type ChangeFault, type Expected, invalid, type Kind, type Managed, managing, type Turn, unreadable } from "./Managed.ts"
+import {
+  type ChangeFault,
+  type Expected,
+  invalid,
+  type Kind,
+  type Managed,
+  managing,
+  type Turn,
+  unreadable
+} from "./Managed.ts"
 import { momentOf, resourceReader } from "./readBody.ts"
 
 const keptReader = recordReader(KeptOfKey)
@@ -43,13 +52,20 @@ const shownStored = (record: StoredRecord): Result.Result<Key, string> =>
   })
 
 /** Numbers and moments of a declared key in the words they were written in. */
-const limitsOf = ({ budget, concurrency, expiresMillis, rateLimit }: KeySetting): Pick<WrittenKey, "budget" | "concurrency" | "expires_at" | "rate_limit"> => ({
-  ...(rateLimit === undefined ? {} : {
-    rate_limit: {
-      ...(rateLimit.requestsPerMinute === undefined ? {} : { requests_per_minute: rateLimit.requestsPerMinute }),
-      ...(rateLimit.tokensPerMinute === undefined ? {} : { tokens_per_minute: rateLimit.tokensPerMinute })
-    }
-  }),
+const limitsOf = ({
+  budget,
+  concurrency,
+  expiresMillis,
+  rateLimit
+}: KeySetting): Pick<WrittenKey, "budget" | "concurrency" | "expires_at" | "rate_limit"> => ({
+  ...(rateLimit === undefined
+    ? {}
+    : {
+        rate_limit: {
+          ...(rateLimit.requestsPerMinute === undefined ? {} : { requests_per_minute: rateLimit.requestsPerMinute }),
+          ...(rateLimit.tokensPerMinute === undefined ? {} : { tokens_per_minute: rateLimit.tokensPerMinute })
+        }
+      }),
   ...(budget === undefined ? {} : { budget: { usd: dollarsOf(budget.micros), per: budget.per } }),
   ...(concurrency === undefined ? {} : { concurrency }),
   ...(expiresMillis === undefined ? {} : { expires_at: momentOf(expiresMillis) })
@@ -80,7 +96,11 @@ const shownDeclared = (setting: KeySetting): Key => {
 const bodyReader = resourceReader(WrittenKeyBody)
 
 /** What is written of a key, checked against what it names. */
-const judged = (limits: LimitValues, written: JsonObject, held: Held): Result.Result<WrittenKey, ReadonlyArray<Fault>> => {
+const judged = (
+  limits: LimitValues,
+  written: JsonObject,
+  held: Held
+): Result.Result<WrittenKey, ReadonlyArray<Fault>> => {
   const { id: _, key, ...fields } = written
   return Result.flatMap(bodyReader(fields), (body) => {
     const known = {
@@ -89,7 +109,9 @@ const judged = (limits: LimitValues, written: JsonObject, held: Held): Result.Re
       prompts: heldPrompts(held, limits).prompts.map(({ id }) => id)
     }
     const faults = [
-      ...(key === undefined || key === null ? [] : [faultAt(["key"], "is made by the gateway, and told in its answer")]),
+      ...(key === undefined || key === null
+        ? []
+        : [faultAt(["key"], "is made by the gateway, and told in its answer")]),
       ...readKey("", body, known).faults
     ]
     return faults.length > 0 ? Result.fail(faults) : Result.succeed(body)
@@ -108,19 +130,27 @@ const openKeys = ({ declared, records }: Held): ReadonlyArray<Pick<KeySetting, "
 ]
 
 /** Whether a key has this scope, though its time may be over. */
-export const hasKey = (held: Held, scope: KeyScope): boolean => openKeys(held).some(({ scopes = inference }) => scopes.includes(scope))
+export const hasKey = (held: Held, scope: KeyScope): boolean =>
+  openKeys(held).some(({ scopes = inference }) => scopes.includes(scope))
 
 const hasAdmin = (held: Held, nowMillis: number): boolean =>
-  openKeys(held).some(({ expiresMillis, scopes = inference }) => scopes.includes("admin") && (expiresMillis === undefined || expiresMillis > nowMillis))
+  openKeys(held).some(
+    ({ expiresMillis, scopes = inference }) =>
+      scopes.includes("admin") && (expiresMillis === undefined || expiresMillis > nowMillis)
+  )
 
 /** Whoever takes away the last key that opens this API would find the door closed behind them. */
 const adminGuard: Kind<Key>["guard"] = (before, after, changed, nowMillis) =>
   hasAdmin(before, nowMillis) && !hasAdmin(after, nowMillis)
-    ? new RecordRefused({ code: "last_admin_key", message: `"${changed}" is the last key with the scope "admin"; make another one first.` })
+    ? new RecordRefused({
+        code: "last_admin_key",
+        message: `"${changed}" is the last key with the scope "admin"; make another one first.`
+      })
     : undefined
 
 /** In the order they were made. */
-const freshId = (nowMillis: number): string => `key_${nowMillis.toString(36).padStart(9, "0")}${randomBytes(6).toString("hex")}`
+const freshId = (nowMillis: number): string =>
+  `key_${nowMillis.toString(36).padStart(9, "0")}${randomBytes(6).toString("hex")}`
 
 export interface KeyRecords extends Managed<Key> {
   /** Makes a key of this scope where there is none; undefined where there is. Of several processes that try at once one makes it. */
@@ -138,59 +168,104 @@ const thereIsOne = (scope: KeyScope): RecordRefused =>
 const unrevoked = ({ id, value }: StoredRecord): Effect.Effect<void, RecordRefused> =>
   value["revoked_at"] === undefined
     ? Effect.void
-    : Effect.fail(new RecordRefused({ code: "key_revoked", message: `The key "${id}" is revoked, and that is for good; make a new one.` }))
+    : Effect.fail(
+        new RecordRefused({
+          code: "key_revoked",
+          message: `The key "${id}" is revoked, and that is for good; make a new one.`
+        })
+      )
 
-export const keyRecords = (turn: Turn): Effect.Effect<KeyRecords, never, Records | Holdings | GatewayKeys> => Effect.gen(function*() {
-  const limits = yield* Limits
-  const keys = yield* GatewayKeys
-  const changing = yield* managing<Key>({
-    kind: "key",
-    declared: ({ declared }) => new Map(declared.keys.map((setting) => [setting.name, shownDeclared(setting)])),
-    shown: shownStored,
-    guard: adminGuard
-  }, turn)
-  const { edit, insert, read } = changing
-  /** What is kept of a new text. */
-  const textPart = (text: string) => ({ digest: keys.digest(text), prefix: keyPrefix(Redacted.make(text)) ?? "" })
-  /** `allowed` fails where the keys there are rule out another one. */
-  const make = Effect.fnUntraced(function*(written: JsonObject, actor: Actor, allowed: (held: Held) => Effect.Effect<void, RecordRefused>) {
-    const text = makeKey()
-    const id = freshId(yield* Clock.currentTimeMillis)
-    const change = (held: Held) =>
-      Effect.andThen(allowed(held), Effect.mapBoth(Effect.fromResult(judged(limits, written, held)), {
-        onFailure: invalid,
-        onSuccess: (body) => ({ id, content: { value: jsonObjectOf({ ...body, ...textPart(text) }) } })
-      }))
-    return { ...(yield* Effect.flatMap(insert(change, actor), read)), key: text }
-  })
-
-  return {
-    ...changing,
-    create: (written, actor) => make(written, actor, () => Effect.void),
-    createFirst: (scope, actor) =>
-      make({ name: scope, scopes: [scope] }, actor, (held) => hasKey(held, scope) ? Effect.fail(thereIsOne(scope)) : Effect.void).pipe(
-        Effect.catchIf((error) => error._tag === "RecordRefused" && error.code === "already_exists", () => Effect.undefined)
-      ),
-    update: (id, written, actor, expected) =>
-      Effect.flatMap(edit(id, actor, expected, Effect.fnUntraced(function*(before, held) {
-        yield* unrevoked(before)
-        // This stays, whatever is written; what was written before need not be readable.
-        const kept = yield* Effect.mapError(Effect.fromResult(keptReader(before)), (why) => unreadable("key", id, why))
-        const body = yield* Effect.mapError(Effect.fromResult(judged(limits, written, held)), invalid)
-        return { value: jsonObjectOf({ ...body, ...kept }) }
-      })), read),
-    remove: Effect.fnUntraced(function*(id, actor, expected) {
-      const revoke = edit(id, actor, expected, Effect.fnUntraced(function*(before) {
-        yield* unrevoked(before)
-        return { value: { ...before.value, revoked_at: momentOf(yield* Clock.currentTimeMillis) }, action: "revoke" as const }
-      }))
-      // To revoke a key again changes nothing, and is what was asked for.
-      yield* Effect.catchIf(revoke, (error) => error._tag === "RecordRefused" && error.code === "key_revoked", () => Effect.void)
-    }),
-    rotate: Effect.fnUntraced(function*(id, actor, expected) {
+export const keyRecords = (turn: Turn): Effect.Effect<KeyRecords, never, Records | Holdings | GatewayKeys> =>
+  Effect.gen(function* () {
+    const limits = yield* Limits
+    const keys = yield* GatewayKeys
+    const changing = yield* managing<Key>(
+      {
+        kind: "key",
+        declared: ({ declared }) => new Map(declared.keys.map((setting) => [setting.name, shownDeclared(setting)])),
+        shown: shownStored,
+        guard: adminGuard
+      },
+      turn
+    )
+    const { edit, insert, read } = changing
+    /** What is kept of a new text. */
+    const textPart = (text: string) => ({ digest: keys.digest(text), prefix: keyPrefix(Redacted.make(text)) ?? "" })
+    /** `allowed` fails where the keys there are rule out another one. */
+    const make = Effect.fnUntraced(function* (
+      written: JsonObject,
+      actor: Actor,
+      allowed: (held: Held) => Effect.Effect<void, RecordRefused>
+    ) {
       const text = makeKey()
-      const record = yield* edit(id, actor, expected, (before) => Effect.as(unrevoked(before), { value: { ...before.value, ...textPart(text) }, action: "rotate" as const }))
-      return { ...(yield* read(record)), key: text }
+      const id = freshId(yield* Clock.currentTimeMillis)
+      const change = (held: Held) =>
+        Effect.andThen(
+          allowed(held),
+          Effect.mapBoth(Effect.fromResult(judged(limits, written, held)), {
+            onFailure: invalid,
+            onSuccess: (body) => ({ id, content: { value: jsonObjectOf({ ...body, ...textPart(text) }) } })
+          })
+        )
+      return { ...(yield* Effect.flatMap(insert(change, actor), read)), key: text }
     })
-  }
-})
+
+    return {
+      ...changing,
+      create: (written, actor) => make(written, actor, () => Effect.void),
+      createFirst: (scope, actor) =>
+        make({ name: scope, scopes: [scope] }, actor, (held) =>
+          hasKey(held, scope) ? Effect.fail(thereIsOne(scope)) : Effect.void
+        ).pipe(
+          Effect.catchIf(
+            (error) => error._tag === "RecordRefused" && error.code === "already_exists",
+            () => Effect.undefined
+          )
+        ),
+      update: (id, written, actor, expected) =>
+        Effect.flatMap(
+          edit(
+            id,
+            actor,
+            expected,
+            Effect.fnUntraced(function* (before, held) {
+              yield* unrevoked(before)
+              // This stays, whatever is written; what was written before need not be readable.
+              const kept = yield* Effect.mapError(Effect.fromResult(keptReader(before)), (why) =>
+                unreadable("key", id, why)
+              )
+              const body = yield* Effect.mapError(Effect.fromResult(judged(limits, written, held)), invalid)
+              return { value: jsonObjectOf({ ...body, ...kept }) }
+            })
+          ),
+          read
+        ),
+      remove: Effect.fnUntraced(function* (id, actor, expected) {
+        const revoke = edit(
+          id,
+          actor,
+          expected,
+          Effect.fnUntraced(function* (before) {
+            yield* unrevoked(before)
+            return {
+              value: { ...before.value, revoked_at: momentOf(yield* Clock.currentTimeMillis) },
+              action: "revoke" as const
+            }
+          })
+        )
+        // To revoke a key again changes nothing, and is what was asked for.
+        yield* Effect.catchIf(
+          revoke,
+          (error) => error._tag === "RecordRefused" && error.code === "key_revoked",
+          () => Effect.void
+        )
+      }),
+      rotate: Effect.fnUntraced(function* (id, actor, expected) {
+        const text = makeKey()
+        const record = yield* edit(id, actor, expected, (before) =>
+          Effect.as(unrevoked(before), { value: { ...before.value, ...textPart(text) }, action: "rotate" as const })
+        )
+        return { ...(yield* read(record)), key: text }
+      })
+    }
+  })

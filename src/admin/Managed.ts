@@ -3,11 +3,25 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { RecordChanged, RecordInvalid, RecordRefused, RecordUnknown, type StoreUnavailable } from "../domain/GatewayError.ts"
+import {
+  RecordChanged,
+  RecordInvalid,
+  RecordRefused,
+  RecordUnknown,
+  type StoreUnavailable
+} from "../domain/GatewayError.ts"
 import type { Fault } from "../domain/faults.ts"
 import type { JsonObject } from "../domain/text/json.ts"
 import { type Held, Holdings } from "../store/Holdings.ts"
-import { type Actor, type Page, type RecordContent, type RecordKind, Records, RecordsMoved, type StoredRecord } from "../store/Records.ts"
+import {
+  type Actor,
+  type Page,
+  type RecordContent,
+  type RecordKind,
+  Records,
+  RecordsMoved,
+  type StoredRecord
+} from "../store/Records.ts"
 import { isNoId, longestId } from "./noId.ts"
 
 export type ReadFault = RecordUnknown | RecordRefused | StoreUnavailable
@@ -43,7 +57,11 @@ export interface Kind<A> {
 }
 
 /** What `written` makes of the record there is, of none where there is none, or everything that is wrong with it. */
-export type Judge = (written: JsonObject, before: StoredRecord | undefined, held: Held) => Result.Result<Change, ReadonlyArray<Fault>>
+export type Judge = (
+  written: JsonObject,
+  before: StoredRecord | undefined,
+  held: Held
+) => Result.Result<Change, ReadonlyArray<Fault>>
 
 /** Makes of the record there is what it is to become. */
 export type Edit<E = never> = (before: StoredRecord, held: Held) => Effect.Effect<RecordContent, E>
@@ -51,14 +69,27 @@ export type Edit<E = never> = (before: StoredRecord, held: Held) => Effect.Effec
 /** The steps every change takes, for kinds that have changes of their own. */
 export interface Changing<A> extends Pick<Managed<A>, "list" | "get" | "remove"> {
   readonly read: (record: StoredRecord) => Effect.Effect<A, RecordRefused>
-  readonly insert: (change: (held: Held) => Effect.Effect<Change, RecordInvalid | RecordRefused>, actor: Actor) => Effect.Effect<StoredRecord, ChangeFault>
-  readonly edit: <E>(id: string, actor: Actor, expected: Expected, edit: Edit<E>) => Effect.Effect<StoredRecord, ChangeFault | E>
+  readonly insert: (
+    change: (held: Held) => Effect.Effect<Change, RecordInvalid | RecordRefused>,
+    actor: Actor
+  ) => Effect.Effect<StoredRecord, ChangeFault>
+  readonly edit: <E>(
+    id: string,
+    actor: Actor,
+    expected: Expected,
+    edit: Edit<E>
+  ) => Effect.Effect<StoredRecord, ChangeFault | E>
 }
 
 export const invalid = (faults: ReadonlyArray<Fault>): RecordInvalid =>
   new RecordInvalid({ faults: faults.map(({ message, path }) => ({ path, message })) })
 
-const places: Readonly<Record<RecordKind, string>> = { provider: "providers", key: "keys", config: "configs", prompt: "prompts" }
+const places: Readonly<Record<RecordKind, string>> = {
+  provider: "providers",
+  key: "keys",
+  config: "configs",
+  prompt: "prompts"
+}
 
 /** `id` is one that exists, so it is short. */
 const declaredFault = (kind: RecordKind, id: string): RecordRefused =>
@@ -85,23 +116,30 @@ interface Parts<A> {
 }
 
 export const unreadable = (kind: RecordKind, id: string, why: string): RecordRefused =>
-  new RecordRefused({ code: "record_unreadable", message: `The ${kind} "${id}" cannot be read: ${why}. Remove it, and make it anew.` })
+  new RecordRefused({
+    code: "record_unreadable",
+    message: `The ${kind} "${id}" cannot be read: ${why}. Remove it, and make it anew.`
+  })
 
-const isUnreadable = (error: { readonly _tag: string; readonly code?: string }): boolean => error._tag === "RecordRefused" && error.code === "record_unreadable"
+const isUnreadable = (error: { readonly _tag: string; readonly code?: string }): boolean =>
+  error._tag === "RecordRefused" && error.code === "record_unreadable"
 
 const reading = <A>({ holdings, records, spec: { declared, kind, shown } }: Parts<A>) => {
-  const read = (record: StoredRecord) => Effect.mapError(Effect.fromResult(shown(record)), (why) => unreadable(kind, record.id, why))
+  const read = (record: StoredRecord) =>
+    Effect.mapError(Effect.fromResult(shown(record)), (why) => unreadable(kind, record.id, why))
   const found = (id: string) =>
-    isNoId(id) ? Effect.fail(new RecordUnknown({ kind, id: id.slice(0, longestId) })) : Effect.catchTags(records.get(kind, id), {
-      RecordMissing: () => Effect.fail(new RecordUnknown({ kind, id })),
-      RecordBroken: ({ why }) => Effect.fail(unreadable(kind, id, why))
-    })
+    isNoId(id)
+      ? Effect.fail(new RecordUnknown({ kind, id: id.slice(0, longestId) }))
+      : Effect.catchTags(records.get(kind, id), {
+          RecordMissing: () => Effect.fail(new RecordUnknown({ kind, id })),
+          RecordBroken: ({ why }) => Effect.fail(unreadable(kind, id, why))
+        })
   const get: Managed<A>["get"] = (id) =>
     Effect.suspend(() => {
       const entry = declared(holdings.held()).get(id)
       return entry === undefined ? Effect.flatMap(found(id), read) : Effect.succeed(entry)
     })
-  const list: Managed<A>["list"] = Effect.fnUntraced(function*(limit, cursor) {
+  const list: Managed<A>["list"] = Effect.fnUntraced(function* (limit, cursor) {
     const entries = declared(holdings.held())
     const { next: last, rows: stored } = yield* records.page(kind, limit, cursor)
     const isHere = (id: string) => (cursor === undefined || id > cursor) && (last === undefined || id <= last)
@@ -111,7 +149,7 @@ const reading = <A>({ holdings, records, spec: { declared, kind, shown } }: Part
         const entry = entries.has(record.id) ? undefined : Result.getOrUndefined(shown(record))
         return entry === undefined ? [] : [{ id: record.id, entry }]
       }),
-      ...[...entries].flatMap(([id, entry]) => isHere(id) ? [{ id, entry }] : [])
+      ...[...entries].flatMap(([id, entry]) => (isHere(id) ? [{ id, entry }] : []))
     ].toSorted((one, other) => (one.id < other.id ? -1 : 1))
     const rows = mixed.slice(0, limit)
     return { rows: rows.map(({ entry }) => entry), next: mixed.length > limit ? rows.at(-1)?.id : last }
@@ -124,20 +162,24 @@ const reading = <A>({ holdings, records, spec: { declared, kind, shown } }: Part
  * starts again, another one has come to its end.
  */
 const settled = <B, E>(change: Effect.Effect<B, E | RecordsMoved>): Effect.Effect<B, E> =>
-  Effect.catch(change, (error) => error instanceof RecordsMoved ? settled(change) : Effect.fail(error))
+  Effect.catch(change, (error) => (error instanceof RecordsMoved ? settled(change) : Effect.fail(error)))
 
-const changes = <A>({ holdings, records, spec: { declared, guard, kind }, turn }: Parts<A>, found: ReturnType<typeof reading<A>>["found"]) => {
+const changes = <A>(
+  { holdings, records, spec: { declared, guard, kind }, turn }: Parts<A>,
+  found: ReturnType<typeof reading<A>>["found"]
+) => {
   /** What a change is judged by, looked at anew. It is made only while that is all there is. */
   const current = Effect.map(holdings.refresh, () => holdings.held())
-  const guarded = Effect.fnUntraced(function*(held: Held, id: string, next: StoredRecord | undefined) {
+  const guarded = Effect.fnUntraced(function* (held: Held, id: string, next: StoredRecord | undefined) {
     const refused = guard(held, withRecord(held, kind, id, next), id, yield* Clock.currentTimeMillis)
     if (refused !== undefined) return yield* refused
   })
   /** A change that has begun is finished, whoever hangs up, and holds here before it is told. */
-  const finished = <B, E>(write: Effect.Effect<B, E>) => Effect.uninterruptible(Effect.tap(write, () => Effect.ignore(holdings.refresh)))
+  const finished = <B, E>(write: Effect.Effect<B, E>) =>
+    Effect.uninterruptible(Effect.tap(write, () => Effect.ignore(holdings.refresh)))
 
   /** The record a change starts from. */
-  const starting = Effect.fnUntraced(function*(held: Held, id: string, expected: Expected) {
+  const starting = Effect.fnUntraced(function* (held: Held, id: string, expected: Expected) {
     if (declared(held).has(id)) return yield* declaredFault(kind, id)
     const before = yield* found(id)
     if (expected !== undefined && !expected(before)) return yield* new RecordChanged({ version: before.version })
@@ -145,58 +187,102 @@ const changes = <A>({ holdings, records, spec: { declared, guard, kind }, turn }
   })
 
   const insert: Changing<A>["insert"] = (change, actor) =>
-    turn(settled(Effect.gen(function*() {
-      const held = yield* current
-      const { content, id } = yield* change(held)
-      if (declared(held).has(id)) return yield* declaredFault(kind, id)
-      const atMillis = yield* Clock.currentTimeMillis
-      yield* guarded(held, id, { kind, id, version: 1, createdMillis: atMillis, updatedMillis: atMillis, value: content.value, secret: content.secret ?? undefined })
-      return yield* finished(Effect.catchTag(records.create(kind, id, content, actor, held.revision), "RecordTaken", () =>
-        Effect.fail(new RecordRefused({ code: "already_exists", message: `There is a ${kind} "${id}" already; update it, or choose another id.` }))))
-    })))
+    turn(
+      settled(
+        Effect.gen(function* () {
+          const held = yield* current
+          const { content, id } = yield* change(held)
+          if (declared(held).has(id)) return yield* declaredFault(kind, id)
+          const atMillis = yield* Clock.currentTimeMillis
+          yield* guarded(held, id, {
+            kind,
+            id,
+            version: 1,
+            createdMillis: atMillis,
+            updatedMillis: atMillis,
+            value: content.value,
+            secret: content.secret ?? undefined
+          })
+          return yield* finished(
+            Effect.catchTag(records.create(kind, id, content, actor, held.revision), "RecordTaken", () =>
+              Effect.fail(
+                new RecordRefused({
+                  code: "already_exists",
+                  message: `There is a ${kind} "${id}" already; update it, or choose another id.`
+                })
+              )
+            )
+          )
+        })
+      )
+    )
 
   const edit: Changing<A>["edit"] = (id, actor, expected, make) =>
-    turn(settled(Effect.gen(function*() {
-      const held = yield* current
-      const before = yield* starting(held, id, expected)
-      const content = yield* make(before, held)
-      const secret = content.secret === undefined ? before.secret : content.secret ?? undefined
-      yield* guarded(held, id, { ...before, version: before.version + 1, value: content.value, secret })
-      return yield* finished(Effect.catchTags(records.update(kind, id, content, actor, held.revision), {
-        RecordMissing: () => Effect.fail(new RecordUnknown({ kind, id })),
-        RecordBroken: ({ why }) => Effect.fail(unreadable(kind, id, why))
-      }))
-    })))
+    turn(
+      settled(
+        Effect.gen(function* () {
+          const held = yield* current
+          const before = yield* starting(held, id, expected)
+          const content = yield* make(before, held)
+          const secret = content.secret === undefined ? before.secret : (content.secret ?? undefined)
+          yield* guarded(held, id, { ...before, version: before.version + 1, value: content.value, secret })
+          return yield* finished(
+            Effect.catchTags(records.update(kind, id, content, actor, held.revision), {
+              RecordMissing: () => Effect.fail(new RecordUnknown({ kind, id })),
+              RecordBroken: ({ why }) => Effect.fail(unreadable(kind, id, why))
+            })
+          )
+        })
+      )
+    )
 
   const remove: Changing<A>["remove"] = (id, actor, expected) =>
-    turn(settled(Effect.gen(function*() {
-      const held = yield* current
-      // What cannot be read can still be removed.
-      yield* Effect.catchIf(Effect.asVoid(starting(held, id, expected)), isUnreadable, () => Effect.void)
-      yield* guarded(held, id, undefined)
-      yield* finished(Effect.catchTag(records.remove(kind, id, actor, held.revision), "RecordMissing", () => Effect.fail(new RecordUnknown({ kind, id }))))
-    })))
+    turn(
+      settled(
+        Effect.gen(function* () {
+          const held = yield* current
+          // What cannot be read can still be removed.
+          yield* Effect.catchIf(Effect.asVoid(starting(held, id, expected)), isUnreadable, () => Effect.void)
+          yield* guarded(held, id, undefined)
+          yield* finished(
+            Effect.catchTag(records.remove(kind, id, actor, held.revision), "RecordMissing", () =>
+              Effect.fail(new RecordUnknown({ kind, id }))
+            )
+          )
+        })
+      )
+    )
   return { insert, edit, remove }
 }
 
 export const managing = <A>(spec: Kind<A>, turn: Turn): Effect.Effect<Changing<A>, never, Records | Holdings> =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const parts = { spec, turn, records: yield* Records, holdings: yield* Holdings }
     const { found, get, list, read } = reading(parts)
     return { read, get, list, ...changes(parts, found) }
   })
 
 /** Entries of a kind whose changes are all judged alike. */
-export const managed = <A>(spec: Kind<A>, judge: Judge, turn: Turn): Effect.Effect<Changing<A> & Managed<A>, never, Records | Holdings> =>
+export const managed = <A>(
+  spec: Kind<A>,
+  judge: Judge,
+  turn: Turn
+): Effect.Effect<Changing<A> & Managed<A>, never, Records | Holdings> =>
   Effect.map(managing(spec, turn), (changing) => {
     const judged = (written: JsonObject, before: StoredRecord | undefined, held: Held) =>
       Effect.mapError(Effect.fromResult(judge(written, before, held)), invalid)
     return {
       ...changing,
-      create: (written, actor) => Effect.flatMap(changing.insert((held) => judged(written, undefined, held), actor), changing.read),
+      create: (written, actor) =>
+        Effect.flatMap(
+          changing.insert((held) => judged(written, undefined, held), actor),
+          changing.read
+        ),
       update: (id, written, actor, expected) =>
         Effect.flatMap(
-          changing.edit(id, actor, expected, (before, held) => Effect.map(judged(written, before, held), ({ content }) => content)),
+          changing.edit(id, actor, expected, (before, held) =>
+            Effect.map(judged(written, before, held), ({ content }) => content)
+          ),
           changing.read
         )
     }

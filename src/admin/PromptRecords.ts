@@ -21,7 +21,8 @@ import { isNoId } from "./noId.ts"
 import { momentOf, resourceReader } from "./readBody.ts"
 
 const entryReader = recordReader(PromptEntry)
-const entryOf = (record: StoredRecord) => entryReader({ ...record, value: { ...record.value, id: record.id, version: record.version } })
+const entryOf = (record: StoredRecord) =>
+  entryReader({ ...record, value: { ...record.value, id: record.id, version: record.version } })
 
 const withoutLabels = (entry: PromptEntry): PromptEntry => {
   const { labels: _, ...rest } = entry
@@ -29,7 +30,11 @@ const withoutLabels = (entry: PromptEntry): PromptEntry => {
 }
 
 /** One version, with the numbers of all and the labels that hold for all. */
-const shownVersion = (record: StoredRecord, versions: ReadonlyArray<number>, labels: PromptEntry["labels"]): Result.Result<Prompt, string> =>
+const shownVersion = (
+  record: StoredRecord,
+  versions: ReadonlyArray<number>,
+  labels: PromptEntry["labels"]
+): Result.Result<Prompt, string> =>
   Result.map(entryOf(record), (entry) => ({
     object: "prompt",
     ...withoutLabels(entry),
@@ -73,28 +78,37 @@ const newestNumber = ({ versions }: DomainPrompt): number => Math.max(...version
 const bodyReader = resourceReader(WrittenPrompt)
 
 /** Labels that a change does not name stay as they are. */
-const judging = (limits: LimitValues): Judge => (written, before, held) =>
-  Result.flatMap(bodyReader(before === undefined ? written : { id: before.id, ...written }), (body) => {
-    const older = before === undefined ? [] : held.records.prompt.filter(({ id }) => id === before.id)
-      .flatMap((record) => {
-        const entry = Result.getOrUndefined(entryOf(record))
-        return entry === undefined ? [] : [withoutLabels(entry)]
-      })
-    const labelsBefore = before === undefined ? undefined : Result.getOrUndefined(entryOf(before))?.labels
-    const labels = body.labels ?? labelsBefore
-    const entry = { ...body, ...(labels === undefined ? {} : { labels }) }
-    const others = heldPrompts(held, limits).prompts.filter(({ id }) => id !== body.id)
-    const written = [...older, { ...entry, version: (before?.version ?? 0) + 1 }]
-    const faults = readPrompts(written, heldAccounts(held).accounts, limits, others).faults
-      .flatMap(({ at = [], message }) => at[1] === written.length - 1 || at.length < 2 ? [faultAt(at.slice(2), message)] : [])
-    const all = [
-      ...(before === undefined || body.id === before.id ? [] : [faultAt(["id"], "is another than that of the URL; an id cannot be changed")]),
-      ...faults
-    ]
-    if (all.length > 0) return Result.fail(all)
-    const { id, ...value } = entry
-    return Result.succeed({ id, content: { value: jsonObjectOf(value) } })
-  })
+const judging =
+  (limits: LimitValues): Judge =>
+  (written, before, held) =>
+    Result.flatMap(bodyReader(before === undefined ? written : { id: before.id, ...written }), (body) => {
+      const older =
+        before === undefined
+          ? []
+          : held.records.prompt
+              .filter(({ id }) => id === before.id)
+              .flatMap((record) => {
+                const entry = Result.getOrUndefined(entryOf(record))
+                return entry === undefined ? [] : [withoutLabels(entry)]
+              })
+      const labelsBefore = before === undefined ? undefined : Result.getOrUndefined(entryOf(before))?.labels
+      const labels = body.labels ?? labelsBefore
+      const entry = { ...body, ...(labels === undefined ? {} : { labels }) }
+      const others = heldPrompts(held, limits).prompts.filter(({ id }) => id !== body.id)
+      const written = [...older, { ...entry, version: (before?.version ?? 0) + 1 }]
+      const faults = readPrompts(written, heldAccounts(held).accounts, limits, others).faults.flatMap(
+        ({ at = [], message }) => (at[1] === written.length - 1 || at.length < 2 ? [faultAt(at.slice(2), message)] : [])
+      )
+      const all = [
+        ...(before === undefined || body.id === before.id
+          ? []
+          : [faultAt(["id"], "is another than that of the URL; an id cannot be changed")]),
+        ...faults
+      ]
+      if (all.length > 0) return Result.fail(all)
+      const { id, ...value } = entry
+      return Result.succeed({ id, content: { value: jsonObjectOf(value) } })
+    })
 
 export interface PromptRecords extends Managed<Prompt> {
   /** The newest version of `id`, or the one that `id@3` or `id@label` names. */
@@ -103,40 +117,51 @@ export interface PromptRecords extends Managed<Prompt> {
 
 const unknown = (id: string) => new RecordUnknown({ kind: "prompt", id: id.slice(0, 256) })
 
-export const promptRecords = (turn: Turn): Effect.Effect<PromptRecords, never, Records | Holdings> => Effect.gen(function*() {
-  const limits = yield* Limits
-  const records = yield* Records
-  const holdings = yield* Holdings
-  const changing = yield* managed<Prompt>({
-    kind: "prompt",
-    declared: ({ declared }) => new Map((declared.prompts ?? []).map((prompt) => [prompt.id, shownDeclared(prompt, newestNumber(prompt))])),
-    shown: shownNewest,
-    guard: brokenGuard("prompt", limits)
-  }, judging(limits), turn)
+export const promptRecords = (turn: Turn): Effect.Effect<PromptRecords, never, Records | Holdings> =>
+  Effect.gen(function* () {
+    const limits = yield* Limits
+    const records = yield* Records
+    const holdings = yield* Holdings
+    const changing = yield* managed<Prompt>(
+      {
+        kind: "prompt",
+        declared: ({ declared }) =>
+          new Map((declared.prompts ?? []).map((prompt) => [prompt.id, shownDeclared(prompt, newestNumber(prompt))])),
+        shown: shownNewest,
+        guard: brokenGuard("prompt", limits)
+      },
+      judging(limits),
+      turn
+    )
 
-  const storedVersion = Effect.fnUntraced(function*(id: string, wanted: string) {
-    const versions = isNoId(id) ? [] : yield* records.versions("prompt", id)
-    const newest = versions.at(-1)
-    if (newest === undefined) return yield* unknown(id)
-    const { labels } = yield* changing.read(newest)
-    const asked = new Map(versions.map(({ version }) => [version, { _tag: "Partial" as const, text: "" }]))
-    const found = promptFinder([{ id, name: undefined, versions: asked, labels: new Map(Object.entries(labels ?? {})) }])(`${id}@${wanted}`)
-    const record = versions.find(({ version }) => version === found?.version)
-    const shown = record === undefined ? undefined : Result.getOrUndefined(shownVersion(record, upTo(newest.version), labels))
-    return shown ?? (yield* unknown(id))
+    const storedVersion = Effect.fnUntraced(function* (id: string, wanted: string) {
+      const versions = isNoId(id) ? [] : yield* records.versions("prompt", id)
+      const newest = versions.at(-1)
+      if (newest === undefined) return yield* unknown(id)
+      const { labels } = yield* changing.read(newest)
+      const asked = new Map(versions.map(({ version }) => [version, { _tag: "Partial" as const, text: "" }]))
+      const found = promptFinder([
+        { id, name: undefined, versions: asked, labels: new Map(Object.entries(labels ?? {})) }
+      ])(`${id}@${wanted}`)
+      const record = versions.find(({ version }) => version === found?.version)
+      const shown =
+        record === undefined ? undefined : Result.getOrUndefined(shownVersion(record, upTo(newest.version), labels))
+      return shown ?? (yield* unknown(id))
+    })
+
+    return {
+      ...changing,
+      get: (reference) =>
+        Effect.suspend(() => {
+          const at = reference.indexOf("@")
+          if (at < 0) return changing.get(reference)
+          const id = reference.slice(0, at)
+          const declared = (holdings.held().declared.prompts ?? []).find((prompt) => prompt.id === id)
+          if (declared === undefined) return storedVersion(id, reference.slice(at + 1))
+          const found = promptFinder([declared])(reference)
+          return found === undefined
+            ? Effect.fail(unknown(reference))
+            : Effect.succeed(shownDeclared(declared, found.version))
+        })
+    }
   })
-
-  return {
-    ...changing,
-    get: (reference) =>
-      Effect.suspend(() => {
-        const at = reference.indexOf("@")
-        if (at < 0) return changing.get(reference)
-        const id = reference.slice(0, at)
-        const declared = (holdings.held().declared.prompts ?? []).find((prompt) => prompt.id === id)
-        if (declared === undefined) return storedVersion(id, reference.slice(at + 1))
-        const found = promptFinder([declared])(reference)
-        return found === undefined ? Effect.fail(unknown(reference)) : Effect.succeed(shownDeclared(declared, found.version))
-      })
-  }
-})

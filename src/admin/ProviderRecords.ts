@@ -28,7 +28,11 @@ const credentialOf = (credentials: Credentials): NonNullable<Provider["credentia
     case "AccessToken":
       return { type: "access_token", fingerprint: fingerprint(credentials.token) }
     case "ServiceAccount":
-      return { type: "service_account", fingerprint: fingerprint(credentials.key.privateKey), client_email: credentials.key.clientEmail }
+      return {
+        type: "service_account",
+        fingerprint: fingerprint(credentials.key.privateKey),
+        client_email: credentials.key.clientEmail
+      }
     case "ApplicationDefault":
       return { type: "application_default" }
   }
@@ -40,18 +44,29 @@ const entryOf = (account: ProviderAccount) => ({
   provider: account.kind,
   ...(account.projectId === undefined ? {} : { project_id: account.projectId }),
   ...(account.region === undefined ? {} : { region: account.region }),
-  ...(Object.keys(account.endpoints).length === 0 ? {} : {
-    endpoints: Object.fromEntries(Object.entries(account.endpoints).map(([name, { dialect, host, model }]) =>
-      [name, { dialect, ...(host === undefined ? {} : { host }), ...(model === undefined ? {} : { model }) }]))
-  }),
+  ...(Object.keys(account.endpoints).length === 0
+    ? {}
+    : {
+        endpoints: Object.fromEntries(
+          Object.entries(account.endpoints).map(([name, { dialect, host, model }]) => [
+            name,
+            { dialect, ...(host === undefined ? {} : { host }), ...(model === undefined ? {} : { model }) }
+          ])
+        )
+      }),
   ...(account.models === undefined ? {} : { models: account.models }),
   ...(account.apiVersion === undefined ? {} : { api_version: account.apiVersion }),
   ...(account.quotaProject === undefined ? {} : { quota_project: account.quotaProject }),
   ...(account.projects === undefined ? {} : { projects: account.projects }),
   ...(account.regions === undefined ? {} : { regions: account.regions }),
-  ...(account.gcs === undefined ? {} : {
-    gcs: { ...(account.gcs.read === undefined ? {} : { read: account.gcs.read }), ...(account.gcs.write === undefined ? {} : { write: account.gcs.write }) }
-  }),
+  ...(account.gcs === undefined
+    ? {}
+    : {
+        gcs: {
+          ...(account.gcs.read === undefined ? {} : { read: account.gcs.read }),
+          ...(account.gcs.write === undefined ? {} : { write: account.gcs.write })
+        }
+      }),
   ...(account.baseUrl === undefined ? {} : { base_url: account.baseUrl }),
   ...(account.tokenUrl === undefined ? {} : { token_url: account.tokenUrl })
 })
@@ -59,8 +74,13 @@ const entryOf = (account: ProviderAccount) => ({
 const credentialPart = ({ credentials }: ProviderAccount): Pick<Provider, "credential"> =>
   credentials === undefined ? {} : { credential: credentialOf(credentials) }
 
-const shownDeclared = (account: ProviderAccount): Provider =>
-  ({ object: "provider", ...entryOf(account), ...credentialPart(account), source: "file", managed: "file" })
+const shownDeclared = (account: ProviderAccount): Provider => ({
+  object: "provider",
+  ...entryOf(account),
+  ...credentialPart(account),
+  source: "file",
+  managed: "file"
+})
 
 const entryReader = recordReader(ProviderEntry)
 
@@ -81,7 +101,8 @@ const shownStored = (record: StoredRecord): Result.Result<Provider, string> =>
 const bodyReader = resourceReader(WrittenProvider)
 
 /** `null` for both takes the credential away; a credential that is not named stays. */
-const isRemoved = (name: "api_key" | "credentials", written: Readonly<Record<string, unknown>>): boolean => written[name] === null
+const isRemoved = (name: "api_key" | "credentials", written: Readonly<Record<string, unknown>>): boolean =>
+  written[name] === null
 
 const judge: Judge = (written, before) =>
   Result.flatMap(bodyReader(before === undefined ? written : { slug: before.id, ...written }), (entry) => {
@@ -89,30 +110,56 @@ const judge: Judge = (written, before) =>
     const stored = before === undefined ? undefined : Result.getOrUndefined(entryReader(before))
     const removed = isRemoved("api_key", written) || isRemoved("credentials", written)
     const given = key !== undefined || credentials !== undefined
-    const kept = given || removed || stored === undefined
-      ? {}
-      : { ...(stored.api_key === undefined ? {} : { api_key: stored.api_key }), ...(stored.credentials === undefined ? {} : { credentials: stored.credentials }) }
+    const kept =
+      given || removed || stored === undefined
+        ? {}
+        : {
+            ...(stored.api_key === undefined ? {} : { api_key: stored.api_key }),
+            ...(stored.credentials === undefined ? {} : { credentials: stored.credentials })
+          }
     const whole = { ...entry, ...kept }
     const faults: ReadonlyArray<Fault> = [
-      ...(before === undefined || entry.slug === before.id ? [] : [faultAt(["slug"], "is another than that of the URL; a slug cannot be changed")]),
+      ...(before === undefined || entry.slug === before.id
+        ? []
+        : [faultAt(["slug"], "is another than that of the URL; a slug cannot be changed")]),
       ...readAccount(whole, ownFault).faults,
       ...destinationFaults(whole),
       ...(stored !== undefined && Object.keys(kept).length > 0 ? movesCredential(stored, entry) : [])
     ]
     if (faults.length > 0) return Result.fail(faults)
     const secret = given
-      ? Redacted.make(jsonObjectOf({ ...(key === undefined ? {} : { api_key: key }), ...(credentials === undefined ? {} : { credentials }) }))
-      : removed ? null : undefined
-    return Result.succeed({ id: entry.slug, content: { value: jsonObjectOf(value), ...(secret === undefined ? {} : { secret }) } })
+      ? Redacted.make(
+          jsonObjectOf({
+            ...(key === undefined ? {} : { api_key: key }),
+            ...(credentials === undefined ? {} : { credentials })
+          })
+        )
+      : removed
+        ? null
+        : undefined
+    return Result.succeed({
+      id: entry.slug,
+      content: { value: jsonObjectOf(value), ...(secret === undefined ? {} : { secret }) }
+    })
   })
 
 /** Slugs that only wait for a credential in a request are nothing anybody declared. */
-export const providerRecords = (turn: Turn): Effect.Effect<Managed<Provider>, never, Records | Holdings> => Effect.flatMap(Limits, (limits) => {
-  const isBroken = brokenGuard("provider", limits)
-  return managed<Provider>({
-    kind: "provider",
-    declared: ({ declared }) => new Map(declared.accounts.filter((account) => !isOpen(account)).map((account) => [account.slug, shownDeclared(account)])),
-    shown: shownStored,
-    guard: (...change) => isBroken(...change) ?? movedSecretsGuard(...change)
-  }, judge, turn)
-})
+export const providerRecords = (turn: Turn): Effect.Effect<Managed<Provider>, never, Records | Holdings> =>
+  Effect.flatMap(Limits, (limits) => {
+    const isBroken = brokenGuard("provider", limits)
+    return managed<Provider>(
+      {
+        kind: "provider",
+        declared: ({ declared }) =>
+          new Map(
+            declared.accounts
+              .filter((account) => !isOpen(account))
+              .map((account) => [account.slug, shownDeclared(account)])
+          ),
+        shown: shownStored,
+        guard: (...change) => isBroken(...change) ?? movedSecretsGuard(...change)
+      },
+      judge,
+      turn
+    )
+  })

@@ -28,7 +28,8 @@ const commonModel = "gemini-2.5-flash"
 /** Families of which the provider counts tokens, as far as a name can tell; endpoints of one's own may be asleep. */
 const countable = /^(gemini-[^*]*|anthropic\.[^*]*)$/
 
-const modelOf = ({ models = [] }: ProviderAccount): string => models.find((id) => countable.test(id) && !id.includes("image")) ?? commonModel
+const modelOf = ({ models = [] }: ProviderAccount): string =>
+  models.find((id) => countable.test(id) && !id.includes("image")) ?? commonModel
 
 /** Alone, and with every model on offer: the account is tried, not what it may be used for. */
 const only = (account: ProviderAccount) => {
@@ -44,7 +45,12 @@ const nobody: RequestContext["carried"] = {
   vertexServiceAccountJson: undefined
 }
 
-const contextOf = (account: ProviderAccount, requestId: string, nowMillis: number, timeoutMillis: number): RequestContext => ({
+const contextOf = (
+  account: ProviderAccount,
+  requestId: string,
+  nowMillis: number,
+  timeoutMillis: number
+): RequestContext => ({
   requestId,
   traceId: requestId,
   createdSeconds: Math.floor(nowMillis / 1000),
@@ -66,18 +72,21 @@ const contextOf = (account: ProviderAccount, requestId: string, nowMillis: numbe
   observed: undefined
 })
 
-export class ProviderTest extends Context.Service<ProviderTest, {
-  /** Calls the provider of a slug once; what goes wrong there is what came of it, not a failure. */
-  readonly run: (slug: string, requestId: string) => Effect.Effect<ProviderTested, RecordUnknown>
-}>()("gateway/admin/ProviderTest") {
+export class ProviderTest extends Context.Service<
+  ProviderTest,
+  {
+    /** Calls the provider of a slug once; what goes wrong there is what came of it, not a failure. */
+    readonly run: (slug: string, requestId: string) => Effect.Effect<ProviderTested, RecordUnknown>
+  }
+>()("gateway/admin/ProviderTest") {
   static readonly layer: Layer.Layer<ProviderTest, never, ProviderRouter | Catalog> = Layer.effect(
     ProviderTest,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const router = yield* ProviderRouter
       const catalog = yield* Catalog
       const limits = yield* Limits
       return {
-        run: Effect.fnUntraced(function*(slug, requestId) {
+        run: Effect.fnUntraced(function* (slug, requestId) {
           const account = catalog.resolve(slug)
           if (account === undefined) return yield* new RecordUnknown({ kind: "provider", id: slug.slice(0, 256) })
           const model = modelOf(account)

@@ -12,7 +12,8 @@ import type { Kind } from "./Managed.ts"
 /** Stored keys whose requests would name a config that is not there. */
 const lostKeys = (held: Held, configs: Readonly<Record<string, unknown>>): ReadonlyArray<string> =>
   newestOf(held.records.key).flatMap(({ id, value: { config, revoked_at: revoked } }) =>
-    typeof config === "string" && revoked === undefined && !Object.hasOwn(configs, config) ? [`key ${id}`] : [])
+    typeof config === "string" && revoked === undefined && !Object.hasOwn(configs, config) ? [`key ${id}`] : []
+  )
 
 /** What cannot be used of what is held, as `config fast`. */
 const unusable = (held: Held, limits: LimitValues): ReadonlyArray<string> => {
@@ -24,11 +25,18 @@ const unusable = (held: Held, limits: LimitValues): ReadonlyArray<string> => {
 /** As many as a message has room for. */
 const mostNamed = 10
 
-export const brokenGuard = (kind: RecordKind, limits: LimitValues): Kind<unknown>["guard"] => (before, after, changed) => {
-  const were = unusable(before, limits)
-  const broken = [...new Set(unusable(after, limits))].filter((id) => !were.includes(id) && id !== `${kind} ${changed}`)
-  const named = broken.slice(0, mostNamed).join(", ") + (broken.length > mostNamed ? ", ..." : "")
-  return broken.length === 0
-    ? undefined
-    : new RecordRefused({ code: "in_use", message: `Without the ${kind} "${changed}" as it is these would stop working: ${named}. Change them first.` })
-}
+export const brokenGuard =
+  (kind: RecordKind, limits: LimitValues): Kind<unknown>["guard"] =>
+  (before, after, changed) => {
+    const were = unusable(before, limits)
+    const broken = [...new Set(unusable(after, limits))].filter(
+      (id) => !were.includes(id) && id !== `${kind} ${changed}`
+    )
+    const named = broken.slice(0, mostNamed).join(", ") + (broken.length > mostNamed ? ", ..." : "")
+    return broken.length === 0
+      ? undefined
+      : new RecordRefused({
+          code: "in_use",
+          message: `Without the ${kind} "${changed}" as it is these would stop working: ${named}. Change them first.`
+        })
+  }

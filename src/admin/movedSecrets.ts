@@ -22,12 +22,19 @@ const holders = ({ declared, records }: Held, slug: string): ReadonlyArray<strin
       return Result.isSuccess(entry) ? [{ id: record.id, config: entry.success.config }] : []
     })
   ]
-  return [...new Set(written.flatMap(({ config, id }) => secretSlugs(config).includes(slug) ? [id] : []))]
+  return [...new Set(written.flatMap(({ config, id }) => (secretSlugs(config).includes(slug) ? [id] : [])))]
 }
 
 /** All that decides where a credential goes. */
 const destinationOf = ({ baseUrl, endpoints, kind, tokenUrl }: ProviderAccount): string =>
-  JSON.stringify([kind, baseUrl ?? "", tokenUrl ?? "", ...Object.values(endpoints).flatMap(({ host }) => host ?? []).toSorted()])
+  JSON.stringify([
+    kind,
+    baseUrl ?? "",
+    tokenUrl ?? "",
+    ...Object.values(endpoints)
+      .flatMap(({ host }) => host ?? [])
+      .toSorted()
+  ])
 
 const destination = (held: Held, slug: string): string | undefined => {
   const account = heldAccounts(held).accounts.find((one) => one.slug === slug)
@@ -39,8 +46,10 @@ export const movedSecretsGuard: Kind<unknown>["guard"] = (before, after, changed
   const now = destination(after, changed)
   if (now === undefined || now === destination(before, changed)) return undefined
   const named = holders(after, changed)
-  return named.length === 0 ? undefined : new RecordRefused({
-    code: "credentials_would_move",
-    message: `The change sends the credentials that these configs hold for "${changed}" elsewhere: ${named.join(", ")}. Take them out of the configs, change the provider, and send them again.`
-  })
+  return named.length === 0
+    ? undefined
+    : new RecordRefused({
+        code: "credentials_would_move",
+        message: `The change sends the credentials that these configs hold for "${changed}" elsewhere: ${named.join(", ")}. Take them out of the configs, change the provider, and send them again.`
+      })
 }

@@ -7,14 +7,29 @@ import type { JsonObject } from "../domain/text/json.ts"
 
 /** Set by the gateway; what was read may be written back with them. */
 const serverSet = new Set([
-  "object", "source", "managed", "version", "versions", "created_at", "updated_at", "credential", "prefix", "spent_usd", "last_used_at", "revoked_at"
+  "object",
+  "source",
+  "managed",
+  "version",
+  "versions",
+  "created_at",
+  "updated_at",
+  "credential",
+  "prefix",
+  "spent_usd",
+  "last_used_at",
+  "revoked_at"
 ])
 
 /** A reader of one schema. A field of null is one left out; a field nobody knows is a fault, for it would be passed over in silence. */
-export const resourceReader = <A>(schema: Schema.Codec<A, unknown>): (written: JsonObject) => Result.Result<A, ReadonlyArray<Fault>> => {
+export const resourceReader = <A>(
+  schema: Schema.Codec<A, unknown>
+): ((written: JsonObject) => Result.Result<A, ReadonlyArray<Fault>>) => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })
   return (written) => {
-    const fields = Object.fromEntries(Object.entries(written).filter(([name, value]) => value !== null && value !== undefined && !serverSet.has(name)))
+    const fields = Object.fromEntries(
+      Object.entries(written).filter(([name, value]) => value !== null && value !== undefined && !serverSet.has(name))
+    )
     return Result.mapError(decode(fields), ({ issue }) => faultsOfIssue(issue, fields))
   }
 }

@@ -7,18 +7,35 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import {
-  AdminProblem, AdminRequest, AdminUsage, Change, Config, Key, listOf, Prompt, Provider, ProviderCheck, WrittenConfigBody, WrittenKeyBody,
-  WrittenPrompt, WrittenProvider
+  AdminProblem,
+  AdminRequest,
+  AdminUsage,
+  Change,
+  Config,
+  Key,
+  listOf,
+  Prompt,
+  Provider,
+  ProviderCheck,
+  WrittenConfigBody,
+  WrittenKeyBody,
+  WrittenPrompt,
+  WrittenProvider
 } from "./AdminResources.ts"
 import { own } from "./answers.ts"
 import { GatewayAuth } from "./Auth.ts"
 import { arrivalFields, retryFields } from "./headerFields.ts"
 
 const opt = Schema.optionalKey
-const about = (summary: string, description?: string) => OpenApi.annotations(description === undefined ? { summary } : { summary, description })
+const about = (summary: string, description?: string) =>
+  OpenApi.annotations(description === undefined ? { summary } : { summary, description })
 
-const problem = (status: number) => HttpApiSchema.status(status)(HttpApiSchema.WithHeaders(AdminProblem, status === 503 ? { ...arrivalFields, ...retryFields } : arrivalFields)
-  .pipe(HttpApiSchema.asJson({ contentType: "application/problem+json" })))
+const problem = (status: number) =>
+  HttpApiSchema.status(status)(
+    HttpApiSchema.WithHeaders(AdminProblem, status === 503 ? { ...arrivalFields, ...retryFields } : arrivalFields).pipe(
+      HttpApiSchema.asJson({ contentType: "application/problem+json" })
+    )
+  )
 
 const ofAsking = [400, 401, 500, 503].map(problem)
 const ofReading = [401, 404, 409, 500, 503].map(problem)
@@ -30,20 +47,46 @@ const page = {
   limit: opt(Schema.String.annotate({ description: "How many at most: 1 to 1000, 100 unless said." })),
   cursor: opt(Schema.String.annotate({ description: "next_cursor of the page before." }))
 }
-const ifMatch = { "if-match": opt(Schema.String.annotate({ description: "The ETag the change is made from; 412 where the entry has another by now." })) }
-const tagged = { ...arrivalFields, etag: opt(Schema.String.annotate({ description: "What If-Match takes; none for what is declared in the configuration." })) }
+const ifMatch = {
+  "if-match": opt(
+    Schema.String.annotate({ description: "The ETag the change is made from; 412 where the entry has another by now." })
+  )
+}
+const tagged = {
+  ...arrivalFields,
+  etag: opt(
+    Schema.String.annotate({ description: "What If-Match takes; none for what is declared in the configuration." })
+  )
+}
 const one = <S extends Schema.Top>(schema: S) => HttpApiSchema.WithHeaders(schema, tagged)
 const made = <S extends Schema.Top>(schema: S) =>
-  HttpApiSchema.status(201)(HttpApiSchema.WithHeaders(schema, { ...tagged, location: Schema.String.annotate({ description: "The path of the new entry." }) }))
+  HttpApiSchema.status(201)(
+    HttpApiSchema.WithHeaders(schema, {
+      ...tagged,
+      location: Schema.String.annotate({ description: "The path of the new entry." })
+    })
+  )
 const none = HttpApiSchema.NoContent
 
 const idOf = (description: string) => ({ id: Schema.String.annotate({ description }) })
 
 /** The five routes of one kind; `words` name one entry and several. */
-const kind = <const Name extends string, const Path extends `/admin/v1/${string}`, S extends Schema.Top, W extends Schema.Top>(
+const kind = <
+  const Name extends string,
+  const Path extends `/admin/v1/${string}`,
+  S extends Schema.Top,
+  W extends Schema.Top
+>(
   name: Name,
   path: Path,
-  { id, listName, removes, shown, words: [single, several], written }: {
+  {
+    id,
+    listName,
+    removes,
+    shown,
+    words: [single, several],
+    written
+  }: {
     readonly shown: S
     readonly listName: string
     readonly written: W
@@ -52,15 +95,41 @@ const kind = <const Name extends string, const Path extends `/admin/v1/${string}
     readonly removes?: string
   }
 ) =>
-  HttpApiGroup.make(name).add(
-    HttpApiEndpoint.get("list", path, { query: page, success: own(listOf(shown, listName)), error: ofAsking }).annotateMerge(about(several)),
-    HttpApiEndpoint.post("create", path, { payload: written, success: made(shown), error: ofMaking }).annotateMerge(about(`Make ${single}`)),
-    HttpApiEndpoint.get("retrieve", `${path}/:id`, { params: idOf(id), success: one(shown), error: ofReading }).annotateMerge(about("One of them")),
-    HttpApiEndpoint.put("update", `${path}/:id`, { params: idOf(id), headers: ifMatch, payload: written, success: one(shown), error: ofChanging })
-      .annotateMerge(about(`Change ${single}`, "What was read can be sent back. What is left out is no more; a credential that is left out stays.")),
-    HttpApiEndpoint.delete("remove", `${path}/:id`, { params: idOf(id), headers: ifMatch, success: none, error: ofTaking })
-      .annotateMerge(about(removes ?? `Remove ${single}`))
-  ).middleware(GatewayAuth)
+  HttpApiGroup.make(name)
+    .add(
+      HttpApiEndpoint.get("list", path, {
+        query: page,
+        success: own(listOf(shown, listName)),
+        error: ofAsking
+      }).annotateMerge(about(several)),
+      HttpApiEndpoint.post("create", path, { payload: written, success: made(shown), error: ofMaking }).annotateMerge(
+        about(`Make ${single}`)
+      ),
+      HttpApiEndpoint.get("retrieve", `${path}/:id`, {
+        params: idOf(id),
+        success: one(shown),
+        error: ofReading
+      }).annotateMerge(about("One of them")),
+      HttpApiEndpoint.put("update", `${path}/:id`, {
+        params: idOf(id),
+        headers: ifMatch,
+        payload: written,
+        success: one(shown),
+        error: ofChanging
+      }).annotateMerge(
+        about(
+          `Change ${single}`,
+          "What was read can be sent back. What is left out is no more; a credential that is left out stays."
+        )
+      ),
+      HttpApiEndpoint.delete("remove", `${path}/:id`, {
+        params: idOf(id),
+        headers: ifMatch,
+        success: none,
+        error: ofTaking
+      }).annotateMerge(about(removes ?? `Remove ${single}`))
+    )
+    .middleware(GatewayAuth)
 
 export class AdminProviders extends kind("adminProviders", "/admin/v1/providers", {
   shown: Provider,
@@ -68,10 +137,18 @@ export class AdminProviders extends kind("adminProviders", "/admin/v1/providers"
   written: WrittenProvider,
   words: ["a provider", "Accounts of providers, by slug"],
   id: "The slug."
-}).add(
-  HttpApiEndpoint.post("test", "/admin/v1/providers/:id/test", { params: idOf("The slug."), success: own(ProviderCheck), error: [401, 404, 500, 503].map(problem) })
-    .annotateMerge(about("Reach a provider", "Counts the tokens of a word, which is free, and says what is wrong and what to do."))
-).middleware(GatewayAuth).annotateMerge(OpenApi.annotations({ title: "Admin: providers" })) {}
+})
+  .add(
+    HttpApiEndpoint.post("test", "/admin/v1/providers/:id/test", {
+      params: idOf("The slug."),
+      success: own(ProviderCheck),
+      error: [401, 404, 500, 503].map(problem)
+    }).annotateMerge(
+      about("Reach a provider", "Counts the tokens of a word, which is free, and says what is wrong and what to do.")
+    )
+  )
+  .middleware(GatewayAuth)
+  .annotateMerge(OpenApi.annotations({ title: "Admin: providers" })) {}
 
 export class AdminKeys extends kind("adminKeys", "/admin/v1/keys", {
   shown: Key,
@@ -80,10 +157,22 @@ export class AdminKeys extends kind("adminKeys", "/admin/v1/keys", {
   words: ["a gateway key", "Gateway keys"],
   id: "The key's id, which is not its text.",
   removes: "Revoke a gateway key"
-}).add(
-  HttpApiEndpoint.post("rotate", "/admin/v1/keys/:id/rotate", { params: idOf("The key's id."), headers: ifMatch, success: one(Key), error: ofTaking })
-    .annotateMerge(about("Give a key another text", "The old text is refused from then on; the new one is in this answer, and never again."))
-).middleware(GatewayAuth).annotateMerge(OpenApi.annotations({ title: "Admin: keys" })) {}
+})
+  .add(
+    HttpApiEndpoint.post("rotate", "/admin/v1/keys/:id/rotate", {
+      params: idOf("The key's id."),
+      headers: ifMatch,
+      success: one(Key),
+      error: ofTaking
+    }).annotateMerge(
+      about(
+        "Give a key another text",
+        "The old text is refused from then on; the new one is in this answer, and never again."
+      )
+    )
+  )
+  .middleware(GatewayAuth)
+  .annotateMerge(OpenApi.annotations({ title: "Admin: keys" })) {}
 
 export class AdminConfigs extends kind("adminConfigs", "/admin/v1/configs", {
   shown: Config,
@@ -103,22 +192,49 @@ export class AdminPrompts extends kind("adminPrompts", "/admin/v1/prompts", {
 
 const filter = (description: string) => opt(Schema.String.annotate({ description }))
 
-export class AdminReports extends HttpApiGroup.make("adminReports").add(
-  HttpApiEndpoint.get("requests", "/admin/v1/requests", {
-    query: { ...page, status: filter("HTTP status."), provider: filter("Slug."), model: filter("Model id."), key: filter("Id of a gateway key."), request_id: filter("The x-request-id that clients sent."), since: filter("RFC 3339.") },
-    success: own(listOf(AdminRequest, "AdminRequestList")),
-    error: ofAsking
-  }).annotateMerge(about("The latest requests, the newest first")),
-  HttpApiEndpoint.get("request", "/admin/v1/requests/:id", { params: idOf("The request's id, or its x-request-id where one key alone sent it."), success: own(AdminRequest), error: [401, 404, 409, 500, 503].map(problem) })
-    .annotateMerge(about("One of them")),
-  HttpApiEndpoint.get("usage", "/admin/v1/usage", {
-    query: { from: filter("First day, as 2027-01-31."), to: filter("Last day."), group_by: filter("Any of day, key, provider, model, joined by commas; day unless said.") },
-    success: own(listOf(AdminUsage, "AdminUsageList")),
-    error: ofAsking
-  }).annotateMerge(about("What all requests used, summed")),
-  HttpApiEndpoint.get("audit", "/admin/v1/audit", { query: page, success: own(listOf(Change, "AdminAuditList")), error: ofAsking })
-    .annotateMerge(about("Who changed what, the newest first"))
-).middleware(GatewayAuth).annotateMerge(OpenApi.annotations({ title: "Admin: reports" })) {}
+export class AdminReports extends HttpApiGroup.make("adminReports")
+  .add(
+    HttpApiEndpoint.get("requests", "/admin/v1/requests", {
+      query: {
+        ...page,
+        status: filter("HTTP status."),
+        provider: filter("Slug."),
+        model: filter("Model id."),
+        key: filter("Id of a gateway key."),
+        request_id: filter("The x-request-id that clients sent."),
+        since: filter("RFC 3339.")
+      },
+      success: own(listOf(AdminRequest, "AdminRequestList")),
+      error: ofAsking
+    }).annotateMerge(about("The latest requests, the newest first")),
+    HttpApiEndpoint.get("request", "/admin/v1/requests/:id", {
+      params: idOf("The request's id, or its x-request-id where one key alone sent it."),
+      success: own(AdminRequest),
+      error: [401, 404, 409, 500, 503].map(problem)
+    }).annotateMerge(about("One of them")),
+    HttpApiEndpoint.get("usage", "/admin/v1/usage", {
+      query: {
+        from: filter("First day, as 2027-01-31."),
+        to: filter("Last day."),
+        group_by: filter("Any of day, key, provider, model, joined by commas; day unless said.")
+      },
+      success: own(listOf(AdminUsage, "AdminUsageList")),
+      error: ofAsking
+    }).annotateMerge(about("What all requests used, summed")),
+    HttpApiEndpoint.get("audit", "/admin/v1/audit", {
+      query: page,
+      success: own(listOf(Change, "AdminAuditList")),
+      error: ofAsking
+    }).annotateMerge(about("Who changed what, the newest first"))
+  )
+  .middleware(GatewayAuth)
+  .annotateMerge(OpenApi.annotations({ title: "Admin: reports" })) {}
 
 /** For holders of a key with the scope `admin`. */
-export class AdminApi extends HttpApi.make("model-gateway-admin").add(AdminProviders, AdminKeys, AdminConfigs, AdminPrompts, AdminReports) {}
+export class AdminApi extends HttpApi.make("model-gateway-admin").add(
+  AdminProviders,
+  AdminKeys,
+  AdminConfigs,
+  AdminPrompts,
+  AdminReports
+) {}

@@ -11,7 +11,9 @@ const moment = Schema.String.annotate({ description: "RFC 3339." })
 
 /** Set by the gateway; whoever writes a resource back may leave them as they were read. */
 const kept = {
-  source: Schema.Literals(["file", "store"]).annotate({ description: "file: declared in the configuration, and read-only here." }),
+  source: Schema.Literals(["file", "store"]).annotate({
+    description: "file: declared in the configuration, and read-only here."
+  }),
   managed: opt(Schema.Literal("file")),
   version: opt(Schema.Number.annotate({ description: "1 when created, one more with each change." })),
   created_at: opt(moment),
@@ -24,11 +26,17 @@ export const Provider = Schema.Struct({
   object: Schema.Literal("provider"),
   ...shownProvider,
   provider: Schema.String,
-  credential: opt(Schema.Struct({
-    type: Schema.Literals(["api_key", "access_token", "service_account", "application_default"]),
-    fingerprint: opt(Schema.String.annotate({ description: "Part of a hash, and the end of a long text; the credential itself is never shown." })),
-    client_email: opt(Schema.String)
-  })),
+  credential: opt(
+    Schema.Struct({
+      type: Schema.Literals(["api_key", "access_token", "service_account", "application_default"]),
+      fingerprint: opt(
+        Schema.String.annotate({
+          description: "Part of a hash, and the end of a long text; the credential itself is never shown."
+        })
+      ),
+      client_email: opt(Schema.String)
+    })
+  ),
   ...kept
 }).annotate({ identifier: "AdminProvider" })
 export type Provider = typeof Provider.Type
@@ -39,7 +47,9 @@ export const Key = Schema.Struct({
   object: Schema.Literal("key"),
   id: Schema.String,
   ...WrittenKey.fields,
-  key: opt(Schema.String.annotate({ description: "The text of the key; in the answer that made it, and never again." })),
+  key: opt(
+    Schema.String.annotate({ description: "The text of the key; in the answer that made it, and never again." })
+  ),
   prefix: opt(Schema.String.annotate({ description: "How the text begins." })),
   revoked_at: opt(moment),
   spent_usd: opt(Schema.Number.annotate({ description: "What the key has spent in the period of its budget." })),
@@ -59,7 +69,9 @@ export const Config = Schema.Struct({
 }).annotate({ identifier: "AdminConfig" })
 export type Config = typeof Config.Type
 
-export const WrittenConfigBody = Schema.Struct({ id: text, name: opt(text), config: WrittenConfig }).annotate({ identifier: "AdminConfigBody" })
+export const WrittenConfigBody = Schema.Struct({ id: text, name: opt(text), config: WrittenConfig }).annotate({
+  identifier: "AdminConfigBody"
+})
 
 const { version: _version, ...promptFields } = PromptEntry.fields
 
@@ -70,7 +82,9 @@ export const Prompt = Schema.Struct({
   parameters: opt(anyObject),
   ...kept,
   version: Schema.Number.annotate({ description: "The version shown." }),
-  versions: Schema.Array(Schema.Number).annotate({ description: "Every version there is, each readable as {id}@{version}." })
+  versions: Schema.Array(Schema.Number).annotate({
+    description: "Every version there is, each readable as {id}@{version}."
+  })
 }).annotate({ identifier: "AdminPrompt" })
 export type Prompt = typeof Prompt.Type
 
@@ -94,7 +108,9 @@ export const Change = Schema.Struct({
   at: moment,
   actor: Schema.String.annotate({ description: "Id of the admin key, or cli." }),
   request_id: opt(Schema.String),
-  action: Schema.Literals(["create", "update", "delete", "revoke", "rotate"]).annotate({ description: "revoke and rotate are what becomes of keys." }),
+  action: Schema.Literals(["create", "update", "delete", "revoke", "rotate"]).annotate({
+    description: "revoke and rotate are what becomes of keys."
+  }),
   kind: Schema.Literals(["provider", "key", "config", "prompt"]),
   id: Schema.String,
   version: Schema.Number
@@ -128,14 +144,16 @@ export const AdminRequest = Schema.Struct({
   duration_ms: Schema.Number,
   ttft_ms: opt(Schema.Number),
   overhead_ms: Schema.Number,
-  usage: opt(Schema.Struct({
-    input_tokens: count,
-    output_tokens: count,
-    cached_tokens: count,
-    cache_write_tokens: count,
-    reasoning_tokens: count,
-    images: count
-  })),
+  usage: opt(
+    Schema.Struct({
+      input_tokens: count,
+      output_tokens: count,
+      cached_tokens: count,
+      cache_write_tokens: count,
+      reasoning_tokens: count,
+      images: count
+    })
+  ),
   cost_usd: opt(Schema.Number),
   key_id: opt(Schema.String),
   error_code: opt(Schema.String),
@@ -160,7 +178,9 @@ export const listOf = <S extends Schema.Top>(one: S, identifier: string) =>
   Schema.Struct({
     object: Schema.Literal("list"),
     data: Schema.Array(one),
-    next_cursor: Schema.NullOr(Schema.String.annotate({ description: "Ask for the page behind with cursor; null on the last." }))
+    next_cursor: Schema.NullOr(
+      Schema.String.annotate({ description: "Ask for the page behind with cursor; null on the last." })
+    )
   }).annotate({ identifier })
 
 export const AdminProblem = Schema.Struct({
@@ -169,7 +189,10 @@ export const AdminProblem = Schema.Struct({
   status: Schema.Number,
   detail: Schema.String.annotate({ description: "What is wrong, where, and what to do." }),
   instance: Schema.String.annotate({ description: "The request id." }),
-  errors: opt(Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String })).annotate({ description: "Every fault, where there may be several." }))
+  errors: opt(
+    Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String })).annotate({
+      description: "Every fault, where there may be several."
+    })
+  )
 }).annotate({ identifier: "AdminProblem" })
 export type AdminProblem = typeof AdminProblem.Type
-

@@ -8,7 +8,10 @@ const inHeader = (key: string, description: string) =>
   HttpApiSecurity.annotate(HttpApiSecurity.apiKey({ in: "header", key }), OpenApi.Description, description)
 
 const security = {
-  gatewayKey: inHeader("x-gateway-api-key", "The gateway's own header; it leaves Authorization free for a provider's credential."),
+  gatewayKey: inHeader(
+    "x-gateway-api-key",
+    "The gateway's own header; it leaves Authorization free for a provider's credential."
+  ),
   bearer: HttpApiSecurity.annotate(HttpApiSecurity.bearer, OpenApi.Description, "Where OpenAI's SDK puts its key."),
   xApiKey: inHeader("x-api-key", "Where Anthropic's SDK puts its key."),
   xGoogApiKey: inHeader("x-goog-api-key", "Where Google's SDK puts its key."),

@@ -8,14 +8,18 @@ import { anyObject, maybe, open, rest } from "./shapes.ts"
 /** Marks the end of what Claude may cache. */
 const marked = { cache_control: maybe(anyObject) }
 
-export const TextPart = open({ type: Schema.Literal("text"), text: Schema.String, ...marked }).annotate({ identifier: "TextPart" })
+export const TextPart = open({ type: Schema.Literal("text"), text: Schema.String, ...marked }).annotate({
+  identifier: "TextPart"
+})
 
 const ImagePart = open({
   type: Schema.Literal("image_url"),
   image_url: Schema.Union([
     Schema.String,
     open({
-      url: Schema.String.annotate({ description: "data:, gs://, https://, a Files API URL, or a YouTube URL; any kind of media." }),
+      url: Schema.String.annotate({
+        description: "data:, gs://, https://, a Files API URL, or a YouTube URL; any kind of media."
+      }),
       detail: maybe(Schema.String),
       mime_type: maybe(Schema.String),
       format: maybe(Schema.String),
@@ -109,26 +113,48 @@ const declared = {
 }
 
 const builtIn = [
-  "code_execution", "web_search", "google_search", "googleSearch", "web_search_retrieval", "google_search_retrieval",
-  "url_context", "google_maps", "enterprise_web_search", "file_search", "computer_use", "computerUse"
+  "code_execution",
+  "web_search",
+  "google_search",
+  "googleSearch",
+  "web_search_retrieval",
+  "google_search_retrieval",
+  "url_context",
+  "google_maps",
+  "enterprise_web_search",
+  "file_search",
+  "computer_use",
+  "computerUse"
 ] as const
 
-const FunctionTool = open({ type: maybe(Schema.Literal("function")), function: open(declared), ...marked }).annotate({ identifier: "FunctionTool" })
+const FunctionTool = open({ type: maybe(Schema.Literal("function")), function: open(declared), ...marked }).annotate({
+  identifier: "FunctionTool"
+})
 const BuiltInTool = open({ type: Schema.Literals(builtIn) }).annotate({
   identifier: "BuiltInTool",
   description: "A tool the provider runs; its settings stand in a field of the tool's own name."
 })
 
-const named = open({ type: Schema.Literal("function"), function: maybe(open({ name: Schema.String })), name: maybe(Schema.String) })
+const named = open({
+  type: Schema.Literal("function"),
+  function: maybe(open({ name: Schema.String })),
+  name: maybe(Schema.String)
+})
 const ToolChoice = Schema.Union([
   Schema.Literals(["auto", "none", "required", "any"]),
   named,
-  open({ type: Schema.Literal("allowed_tools"), allowed_tools: open({ mode: maybe(Schema.Literals(["auto", "required"])), tools: Schema.Array(anyObject) }) })
+  open({
+    type: Schema.Literal("allowed_tools"),
+    allowed_tools: open({ mode: maybe(Schema.Literals(["auto", "required"])), tools: Schema.Array(anyObject) })
+  })
 ])
 
 const ResponseFormat = Schema.Union([
   open({ type: Schema.Literals(["text", "json_object"]) }),
-  open({ type: Schema.Literal("json_schema"), json_schema: open({ name: maybe(Schema.String), schema: anyObject, strict: maybe(Schema.Boolean) }) })
+  open({
+    type: Schema.Literal("json_schema"),
+    json_schema: open({ name: maybe(Schema.String), schema: anyObject, strict: maybe(Schema.Boolean) })
+  })
 ])
 
 const Safety = Schema.Array(open({ category: Schema.String, threshold: Schema.String }))
@@ -137,7 +163,9 @@ const Texts = Schema.Array(Schema.String)
 /** Every parameter of the open form is here too; those it leaves to its readers have their shape. */
 const parameters = {
   ...ChatParameters.fields,
-  model: Schema.String.annotate({ description: "@slug/model; without the slug the header x-gateway-provider or the only provider decides." }),
+  model: Schema.String.annotate({
+    description: "@slug/model; without the slug the header x-gateway-provider or the only provider decides."
+  }),
   messages: Schema.Array(ChatTurn),
   stream_options: maybe(open({ include_usage: maybe(Schema.Boolean) })),
   stop: maybe(Schema.Union([Schema.String, Texts])),
@@ -148,10 +176,14 @@ const parameters = {
   function_call: maybe(Schema.Union([Schema.Literals(["auto", "none"]), open({ name: Schema.String })])),
   response_format: maybe(ResponseFormat),
   reasoning_effort: maybe(Schema.Literals(["none", "minimal", "low", "medium", "high", "xhigh", "max"])),
-  thinking: maybe(open({
-    type: maybe(Schema.Literals(["enabled", "adaptive", "disabled"])),
-    budget_tokens: maybe(Schema.Number.annotate({ description: "Tokens; 0 switches thinking off, -1 leaves it to the model." }))
-  })),
+  thinking: maybe(
+    open({
+      type: maybe(Schema.Literals(["enabled", "adaptive", "disabled"])),
+      budget_tokens: maybe(
+        Schema.Number.annotate({ description: "Tokens; 0 switches thinking off, -1 leaves it to the model." })
+      )
+    })
+  ),
   modalities: maybe(Texts),
   safety_settings: maybe(Safety),
   safetySettings: maybe(Safety),
@@ -173,5 +205,8 @@ export const PromptBody = Schema.StructWithRest(
     ...shared
   }),
   rest
-).annotate({ identifier: "PromptBody", description: "The prompt's variables, and chat parameters that stand in the place of its own." })
+).annotate({
+  identifier: "PromptBody",
+  description: "The prompt's variables, and chat parameters that stand in the place of its own."
+})
 export type PromptBody = typeof PromptBody.Type

@@ -10,7 +10,13 @@ export const OpenAiError = Schema.Struct({
   error: Schema.Struct({
     message: Schema.String.annotate({ description: "What is wrong, where, and what to do." }),
     type: Schema.Literals([
-      "invalid_request_error", "authentication_error", "permission_error", "not_found_error", "rate_limit_error", "insufficient_quota", "api_error"
+      "invalid_request_error",
+      "authentication_error",
+      "permission_error",
+      "not_found_error",
+      "rate_limit_error",
+      "insufficient_quota",
+      "api_error"
     ]),
     param: Schema.NullOr(Schema.String.annotate({ description: "Where in the request, as messages[0].content." })),
     code: Schema.String,
@@ -48,8 +54,12 @@ export const statusMeanings = {
 /** Errors that pass by themselves say when. */
 const passing = new Set([429, 503])
 
-const withStatus = <S extends Schema.Top>(schema: S, fields: typeof arrivalFields) => (status: number) =>
-  HttpApiSchema.status(status)(HttpApiSchema.WithHeaders(schema, passing.has(status) ? { ...fields, ...retryFields } : fields))
+const withStatus =
+  <S extends Schema.Top>(schema: S, fields: typeof arrivalFields) =>
+  (status: number) =>
+    HttpApiSchema.status(status)(
+      HttpApiSchema.WithHeaders(schema, passing.has(status) ? { ...fields, ...retryFields } : fields)
+    )
 
 const ofKey = [401, 403, 404, 500, 503]
 const ofModel = [400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504]

@@ -45,7 +45,10 @@ export type MessagesBody = typeof MessagesBody.Type
 export const MessagesCountBody = open(counted).annotate({ identifier: "MessagesCountBody" })
 export type MessagesCountBody = typeof MessagesCountBody.Type
 
-const usage = open({ input_tokens: opt(Schema.NullOr(Schema.Number)), output_tokens: opt(Schema.NullOr(Schema.Number)) })
+const usage = open({
+  input_tokens: opt(Schema.NullOr(Schema.Number)),
+  output_tokens: opt(Schema.NullOr(Schema.Number))
+})
 
 export const Message = open({
   id: Schema.String,
@@ -65,14 +68,16 @@ export const MessageEvent = open({
   index: opt(Schema.Number),
   message: opt(anyObject),
   content_block: opt(block),
-  delta: opt(open({
-    type: opt(Schema.String),
-    text: opt(Schema.String),
-    thinking: opt(Schema.String),
-    signature: opt(Schema.String),
-    partial_json: opt(Schema.String),
-    stop_reason: opt(Schema.NullOr(Schema.String))
-  })),
+  delta: opt(
+    open({
+      type: opt(Schema.String),
+      text: opt(Schema.String),
+      thinking: opt(Schema.String),
+      signature: opt(Schema.String),
+      partial_json: opt(Schema.String),
+      stop_reason: opt(Schema.NullOr(Schema.String))
+    })
+  ),
   usage: opt(usage)
 }).annotate({ identifier: "MessageEvent" })
 export type MessageEvent = typeof MessageEvent.Type

@@ -21,7 +21,9 @@ export const DryRun = Schema.Struct({
   provider: Schema.String,
   target_index: Schema.Number,
   method: Schema.String,
-  url: Schema.String.annotate({ description: "A host that the operator set is shown as upstream.invalid, unless the key has the scope admin." }),
+  url: Schema.String.annotate({
+    description: "A host that the operator set is shown as upstream.invalid, unless the key has the scope admin."
+  }),
   headers: Schema.Record(Schema.String, Schema.String),
   body: Schema.Unknown,
   ignored_params: Schema.Array(Schema.String),
@@ -37,7 +39,9 @@ export const Model = Schema.Struct({
 }).annotate({ identifier: "Model" })
 export type Model = typeof Model.Type
 
-export const ModelList = Schema.Struct({ object: Schema.Literal("list"), data: Schema.Array(Model) }).annotate({ identifier: "ModelList" })
+export const ModelList = Schema.Struct({ object: Schema.Literal("list"), data: Schema.Array(Model) }).annotate({
+  identifier: "ModelList"
+})
 export type ModelList = typeof ModelList.Type
 
 export const RenderedPrompt = Schema.Struct({

@@ -10,12 +10,26 @@ import type {
   RecordUnknown
 } from "../domain/GatewayError.ts"
 import type { ProviderError, Reason } from "../domain/ProviderError.ts"
-import { api, type Draft, type ErrorType, invalid, limited, noHeaders, noRetry, notFound, retryAfter } from "./drafts.ts"
+import {
+  api,
+  type Draft,
+  type ErrorType,
+  invalid,
+  limited,
+  noHeaders,
+  noRetry,
+  notFound,
+  retryAfter
+} from "./drafts.ts"
 import { crowdedDraft, keyDraft, roomRetryMillis, unableDraft } from "./limitDrafts.ts"
 
 /** The name of an error that no message or id can widen: its tag, of a failed call that of its reason. */
 export const errorTag = (error: GatewayError): string =>
-  error._tag === "AllTargetsFailed" ? errorTag(error.last) : error._tag === "ProviderError" ? error.reason._tag : error._tag
+  error._tag === "AllTargetsFailed"
+    ? errorTag(error.last)
+    : error._tag === "ProviderError"
+      ? error.reason._tag
+      : error._tag
 
 /** What an error is in HTTP, before any client dialect words it. */
 export interface ErrorFacts {
@@ -28,9 +42,13 @@ export interface ErrorFacts {
   /** Every fault by itself, where there may be several. */
   readonly faults?: ReadonlyArray<{ readonly path: string; readonly message: string }>
   /** Who failed and with what status, for bodies that are not strict. */
-  readonly upstream: { readonly provider: string; readonly status: number | undefined; readonly quotaId?: string } | undefined
+  readonly upstream:
+    | { readonly provider: string; readonly status: number | undefined; readonly quotaId?: string }
+    | undefined
   /** Which target was called last, how often again, and what the cache had to do with it; undefined when none was called. */
-  readonly tried: { readonly optionIndex: number; readonly retryCount: number; readonly cache: AllTargetsFailed["cache"] } | undefined
+  readonly tried:
+    | { readonly optionIndex: number; readonly retryCount: number; readonly cache: AllTargetsFailed["cache"] }
+    | undefined
 }
 
 const finished = (draft: Draft, upstream?: ErrorFacts["upstream"], tried?: ErrorFacts["tried"]): ErrorFacts => ({
@@ -48,7 +66,13 @@ const finished = (draft: Draft, upstream?: ErrorFacts["upstream"], tried?: Error
 const slugs = (known: ReadonlyArray<string>): string =>
   known.length === 0 ? "no provider is configured for this key" : `known here: ${known.slice(0, 20).join(", ")}`
 
-const modelForbidden = (code: string, message: string): Draft => ({ status: 403, type: "permission_error", code, message, param: "model" })
+const modelForbidden = (code: string, message: string): Draft => ({
+  status: 403,
+  type: "permission_error",
+  code,
+  message,
+  param: "model"
+})
 
 const unpriced = ({ modelId, slug }: ModelNotPriced): string =>
   `The key has a budget, and "${modelId}" on ${slug} has no price: an operator states one under prices; 0 is a price.`
@@ -104,7 +128,9 @@ export const errorFacts = (error: GatewayError): ErrorFacts => {
     case "BudgetSpent":
       return finished(keyDraft(error))
     case "Unexpected":
-      return finished(api(500, "internal_error", "The gateway failed unexpectedly; the request id names the log entry."))
+      return finished(
+        api(500, "internal_error", "The gateway failed unexpectedly; the request id names the log entry.")
+      )
     case "ScopeMissing":
     case "ProviderMissing":
     case "SlugUnknown":
@@ -123,24 +149,27 @@ export const errorFacts = (error: GatewayError): ErrorFacts => {
   }
 }
 
-type RequestSide = Exclude<GatewayError, {
-  readonly _tag:
-    | "ProviderError"
-    | "AllTargetsFailed"
-    | "KeyMissing"
-    | "KeyInvalid"
-    | "ModelNotAllowed"
-    | "ModelNotPriced"
-    | "ObjectNotAllowed"
-    | "CredentialsMissing"
-    | "CredentialsInvalid"
-    | "Busy"
-    | "StoreUnavailable"
-    | "ConcurrencyReached"
-    | "RateLimitReached"
-    | "BudgetSpent"
-    | "Unexpected"
-}>
+type RequestSide = Exclude<
+  GatewayError,
+  {
+    readonly _tag:
+      | "ProviderError"
+      | "AllTargetsFailed"
+      | "KeyMissing"
+      | "KeyInvalid"
+      | "ModelNotAllowed"
+      | "ModelNotPriced"
+      | "ObjectNotAllowed"
+      | "CredentialsMissing"
+      | "CredentialsInvalid"
+      | "Busy"
+      | "StoreUnavailable"
+      | "ConcurrencyReached"
+      | "RateLimitReached"
+      | "BudgetSpent"
+      | "Unexpected"
+  }
+>
 
 /** What is wrong with the request itself: its route, its key for that route, its provider, its body. */
 const requestDraft = (error: RequestSide): Draft => {
@@ -202,7 +231,12 @@ const recordDraft = (error: RecordInvalid | RecordRefused | RecordChanged): Draf
       const [first] = error.faults
       const rest = error.faults.length - 1
       return {
-        ...invalid("invalid_value", first === undefined ? "The body is not valid." : `${first.path} ${first.message}${rest > 0 ? ` (and ${rest} more)` : ""}`.trim()),
+        ...invalid(
+          "invalid_value",
+          first === undefined
+            ? "The body is not valid."
+            : `${first.path} ${first.message}${rest > 0 ? ` (and ${rest} more)` : ""}`.trim()
+        ),
         faults: error.faults
       }
     }
@@ -221,7 +255,11 @@ const recordDraft = (error: RecordInvalid | RecordRefused | RecordChanged): Draf
 const unknownDraft = ({ id, kind, ofKey }: RecordUnknown): Draft => {
   const code = `${kind}_not_found`
   if (ofKey === true) {
-    return notFound(code, `This gateway key goes by the ${kind} "${id}", which does not exist any more: name another one, or ask those who run the gateway.`, null)
+    return notFound(
+      code,
+      `This gateway key goes by the ${kind} "${id}", which does not exist any more: name another one, or ask those who run the gateway.`,
+      null
+    )
   }
   return kind === "model"
     ? notFound(code, "There is no such model for this key; GET /v1/models lists what it may call.", "model")
@@ -230,7 +268,11 @@ const unknownDraft = ({ id, kind, ofKey }: RecordUnknown): Draft => {
 
 /** Table 14 of the translation rules. */
 const providerFacts = (error: ProviderError): ErrorFacts =>
-  finished(reasonDraft(error.reason), { provider: error.slug, status: error.upstreamStatus, ...quotaOf(error.reason) }, onlyOnce)
+  finished(
+    reasonDraft(error.reason),
+    { provider: error.slug, status: error.upstreamStatus, ...quotaOf(error.reason) },
+    onlyOnce
+  )
 
 /** T2304: which quota is spent, where the upstream named it. */
 const quotaOf = (reason: Reason): { readonly quotaId?: string } =>
@@ -243,7 +285,8 @@ const lastFacts = ({ cache, last, optionIndex, retryCount, targets }: AllTargets
   const facts = errorFacts(last)
   return {
     ...facts,
-    message: targets === 1 ? facts.message : `All ${targets} targets that were tried failed. The last one: ${facts.message}`,
+    message:
+      targets === 1 ? facts.message : `All ${targets} targets that were tried failed. The last one: ${facts.message}`,
     tried: { optionIndex, retryCount, cache }
   }
 }
@@ -269,15 +312,20 @@ const reasonDraft = (reason: Reason): Draft => {
       return {
         status: 403,
         type: "permission_error",
-        code: reason.permission?.endsWith("endpoints.predict") === true
-          ? "missing_permission_endpoints_predict"
-          : "upstream_permission_denied",
+        code:
+          reason.permission?.endsWith("endpoints.predict") === true
+            ? "missing_permission_endpoints_predict"
+            : "upstream_permission_denied",
         message
       }
     case "ModelNotFound":
       return notFound("model_not_found", message, "model")
     case "RateLimited":
-      return { ...limited(message, retryAfter(reason.retryAfterMillis)), type: "rate_limit_error", code: "rate_limit_exceeded" }
+      return {
+        ...limited(message, retryAfter(reason.retryAfterMillis)),
+        type: "rate_limit_error",
+        code: "rate_limit_exceeded"
+      }
     case "QuotaExhausted":
       return {
         ...limited(message, { ...retryAfter(reason.retryAfterMillis), ...noRetry }),

@@ -17,12 +17,18 @@ export const requestHeaders = {
   "x-gateway-cache-namespace": said("Answers are shared within a namespace instead of within a key."),
   "x-gateway-anthropic-beta": said("Flags for Claude, joined by commas; the same as anthropic-beta."),
   "x-gateway-dry-run": said("true answers what would be sent, and sends nothing."),
-  "x-gateway-unsupported-params": said("ignore leaves out parameters without an equivalent and names them; reject refuses the request."),
+  "x-gateway-unsupported-params": said(
+    "ignore leaves out parameters without an equivalent and names them; reject refuses the request."
+  ),
   "x-gateway-vertex-project-id": said("Google Cloud project, beside a credential of the request."),
   "x-gateway-vertex-region": said("Region of Vertex AI, beside a credential of the request."),
   "x-gateway-vertex-service-account-json": said("A service account's key as JSON, for this request only."),
-  "x-gateway-strict-schema-compliance": said("false adds the fields that OpenAI's schema lacks; true, the default, leaves them out."),
-  authorization: said("A credential for the provider, where the gateway key stands elsewhere: an access token or an API key.")
+  "x-gateway-strict-schema-compliance": said(
+    "false adds the fields that OpenAI's schema lacks; true, the default, leaves them out."
+  ),
+  authorization: said(
+    "A credential for the provider, where the gateway key stands elsewhere: an access token or an API key."
+  )
 }
 
 /** On every answer of a route of the boundary. */
@@ -51,5 +57,7 @@ export const retryFields = {
 export const servedFields = {
   ...calledFields,
   "x-gateway-ignored-params": said("Parameters that were left out, joined by commas."),
-  "x-gateway-adjusted-params": said("Parameters that were sent with another value, as name=asked>sent, joined by commas.")
+  "x-gateway-adjusted-params": said(
+    "Parameters that were sent with another value, as name=asked>sent, joined by commas."
+  )
 }

@@ -1,13 +1,21 @@
 // Rows of the error table for what a key, or the gateway as a whole, has used up for now.
 // It must not know requests or upstreams.
-import type { BudgetSpent, Busy, ConcurrencyReached, RateLimitReached, StoreUnavailable } from "../domain/GatewayError.ts"
+import type {
+  BudgetSpent,
+  Busy,
+  ConcurrencyReached,
+  RateLimitReached,
+  StoreUnavailable
+} from "../domain/GatewayError.ts"
 import { api, type Draft, limited, noRetry, retryAfter } from "./drafts.ts"
 
 /** A store that is back answers within seconds. */
 const storeRetryMillis = 1000
 
 /** The gateway itself cannot serve anybody right now. */
-export const unableDraft = (error: Pick<Busy, "_tag" | "code" | "retryAfterMillis"> | Pick<StoreUnavailable, "_tag" | "reason">): Draft => {
+export const unableDraft = (
+  error: Pick<Busy, "_tag" | "code" | "retryAfterMillis"> | Pick<StoreUnavailable, "_tag" | "reason">
+): Draft => {
   if (error._tag === "Busy") {
     return api(
       503,
@@ -19,8 +27,17 @@ export const unableDraft = (error: Pick<Busy, "_tag" | "code" | "retryAfterMilli
     )
   }
   return error.reason === "full"
-    ? api(507, "storage_unavailable", "The gateway's store is full or cannot be written; what was there before is unchanged. An operator has to make room.")
-    : api(503, "dependency_unavailable", "The gateway cannot reach its store; try again shortly.", retryAfter(storeRetryMillis))
+    ? api(
+        507,
+        "storage_unavailable",
+        "The gateway's store is full or cannot be written; what was there before is unchanged. An operator has to make room."
+      )
+    : api(
+        503,
+        "dependency_unavailable",
+        "The gateway cannot reach its store; try again shortly.",
+        retryAfter(storeRetryMillis)
+      )
 }
 
 /** What is set aside for running requests comes back within seconds. */
@@ -34,8 +51,8 @@ export const crowdedDraft = ({ limit, resource }: Pick<ConcurrencyReached, "reso
     limit !== undefined
       ? `The gateway key has ${limit} requests running, which is its limit; try again when one of them has ended.`
       : resource === "requests"
-      ? "The gateway is near its limit of requests, and this key runs more than its share of them; try again when one of them has ended."
-      : "The gateway is near its limit of memory, and the running requests of this key hold more than their share of it; try again when one of them has ended, or send less at a time.",
+        ? "The gateway is near its limit of requests, and this key runs more than its share of them; try again when one of them has ended."
+        : "The gateway is near its limit of memory, and the running requests of this key hold more than their share of it; try again when one of them has ended, or send less at a time.",
     retryAfter(roomRetryMillis)
   ),
   type: "rate_limit_error",
@@ -51,9 +68,12 @@ export const keyDraft = (error: ConcurrencyReached | RateLimitReached | BudgetSp
   }
   const budget = `budget of ${error.usd} US dollars a ${error.per}`
   return error.isReserved
-    ? limited(`What is left of the gateway key's ${budget} is set aside for requests that are running; try again shortly.`, retryAfter(reservedRetryMillis))
+    ? limited(
+        `What is left of the gateway key's ${budget} is set aside for requests that are running; try again shortly.`,
+        retryAfter(reservedRetryMillis)
+      )
     : limited(
-      `The gateway key's ${budget} does not cover this request; the next ${error.per} begins ${error.resets}.`,
-      { ...retryAfter(error.retryMillis), ...noRetry }
-    )
+        `The gateway key's ${budget} does not cover this request; the next ${error.per} begins ${error.resets}.`,
+        { ...retryAfter(error.retryMillis), ...noRetry }
+      )
 }

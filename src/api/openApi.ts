@@ -7,17 +7,18 @@ import { GatewayApi } from "./GatewayApi.ts"
 import { plainly } from "./plainly.ts"
 
 /** Further APIs of the service are added here, a line each. */
-export const WholeApi = GatewayApi
-  .addHttpApi(AdminApi)
-  .annotateMerge(OpenApi.annotations({
+export const WholeApi = GatewayApi.addHttpApi(AdminApi).annotateMerge(
+  OpenApi.annotations({
     title: "model-gateway",
     version,
-    description: "An OpenAI-compatible gateway in front of Google's model platforms: Vertex AI and the Gemini Developer API. " +
+    description:
+      "An OpenAI-compatible gateway in front of Google's model platforms: Vertex AI and the Gemini Developer API. " +
       "Every header x-gateway-NAME may be written x-portkey-NAME; the answer then has its headers under both names.",
     license: { name: "MIT", identifier: "MIT" },
     servers: [{ url: "/" }],
     transform: plainly
-  }))
+  })
+)
 
 /** OpenAPI 3.1. */
 export const openApi = (): OpenApi.OpenAPISpec => OpenApi.fromApi(WholeApi)

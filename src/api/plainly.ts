@@ -28,10 +28,15 @@ const rewrite = (value: unknown, components: Node): unknown => {
   if (!isNode(value)) return value
   const choices = value["anyOf"]
   if (Array.isArray(choices) && choices.some(isNoNumber)) return rewrite(without(value), components)
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => {
-    if (name === "text/event-stream") return [name, { schema: eventOf(inner, components) }]
-    return [name, name === "responses" && isNode(inner) ? withMeanings(inner, components) : rewrite(inner, components)]
-  }))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => {
+      if (name === "text/event-stream") return [name, { schema: eventOf(inner, components) }]
+      return [
+        name,
+        name === "responses" && isNode(inner) ? withMeanings(inner, components) : rewrite(inner, components)
+      ]
+    })
+  )
 }
 
 /** An event stream by the JSON of its data lines; how it is framed stands in the description of the operation. */
@@ -42,15 +47,26 @@ const eventOf = (mediaType: unknown, components: Node): unknown => {
   return rewrite(inside(text, "contentSchema"), components)
 }
 
-const meanings: { readonly [status: string]: string } = { ...statusMeanings, 200: "The answer.", 201: "It is made.", 204: "It is gone." }
+const meanings: { readonly [status: string]: string } = {
+  ...statusMeanings,
+  200: "The answer.",
+  201: "It is made.",
+  204: "It is gone."
+}
 
 const withMeanings = (responses: Node, components: Node): Node =>
-  Object.fromEntries(Object.entries(responses).map(([status, response]) => {
-    const rewritten = rewrite(response, components)
-    return [status, isNode(rewritten) ? { ...rewritten, description: meanings[status] ?? rewritten["description"] } : rewritten]
-  }))
+  Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => {
+      const rewritten = rewrite(response, components)
+      return [
+        status,
+        isNode(rewritten) ? { ...rewritten, description: meanings[status] ?? rewritten["description"] } : rewritten
+      ]
+    })
+  )
 
-const onlyRead = (components: Node): Node => Object.fromEntries(Object.entries(components).filter(([, one]) => !isText(one)))
+const onlyRead = (components: Node): Node =>
+  Object.fromEntries(Object.entries(components).filter(([, one]) => !isText(one)))
 
 /** The whole document. */
 export const plainly = (document: Node): Node => {

@@ -5,7 +5,8 @@ import * as Schema from "effect/Schema"
 export const rest = [Schema.Record(Schema.String, Schema.Unknown)] as const
 
 /** An object that may have further fields, which the gateway passes over or on. */
-export const open = <Fields extends Schema.Struct.Fields>(fields: Fields) => Schema.StructWithRest(Schema.Struct(fields), rest)
+export const open = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
+  Schema.StructWithRest(Schema.Struct(fields), rest)
 
 export const anyObject = Schema.Record(Schema.String, Schema.Unknown)
 

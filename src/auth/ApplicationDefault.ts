@@ -19,11 +19,11 @@ export interface ApplicationDefaultOptions {
 export type TokenSource =
   | { readonly _tag: "ServiceAccount"; readonly key: ServiceAccountKey }
   | {
-    readonly _tag: "AuthorizedUser"
-    readonly clientId: string
-    readonly clientSecret: Redacted.Redacted<string>
-    readonly refreshToken: Redacted.Redacted<string>
-  }
+      readonly _tag: "AuthorizedUser"
+      readonly clientId: string
+      readonly clientSecret: Redacted.Redacted<string>
+      readonly refreshToken: Redacted.Redacted<string>
+    }
   | { readonly _tag: "Metadata"; readonly url: string }
 
 /** The metadata server answers over plain HTTP inside Google's network only. Source: Compute Engine, "About VM metadata". */

@@ -19,7 +19,10 @@ const base64url = (data: string | ArrayBuffer): string =>
  * A JWT signed with RS256, as Google's "OAuth 2.0 for server to server applications" wants it.
  * Fails when the key cannot be imported.
  */
-export const signAssertion = (key: ServiceAccountKey, nowSeconds: number): Effect.Effect<Redacted.Redacted<string>, "key_unusable"> =>
+export const signAssertion = (
+  key: ServiceAccountKey,
+  nowSeconds: number
+): Effect.Effect<Redacted.Redacted<string>, "key_unusable"> =>
   Effect.tryPromise({
     try: async () => {
       const iat = Math.floor(nowSeconds) - backdatedSeconds
@@ -33,7 +36,11 @@ export const signAssertion = (key: ServiceAccountKey, nowSeconds: number): Effec
         exp: iat + lifeSeconds
       }
       const signed = `${base64url(JSON.stringify(header))}.${base64url(JSON.stringify(claims))}`
-      const signature = await crypto.subtle.sign(rsa, await importKey(Redacted.value(key.privateKey)), Buffer.from(signed))
+      const signature = await crypto.subtle.sign(
+        rsa,
+        await importKey(Redacted.value(key.privateKey)),
+        Buffer.from(signed)
+      )
       return Redacted.make(`${signed}.${base64url(signature)}`, { label: "assertion" })
     },
     catch: () => "key_unusable" as const

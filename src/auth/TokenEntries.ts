@@ -34,9 +34,11 @@ export interface Entry {
 }
 
 /** The stricter of two clocks: wall time jumps, monotonic time may stand still while the machine sleeps. */
-export const age = (since: Moment, now: Moment): number => Math.max(now.wall - since.wall, now.monotonic - since.monotonic)
+export const age = (since: Moment, now: Moment): number =>
+  Math.max(now.wall - since.wall, now.monotonic - since.monotonic)
 
-export const within = (since: Moment | undefined, now: Moment, millis: number): boolean => since !== undefined && age(since, now) < millis
+export const within = (since: Moment | undefined, now: Moment, millis: number): boolean =>
+  since !== undefined && age(since, now) < millis
 
 /** All stored credentials are the operator's, whose id is that of no key. */
 const operator = ""
@@ -50,7 +52,13 @@ export const makeEntries = (most: number): ((account: ProviderAccount, credentia
     if (digest === undefined) digests.set(credentials, (digest = digestOf(credentials)))
     // A slug and an origin hold no line end, and a digest has one length: no two identities share a key.
     const key = `${account.slug}\n${account.origin}\n${account.tokenUrl ?? ""}\n${digest}`
-    const entry = entries.get(key) ?? { token: undefined, exchange: undefined, refusal: undefined, failed: undefined, forced: undefined }
+    const entry = entries.get(key) ?? {
+      token: undefined,
+      exchange: undefined,
+      refusal: undefined,
+      failed: undefined,
+      forced: undefined
+    }
     entries.set(account.carriedBy ?? operator, key, entry)
     return entry
   }

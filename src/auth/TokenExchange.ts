@@ -21,7 +21,7 @@ export interface ExchangeContext {
 }
 
 /** One exchange for an account whose credential is not a token by itself. */
-export const exchangeToken = Effect.fnUntraced(function*(
+export const exchangeToken = Effect.fnUntraced(function* (
   { transport, limits, options }: ExchangeContext,
   account: ProviderAccount
 ): Effect.fn.Return<AccessToken, ProviderError> {
@@ -29,7 +29,10 @@ export const exchangeToken = Effect.fnUntraced(function*(
   const rejected = (message: string) => fail({ _tag: "CredentialsRejected", origin: account.origin, message })
   const source = yield* Effect.mapError(sourceOf(account, options), rejected)
   const nowMillis = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
-  const { secrets, ...asked } = yield* Effect.mapError(questionOf(source, account.tokenUrl ?? googleTokenUrl, nowMillis), rejected)
+  const { secrets, ...asked } = yield* Effect.mapError(
+    questionOf(source, account.tokenUrl ?? googleTokenUrl, nowMillis),
+    rejected
+  )
   const subject = source._tag === "Metadata" ? "The metadata server" : "The token endpoint"
   // A token is one small exchange: all of it has the time one connection may take.
   const millis = limits.connectMillis
@@ -46,17 +49,23 @@ export const exchangeToken = Effect.fnUntraced(function*(
     (fault) => fail(faultReason(fault.kind, subject))
   )
   if (source._tag === "Metadata" && answer.headers["metadata-flavor"] !== "Google") {
-    return yield* fail({ _tag: "BadReply", kind: "unreadable", message: "The metadata server did not say that it is Google's." })
+    return yield* fail({
+      _tag: "BadReply",
+      kind: "unreadable",
+      message: "The metadata server did not say that it is Google's."
+    })
   }
   return yield* Effect.mapError(
-    Effect.fromResult(readTokenReply({
-      status: answer.status,
-      text: new TextDecoder().decode(answer.bytes),
-      redaction: new Redaction(() => [...secrets, { value: new URL(asked.url).host, put: "[upstream]" }]),
-      subject,
-      origin: account.origin,
-      retryAfterMillis: retryAfterMillis(answer.headers, nowMillis)
-    })),
+    Effect.fromResult(
+      readTokenReply({
+        status: answer.status,
+        text: new TextDecoder().decode(answer.bytes),
+        redaction: new Redaction(() => [...secrets, { value: new URL(asked.url).host, put: "[upstream]" }]),
+        subject,
+        origin: account.origin,
+        retryAfterMillis: retryAfterMillis(answer.headers, nowMillis)
+      })
+    ),
     fail
   )
 })
@@ -75,32 +84,53 @@ interface Question extends Pick<TransportRequest, "method" | "url" | "headers" |
   readonly secrets: ReadonlyArray<HiddenValue>
 }
 
-const hiddenOf = (...values: ReadonlyArray<string>): ReadonlyArray<HiddenValue> => values.map((value) => ({ value, put: redacted }))
+const hiddenOf = (...values: ReadonlyArray<string>): ReadonlyArray<HiddenValue> =>
+  values.map((value) => ({ value, put: redacted }))
 
 const questionOf = (source: TokenSource, tokenUrl: string, nowMillis: number): Effect.Effect<Question, string> => {
   switch (source._tag) {
     case "Metadata":
-      return Effect.succeed({ method: "GET", url: source.url, headers: { "metadata-flavor": "Google" }, body: undefined, secrets: [] })
+      return Effect.succeed({
+        method: "GET",
+        url: source.url,
+        headers: { "metadata-flavor": "Google" },
+        body: undefined,
+        secrets: []
+      })
     case "AuthorizedUser":
-      return Effect.succeed(form(tokenUrl, {
-        grant_type: "refresh_token",
-        client_id: source.clientId,
-        client_secret: Redacted.value(source.clientSecret),
-        refresh_token: Redacted.value(source.refreshToken)
-      }, hiddenOf(Redacted.value(source.clientSecret), Redacted.value(source.refreshToken))))
+      return Effect.succeed(
+        form(
+          tokenUrl,
+          {
+            grant_type: "refresh_token",
+            client_id: source.clientId,
+            client_secret: Redacted.value(source.clientSecret),
+            refresh_token: Redacted.value(source.refreshToken)
+          },
+          hiddenOf(Redacted.value(source.clientSecret), Redacted.value(source.refreshToken))
+        )
+      )
     case "ServiceAccount":
       return Effect.mapBoth(signAssertion(source.key, nowMillis / 1000), {
         onFailure: () => "The private key of the service account cannot be used for signing.",
         onSuccess: (assertion) =>
-          form(tokenUrl, {
-            grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
-            assertion: Redacted.value(assertion)
-          }, hiddenOf(Redacted.value(assertion), Redacted.value(source.key.privateKey).trim(), source.key.privateKeyId))
+          form(
+            tokenUrl,
+            {
+              grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
+              assertion: Redacted.value(assertion)
+            },
+            hiddenOf(Redacted.value(assertion), Redacted.value(source.key.privateKey).trim(), source.key.privateKeyId)
+          )
       })
   }
 }
 
-const form = (url: string, fields: Readonly<Record<string, string>>, secrets: ReadonlyArray<HiddenValue>): Question => ({
+const form = (
+  url: string,
+  fields: Readonly<Record<string, string>>,
+  secrets: ReadonlyArray<HiddenValue>
+): Question => ({
   secrets,
   method: "POST",
   url,

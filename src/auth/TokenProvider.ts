@@ -19,12 +19,15 @@ import { age, type Entry, type KeptToken, makeEntries, type Moment, within } fro
 import { exchangeToken } from "./TokenExchange.ts"
 import type { AccessToken } from "./tokenReply.ts"
 
-export class TokenProvider extends Context.Service<TokenProvider, {
-  /** The header that proves who we are; waits for an exchange only when no valid token is there. */
-  readonly authorization: (account: ProviderAccount) => Effect.Effect<AuthHeaders, ProviderError>
-  /** Replaces a token the upstream refused, at most once in 30 s; true when there is a new one. False for what cannot be renewed. */
-  readonly refresh: (account: ProviderAccount) => Effect.Effect<boolean>
-}>()("gateway/auth/TokenProvider") {
+export class TokenProvider extends Context.Service<
+  TokenProvider,
+  {
+    /** The header that proves who we are; waits for an exchange only when no valid token is there. */
+    readonly authorization: (account: ProviderAccount) => Effect.Effect<AuthHeaders, ProviderError>
+    /** Replaces a token the upstream refused, at most once in 30 s; true when there is a new one. False for what cannot be renewed. */
+    readonly refresh: (account: ProviderAccount) => Effect.Effect<boolean>
+  }
+>()("gateway/auth/TokenProvider") {
   /** With the sources of application default credentials. */
   static readonly layerWith = (options: ApplicationDefaultOptions): Layer.Layer<TokenProvider, never, Transport> =>
     Layer.effect(TokenProvider, makeTokenProvider(options))
@@ -50,31 +53,44 @@ const keep = ({ token, lifeMillis }: AccessToken, since: Moment): KeptToken => (
   renewMillis: Math.max(lifeMillis - aheadMillis, lifeMillis * 0.8)
 })
 
-const bearer = (token: string): AuthHeaders => ({ authorization: Redacted.make(`Bearer ${token}`, { label: "authorization" }) })
+const bearer = (token: string): AuthHeaders => ({
+  authorization: Redacted.make(`Bearer ${token}`, { label: "authorization" })
+})
 
 const now: Effect.Effect<Moment> = Effect.clockWith((clock) =>
-  Effect.succeed({ wall: clock.currentTimeMillisUnsafe(), monotonic: Number(clock.monotonicTimeNanosUnsafe() / nanosPerMilli) }))
+  Effect.succeed({
+    wall: clock.currentTimeMillisUnsafe(),
+    monotonic: Number(clock.monotonicTimeNanosUnsafe() / nanosPerMilli)
+  })
+)
 const nanosPerMilli = BigInt(1_000 * 1_000)
 
-const makeTokenProvider = Effect.fnUntraced(function*(options: ApplicationDefaultOptions) {
+const makeTokenProvider = Effect.fnUntraced(function* (options: ApplicationDefaultOptions) {
   const context = { transport: yield* Transport, limits: yield* Limits, options }
   const scope = yield* Effect.scope
   const entryOf = makeEntries(context.limits.tokenEntries)
   const note = noting(SeriesRegistry.of(yield* Effect.context<never>()), yield* Tracing)
 
   /** Starts an exchange in the layer's own scope, so that no caller's leaving ends it; joins the one under way. */
-  const exchange = (entry: Entry, account: ProviderAccount): Effect.Effect<Deferred.Deferred<AuthHeaders, ProviderError>> =>
-    Effect.uninterruptible(Effect.suspend(() => {
-      if (entry.exchange !== undefined) return Effect.succeed(entry.exchange)
-      const waiting = Deferred.makeUnsafe<AuthHeaders, ProviderError>()
-      entry.exchange = waiting
-      const run = Effect.flatMap(now, (since) =>
-        Effect.onExit(
-          Effect.map(exchangeToken(context, account), (token) => (entry.token = keep(token, since)).headers),
-          (exit) => Effect.flatMap(now, (moment) => settle(entry, waiting, note(account, exit, since, moment), moment))
-        ))
-      return Effect.as(Effect.forkIn(Effect.exit(run), scope), waiting)
-    }))
+  const exchange = (
+    entry: Entry,
+    account: ProviderAccount
+  ): Effect.Effect<Deferred.Deferred<AuthHeaders, ProviderError>> =>
+    Effect.uninterruptible(
+      Effect.suspend(() => {
+        if (entry.exchange !== undefined) return Effect.succeed(entry.exchange)
+        const waiting = Deferred.makeUnsafe<AuthHeaders, ProviderError>()
+        entry.exchange = waiting
+        const run = Effect.flatMap(now, (since) =>
+          Effect.onExit(
+            Effect.map(exchangeToken(context, account), (token) => (entry.token = keep(token, since)).headers),
+            (exit) =>
+              Effect.flatMap(now, (moment) => settle(entry, waiting, note(account, exit, since, moment), moment))
+          )
+        )
+        return Effect.as(Effect.forkIn(Effect.exit(run), scope), waiting)
+      })
+    )
 
   const exchanged = (entry: Entry, account: ProviderAccount): Effect.Effect<AuthHeaders, ProviderError> =>
     Effect.flatMap(exchange(entry, account), Deferred.await)
@@ -86,7 +102,8 @@ const makeTokenProvider = Effect.fnUntraced(function*(options: ApplicationDefaul
       if (token !== undefined) {
         const tokenAge = age(token.since, moment)
         if (tokenAge < token.lifeMillis) {
-          const renew = tokenAge >= token.renewMillis && entry.exchange === undefined && !within(entry.failed, moment, failedMillis)
+          const renew =
+            tokenAge >= token.renewMillis && entry.exchange === undefined && !within(entry.failed, moment, failedMillis)
           return renew ? Effect.as(exchange(entry, account), token.headers) : Effect.succeed(token.headers)
         }
       }
@@ -112,7 +129,8 @@ const makeTokenProvider = Effect.fnUntraced(function*(options: ApplicationDefaul
     },
     refresh: (account: ProviderAccount): Effect.Effect<boolean> => {
       const credentials = account.credentials
-      if (credentials?._tag !== "ServiceAccount" && credentials?._tag !== "ApplicationDefault") return Effect.succeed(false)
+      if (credentials?._tag !== "ServiceAccount" && credentials?._tag !== "ApplicationDefault")
+        return Effect.succeed(false)
       return Effect.flatMap(now, (moment) => {
         const entry = entryOf(account, credentials)
         if (entry.exchange === undefined) {
@@ -126,21 +144,30 @@ const makeTokenProvider = Effect.fnUntraced(function*(options: ApplicationDefaul
 })
 
 /** Counts exchanges, and tells whoever traces of them by the account's slug. */
-const noting = (series: SeriesRegistry, tracer: Tracer | undefined) =>
-<Some extends Exit.Exit<unknown, ProviderError>>({ slug }: ProviderAccount, exit: Some, start: Moment, end: Moment): Some => {
-  const failed = Exit.isFailure(exit)
-  const error = Exit.findErrorOption(exit)
-  series.counter(metrics.tokenRefreshes, { provider: slug, result: failed ? "failed" : "ok" }).add(1)
-  tracer?.ended({
-    name: "gateway token refresh",
-    kind: "client",
-    startMillis: start.wall,
-    endMillis: end.wall,
-    attributes: { "gateway.credential": slug, ...(error._tag === "Some" ? { "error.type": error.value.reason._tag } : {}) },
-    failed
-  })
-  return exit
-}
+const noting =
+  (series: SeriesRegistry, tracer: Tracer | undefined) =>
+  <Some extends Exit.Exit<unknown, ProviderError>>(
+    { slug }: ProviderAccount,
+    exit: Some,
+    start: Moment,
+    end: Moment
+  ): Some => {
+    const failed = Exit.isFailure(exit)
+    const error = Exit.findErrorOption(exit)
+    series.counter(metrics.tokenRefreshes, { provider: slug, result: failed ? "failed" : "ok" }).add(1)
+    tracer?.ended({
+      name: "gateway token refresh",
+      kind: "client",
+      startMillis: start.wall,
+      endMillis: end.wall,
+      attributes: {
+        "gateway.credential": slug,
+        ...(error._tag === "Some" ? { "error.type": error.value.reason._tag } : {})
+      },
+      failed
+    })
+    return exit
+  }
 
 /** Tells the waiting, and remembers a refusal for a while; other failures are shared once and forgotten. */
 const settle = (
@@ -152,7 +179,10 @@ const settle = (
   entry.exchange = undefined
   const error = Exit.findErrorOption(exit)
   entry.failed = Exit.isSuccess(exit) ? undefined : since
-  entry.refusal = error._tag === "Some" && error.value.reason._tag === "CredentialsRejected" ? { error: error.value, since } : undefined
+  entry.refusal =
+    error._tag === "Some" && error.value.reason._tag === "CredentialsRejected"
+      ? { error: error.value, since }
+      : undefined
   return Deferred.done(waiting, exit)
 }
 

@@ -36,13 +36,24 @@ export const readTokenReply = (reply: TokenReply): Result.Result<AccessToken, Re
     const seconds = lifeSeconds(json["expires_in"])
     return typeof token === "string" && /^[\x21-\x7e]+$/.test(token) && seconds !== undefined
       ? Result.succeed({ token, lifeMillis: seconds * 1000 })
-      : Result.fail({ _tag: "BadReply", kind: "unreadable", message: `${subject} answered ${status} without a usable access token.` })
+      : Result.fail({
+          _tag: "BadReply",
+          kind: "unreadable",
+          message: `${subject} answered ${status} without a usable access token.`
+        })
   }
   if (status >= 300 && status < 400) {
-    return Result.fail({ _tag: "BadReply", kind: "redirect", message: `${subject} answered with a redirect, which is never followed.` })
+    return Result.fail({
+      _tag: "BadReply",
+      kind: "redirect",
+      message: `${subject} answered with a redirect, which is never followed.`
+    })
   }
   const code = typeof json["error"] === "string" ? upstreamText(redaction.text(json["error"]), 64) : undefined
-  const told = typeof json["error_description"] === "string" ? upstreamText(redaction.text(json["error_description"]), 512) : undefined
+  const told =
+    typeof json["error_description"] === "string"
+      ? upstreamText(redaction.text(json["error_description"]), 512)
+      : undefined
   const words = [code, told].filter((part) => part !== undefined && part !== "").join(": ")
   if (status === 400 || status === 401 || status === 403) {
     return Result.fail({

@@ -7,14 +7,17 @@ import type { CatalogView, ProviderAccount } from "../domain/ProviderAccount.ts"
 import { Holdings } from "../store/Holdings.ts"
 import { heldAccounts } from "./heldAccounts.ts"
 
-export class Catalog extends Context.Service<Catalog, CatalogView & {
-  /** The accounts of this moment: what was read of them together stays together, whatever changes meanwhile. */
-  readonly now: () => CatalogView
-}>()("gateway/catalog/Catalog") {
+export class Catalog extends Context.Service<
+  Catalog,
+  CatalogView & {
+    /** The accounts of this moment: what was read of them together stays together, whatever changes meanwhile. */
+    readonly now: () => CatalogView
+  }
+>()("gateway/catalog/Catalog") {
   /** The declared accounts and those of the store, as they are at the moment of asking. */
   static readonly layer: Layer.Layer<Catalog, never, Holdings> = Layer.effect(
     Catalog,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const view = yield* (yield* Holdings).view((held) => {
         const { accounts, faults } = heldAccounts(held)
         return { view: catalogOf(accounts), faults }

@@ -13,15 +13,18 @@ import { readConfig } from "../domain/config/readConfig.ts"
 import { Holdings } from "../store/Holdings.ts"
 import { heldConfigs } from "./heldConfigs.ts"
 
-export class Configs extends Context.Service<Configs, {
-  readonly find: (id: string) => GatewayConfig | undefined
-  /** A config of JSON text, for the gateway key that sends it; the same text is read once. */
-  readonly read: (text: string, keyId: string) => Result.Result<GatewayConfig, Fault>
-}>()("gateway/catalog/Configs") {
+export class Configs extends Context.Service<
+  Configs,
+  {
+    readonly find: (id: string) => GatewayConfig | undefined
+    /** A config of JSON text, for the gateway key that sends it; the same text is read once. */
+    readonly read: (text: string, keyId: string) => Result.Result<GatewayConfig, Fault>
+  }
+>()("gateway/catalog/Configs") {
   /** The declared configs and those of the store, as they are at the moment of asking. */
   static readonly layer: Layer.Layer<Configs, never, Holdings> = Layer.effect(
     Configs,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const limits = yield* Limits
       const view = yield* (yield* Holdings).view((held) => {
         const { configs, faults } = heldConfigs(held, limits)

@@ -20,7 +20,10 @@ export interface Counted {
 }
 
 /** The price of a model on a day, and the id of its entry in the list, which need not be the id of a model. */
-export type PriceList = (modelId: string, nowMillis: number) => { readonly id: string; readonly price: Price } | undefined
+export type PriceList = (
+  modelId: string,
+  nowMillis: number
+) => { readonly id: string; readonly price: Price } | undefined
 
 /** The label of every model whose id is not in the closed set. */
 const other = "other"
@@ -28,12 +31,15 @@ const mostKnown = 512
 
 const noList: Effect.Effect<PriceList> = Effect.succeed(() => undefined)
 
-export class Prices extends Context.Service<Prices, {
-  /** How a model of an account is counted; undefined until the price list is there. List prices change at midnight. */
-  readonly counted: (slug: string, modelId: string, nowMillis: number) => Counted | undefined
-  /** Loads the list, once; it is large, so nobody does before the first model is counted. */
-  readonly load: Effect.Effect<void>
-}>()("gateway/catalog/Prices") {
+export class Prices extends Context.Service<
+  Prices,
+  {
+    /** How a model of an account is counted; undefined until the price list is there. List prices change at midnight. */
+    readonly counted: (slug: string, modelId: string, nowMillis: number) => Counted | undefined
+    /** Loads the list, once; it is large, so nobody does before the first model is counted. */
+    readonly load: Effect.Effect<void>
+  }
+>()("gateway/catalog/Prices") {
   /** `own` prices stand under a model's id, or under `slug/id` for one account. */
   static readonly layerWith = (
     own: Readonly<Record<string, Price>>,
@@ -41,7 +47,7 @@ export class Prices extends Context.Service<Prices, {
   ): Layer.Layer<Prices, never, Catalog> =>
     Layer.effect(
       Prices,
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const catalog = yield* Catalog
         const stated = new Map(Object.entries(own))
         const supplement = new Map(Object.entries(priceSupplement))
@@ -79,7 +85,11 @@ export class Prices extends Context.Service<Prices, {
             const price = ownPrice(slug, ids) ?? supplement.get(modelId)
             if (price === undefined && list === undefined) return undefined
             const label = labels.has(modelId) ? modelId : other
-            const counted = { label, price: price ?? listedPrice(ids, nowMillis), untilMillis: nowMillis - nowMillis % dayMillis + dayMillis }
+            const counted = {
+              label,
+              price: price ?? listedPrice(ids, nowMillis),
+              untilMillis: nowMillis - (nowMillis % dayMillis) + dayMillis
+            }
             // Slugs are those of the catalog; models are whatever clients write.
             if (ofSlug === undefined) known.set(slug, new Map([[modelId, counted]]))
             else {
@@ -88,9 +98,11 @@ export class Prices extends Context.Service<Prices, {
             }
             return counted
           },
-          load: yield* Effect.cached(Effect.map(load, (loaded) => {
-            list = loaded
-          }))
+          load: yield* Effect.cached(
+            Effect.map(load, (loaded) => {
+              list = loaded
+            })
+          )
         }
       })
     )
@@ -110,7 +122,10 @@ const trusted = (modelId: string, listed: ReturnType<PriceList>): Price | undefi
   listed !== undefined && (!purpose.test(modelId) || purpose.test(listed.id)) ? listed.price : undefined
 
 /** Models that are declared somewhere: known, listed, allowed by name, deployed, or priced by hand. */
-const closedLabels = (accounts: ReadonlyArray<ProviderAccount>, own: Readonly<Record<string, Price>>): ReadonlySet<string> => {
+const closedLabels = (
+  accounts: ReadonlyArray<ProviderAccount>,
+  own: Readonly<Record<string, Price>>
+): ReadonlySet<string> => {
   const named = [
     ...Object.values(listedModels).flat(),
     ...accounts.flatMap(({ models }) => models ?? []).filter((model) => !model.endsWith("*"))
@@ -120,6 +135,8 @@ const closedLabels = (accounts: ReadonlyArray<ProviderAccount>, own: Readonly<Re
     ...named.map(modelIdOf),
     ...accounts.flatMap(({ endpoints }) => Object.keys(endpoints)),
     ...Object.keys(priceSupplement),
-    ...Object.keys(own).map((name) => modelIdOf(accounts.some(({ slug }) => name.startsWith(`${slug}/`)) ? name.slice(name.indexOf("/") + 1) : name))
+    ...Object.keys(own).map((name) =>
+      modelIdOf(accounts.some(({ slug }) => name.startsWith(`${slug}/`)) ? name.slice(name.indexOf("/") + 1) : name)
+    )
   ])
 }

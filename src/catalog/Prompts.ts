@@ -9,14 +9,17 @@ import { Holdings } from "../store/Holdings.ts"
 import { heldPrompts } from "./heldPrompts.ts"
 import { type Ready, type ReadyPrompt, readyPrompts } from "./readyPrompts.ts"
 
-export class Prompts extends Context.Service<Prompts, {
-  /** The prompt a reference `id`, `id@3` or `id@label` means; a partial is none. */
-  readonly find: (reference: string) => ReadyPrompt | undefined
-}>()("gateway/catalog/Prompts") {
+export class Prompts extends Context.Service<
+  Prompts,
+  {
+    /** The prompt a reference `id`, `id@3` or `id@label` means; a partial is none. */
+    readonly find: (reference: string) => ReadyPrompt | undefined
+  }
+>()("gateway/catalog/Prompts") {
   /** The declared prompts and those of the store, as they are at the moment of asking. */
   static readonly layer: Layer.Layer<Prompts, never, Holdings> = Layer.effect(
     Prompts,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const limits = yield* Limits
       const view = yield* (yield* Holdings).view((held) => {
         const { faults, prompts } = heldPrompts(held, limits)
@@ -30,10 +33,11 @@ export class Prompts extends Context.Service<Prompts, {
   static readonly layerMemory = (declared: ReadonlyArray<Prompt>): Layer.Layer<Prompts> =>
     Layer.effect(
       Prompts,
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const { faults, prompts } = readyPrompts(declared, yield* Limits)
         const [fault] = faults
-        if (fault !== undefined) return yield* Effect.die(new Error(`The prompt "${fault.id}" cannot be used: ${fault.message}.`))
+        if (fault !== undefined)
+          return yield* Effect.die(new Error(`The prompt "${fault.id}" cannot be used: ${fault.message}.`))
         return { find: finderOf(declared, prompts) }
       })
     )

@@ -11,7 +11,10 @@ import { newestOf, recordReader } from "../store/readRecord.ts"
 const read = recordReader(ProviderEntry)
 
 /** A declared account wins over a stored one of its slug, but a built-in one that nobody declared gives way to it. */
-export const heldAccounts = ({ declared, records }: Held): {
+export const heldAccounts = ({
+  declared,
+  records
+}: Held): {
   readonly accounts: ReadonlyArray<ProviderAccount>
   readonly faults: ReadonlyArray<RecordFault>
 } => {
@@ -36,6 +39,19 @@ export const heldAccounts = ({ declared, records }: Held): {
 }
 
 /** The two slugs that are always there, as long as nothing is said of them: they only wait for a credential in the request. */
-export const isOpen = ({ apiVersion, credentials, endpoints, gcs, kind, models, projectId, projects, region, regions, slug }: ProviderAccount): boolean =>
-  slug === kind && Object.keys(endpoints).length === 0 &&
+export const isOpen = ({
+  apiVersion,
+  credentials,
+  endpoints,
+  gcs,
+  kind,
+  models,
+  projectId,
+  projects,
+  region,
+  regions,
+  slug
+}: ProviderAccount): boolean =>
+  slug === kind &&
+  Object.keys(endpoints).length === 0 &&
   [apiVersion, credentials, gcs, models, projectId, projects, region, regions].every((one) => one === undefined)

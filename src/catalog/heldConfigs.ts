@@ -16,7 +16,10 @@ export const ConfigEntry = Schema.Struct({ name: Schema.optionalKey(Schema.Strin
 const read = recordReader(ConfigEntry)
 
 /** A declared config wins over a stored one of its id. */
-export const heldConfigs = (held: Held, limits: ConfigLimits): {
+export const heldConfigs = (
+  held: Held,
+  limits: ConfigLimits
+): {
   readonly configs: Readonly<Record<string, GatewayConfig>>
   readonly faults: ReadonlyArray<RecordFault>
 } => {

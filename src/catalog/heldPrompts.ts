@@ -13,7 +13,10 @@ import type { TemplateLimits } from "./renderTemplate.ts"
 const read = recordReader(PromptEntry)
 
 /** A declared prompt wins over a stored one of its id. A version's number is that of its record. */
-export const heldPrompts = (held: Held, limits: TemplateLimits): {
+export const heldPrompts = (
+  held: Held,
+  limits: TemplateLimits
+): {
   readonly prompts: ReadonlyArray<Prompt>
   readonly faults: ReadonlyArray<RecordFault>
 } => {
@@ -30,14 +33,17 @@ export const heldPrompts = (held: Held, limits: TemplateLimits): {
   const broken = new Set<string>()
   for (const { at = [], message, path } of found.faults) {
     const [, index] = at
-    const id = typeof index === "number" ? entries[index]?.id ?? path : path
+    const id = typeof index === "number" ? (entries[index]?.id ?? path) : path
     broken.add(id)
     faults.push({ id: `prompt ${id}`, message })
   }
   return { prompts: [...declared, ...found.prompts.filter(({ id }) => !broken.has(id))], faults }
 }
 
-const entryOf = (record: StoredRecord): StoredRecord => ({ ...record, value: { ...record.value, id: record.id, version: record.version } })
+const entryOf = (record: StoredRecord): StoredRecord => ({
+  ...record,
+  value: { ...record.value, id: record.id, version: record.version }
+})
 
 /** Labels are those of the newest version; the ones before may have named others. */
 const labelled = (entries: ReadonlyArray<PromptEntry>): ReadonlyArray<PromptEntry> =>

@@ -6,7 +6,10 @@ import type { Price, Rate } from "../domain/Usage.ts"
 const textEmbedding: Price = { input: 0.1 }
 const perPicture = (image: number): Price => ({ image })
 /** A rate, and the rate of requests beyond so many thousand tokens of input. */
-const longer = (base: number, price: number, thousands = 200): Rate => ({ base, tiers: [{ start: thousands * 1000, price }] })
+const longer = (base: number, price: number, thousands = 200): Rate => ({
+  base,
+  tiers: [{ start: thousands * 1000, price }]
+})
 
 /** Ids as their provider spells them. */
 export const priceSupplement: Readonly<Record<string, Price>> = {

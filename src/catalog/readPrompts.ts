@@ -22,19 +22,31 @@ interface Draft {
 }
 
 /** Parameters stand under a key of their own in the file, and beside the messages in a chat body. */
-const placed = (at: FaultPath, [first = "", ...rest]: FaultPath): FaultPath =>
-  [...at, ...(first === "messages" || first === "model" || first === "text" ? [] : ["parameters"]), first, ...rest]
+const placed = (at: FaultPath, [first = "", ...rest]: FaultPath): FaultPath => [
+  ...at,
+  ...(first === "messages" || first === "model" || first === "text" ? [] : ["parameters"]),
+  first,
+  ...rest
+]
 
 const decodeChat = Schema.decodeUnknownResult(ChatParameters, { errors: "all", onExcessProperty: "ignore" })
 
 /** A version is judged as the chat body it becomes; a variable stands only where text does. */
-const chatFaults = ({ messages = [], model = "", parameters = {} }: PromptEntry, at: FaultPath): ReadonlyArray<Fault> => {
+const chatFaults = (
+  { messages = [], model = "", parameters = {} }: PromptEntry,
+  at: FaultPath
+): ReadonlyArray<Fault> => {
   const body = { ...parameters, model, messages }
   const decoded = decodeChat(body)
   return [
-    ...["model", "messages", "variables"].filter((name) => Object.hasOwn(parameters, name))
+    ...["model", "messages", "variables"]
+      .filter((name) => Object.hasOwn(parameters, name))
       .map((name) => faultAt([...at, "parameters", name], "is no parameter")),
-    ...(Result.isFailure(decoded) ? faultsOfIssue(decoded.failure.issue, body, []).map((fault) => faultAt(placed(at, fault.at ?? []), fault.message)) : [])
+    ...(Result.isFailure(decoded)
+      ? faultsOfIssue(decoded.failure.issue, body, []).map((fault) =>
+          faultAt(placed(at, fault.at ?? []), fault.message)
+        )
+      : [])
   ]
 }
 
@@ -63,7 +75,9 @@ const contentOf = (
   }
   const missing = [
     ...(model === undefined ? [faultAt([...at, "model"], "is missing")] : modelFaults(model, at, known)),
-    ...(messages === undefined || messages.length === 0 ? [faultAt([...at, "messages"], "is missing; a partial has text instead")] : [])
+    ...(messages === undefined || messages.length === 0
+      ? [faultAt([...at, "messages"], "is missing; a partial has text instead")]
+      : [])
   ]
   return {
     content: { _tag: "Chat", model: model ?? "", messages: messages ?? [], parameters: parameters ?? {} },
@@ -78,9 +92,13 @@ const labelFaults = (entry: PromptEntry, at: FaultPath, draft: Draft): ReadonlyA
     const earlier = draft.labels.get(label)
     draft.labels.set(label, earlier ?? version)
     return [
-      ...(isPromptLabel(label) ? [] : [faultAt(place, "is not a label: a letter, then letters, digits, \"_\", \".\" and \"-\", at most 64")]),
+      ...(isPromptLabel(label)
+        ? []
+        : [faultAt(place, 'is not a label: a letter, then letters, digits, "_", "." and "-", at most 64')]),
       ...(draft.versions.has(version) ? [] : [faultAt(place, `${shown(entry.id)} has no version ${version}`)]),
-      ...(earlier === undefined || earlier === version ? [] : [faultAt(place, `is the label of version ${earlier} as well`)])
+      ...(earlier === undefined || earlier === version
+        ? []
+        : [faultAt(place, `is the label of version ${earlier} as well`)])
     ]
   })
 
@@ -99,9 +117,11 @@ export const readPrompts = (
     const { id } = entry
     const draft = drafts.get(id) ?? { id, name: undefined, versions: new Map(), labels: new Map(), places: new Map() }
     drafts.set(id, draft)
-    if (!isPromptId(id)) faults.push(faultAt([...at, "id"], `${shown(id)} is not an id: letters, digits, "_", "." and "-", at most 64`))
+    if (!isPromptId(id))
+      faults.push(faultAt([...at, "id"], `${shown(id)} is not an id: letters, digits, "_", "." and "-", at most 64`))
     const version = entry.version ?? Math.max(0, ...draft.versions.keys()) + 1
-    if (draft.versions.has(version)) faults.push(faultAt([...at, "version"], `version ${version} of ${shown(id)} is declared twice`))
+    if (draft.versions.has(version))
+      faults.push(faultAt([...at, "version"], `version ${version} of ${shown(id)} is declared twice`))
     const { content, faults: own } = contentOf(entry, at, known)
     faults.push(...own)
     draft.name = entry.name ?? draft.name
@@ -112,6 +132,7 @@ export const readPrompts = (
   for (const { at, draft, entry } of entries) faults.push(...labelFaults(entry, at, draft))
   const prompts = [...drafts.values()].map(({ id, labels, name, versions }): Prompt => ({ id, name, versions, labels }))
   const place = ({ at, id, version }: PromptFault) => placed(drafts.get(id)?.places.get(version) ?? ["prompts"], at)
-  for (const fault of readyPrompts([...prompts, ...others], limits).faults) faults.push(faultAt(place(fault), fault.message))
+  for (const fault of readyPrompts([...prompts, ...others], limits).faults)
+    faults.push(faultAt(place(fault), fault.message))
   return { prompts, faults }
 }

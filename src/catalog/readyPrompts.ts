@@ -19,7 +19,10 @@ export interface PromptFault extends TemplateFault {
   readonly version: number
 }
 
-export type Ready = { readonly prompts: ReadonlyMap<PromptContent, ReadyPrompt>; readonly faults: ReadonlyArray<PromptFault> }
+export type Ready = {
+  readonly prompts: ReadonlyMap<PromptContent, ReadyPrompt>
+  readonly faults: ReadonlyArray<PromptFault>
+}
 
 /** A prompt of one message of text is a partial as well. */
 const textOf = (content: PromptContent): string | undefined => {
@@ -37,15 +40,18 @@ export const readyPrompts = (declared: ReadonlyArray<Prompt>, limits: TemplateLi
     if (found === undefined && find(unreadName) !== undefined) return Result.succeed("")
     const text = found === undefined ? undefined : textOf(found.content)
     if (text !== undefined) return Result.succeed(text)
-    return Result.fail(found === undefined
-      ? `there is no prompt or partial "${reference}"`
-      : `"${reference}" is more than one text, so no other prompt can hold it`)
+    return Result.fail(
+      found === undefined
+        ? `there is no prompt or partial "${reference}"`
+        : `"${reference}" is more than one text, so no other prompt can hold it`
+    )
   }
   const prompts = new Map<PromptContent, ReadyPrompt>()
   const faults: Array<PromptFault> = []
   for (const { id, versions } of declared) {
     for (const [version, content] of versions) {
-      const value = content._tag === "Chat" ? { messages: content.messages, ...content.parameters } : { text: content.text }
+      const value =
+        content._tag === "Chat" ? { messages: content.messages, ...content.parameters } : { text: content.text }
       const compiled = compileTemplate(value, partials, limits)
       for (const fault of compiled.faults) faults.push({ ...fault, id, version })
       if (content._tag === "Chat") prompts.set(content, { model: content.model, template: compiled.template })

@@ -35,7 +35,8 @@ type Piece = string | { readonly variable: string }
 /** The same value for every request, or one that is made for each. */
 type Part<A extends Json> = { readonly value: A } | { readonly filledBy: (variables: Variables) => A }
 
-const filled = <A extends Json>(part: Part<A>, variables: Variables): A => "value" in part ? part.value : part.filledBy(variables)
+const filled = <A extends Json>(part: Part<A>, variables: Variables): A =>
+  "value" in part ? part.value : part.filledBy(variables)
 
 const variableTag = /^[A-Za-z_][\w.-]{0,63}$/
 const partialTag = /^>\s*([A-Za-z0-9][\w.-]*(?:@[A-Za-z0-9][\w.-]*)?)$/
@@ -54,7 +55,8 @@ const tokens = (text: string): ReadonlyArray<Token> => {
       continue
     }
     const close = text.indexOf("}}", open)
-    if (close < 0) return [...out, { fault: `"${printable(text.slice(open, open + 32))}" has no closing braces: ${forms}` }]
+    if (close < 0)
+      return [...out, { fault: `"${printable(text.slice(open, open + 32))}" has no closing braces: ${forms}` }]
     out.push({ text: text.slice(from, open) }, { tag: text.slice(open + 2, close).trim() })
     from = close + 2
   }
@@ -63,7 +65,11 @@ const tokens = (text: string): ReadonlyArray<Token> => {
 }
 
 /** Splits the texts of one template and puts partials in their places; a fault stands for nothing. */
-const splitter = (partials: Partials, limits: TemplateLimits, fault: (at: TemplateFault["at"], message: string) => void) => {
+const splitter = (
+  partials: Partials,
+  limits: TemplateLimits,
+  fault: (at: TemplateFault["at"], message: string) => void
+) => {
   let taken = 0
   const split = (text: string, at: TemplateFault["at"], inside: ReadonlyArray<string>): ReadonlyArray<Piece> =>
     tokens(text).flatMap((token): ReadonlyArray<Piece> => {
@@ -71,7 +77,10 @@ const splitter = (partials: Partials, limits: TemplateLimits, fault: (at: Templa
       if ("tag" in token && variableTag.test(token.tag) && !isRefusedKey(token.tag)) return [{ variable: token.tag }]
       const id = "tag" in token ? partialTag.exec(token.tag)?.[1] : undefined
       if (id !== undefined) return partial(id, at, inside)
-      fault(at, "tag" in token ? `"{{${printable(token.tag)}}}" is neither variable nor partial: ${forms}` : token.fault)
+      fault(
+        at,
+        "tag" in token ? `"{{${printable(token.tag)}}}" is neither variable nor partial: ${forms}` : token.fault
+      )
       return []
     })
   const partial = (id: string, at: TemplateFault["at"], inside: ReadonlyArray<string>): ReadonlyArray<Piece> => {
@@ -107,7 +116,9 @@ export const compileTemplate = (
       if (typeof piece === "string") length += piece.length
       else uses.set(piece.variable, (uses.get(piece.variable) ?? 0) + 1)
     }
-    return pieces.every((piece) => typeof piece === "string") ? { value: pieces.join("") } : { filledBy: (variables) => joined(pieces, variables) }
+    return pieces.every((piece) => typeof piece === "string")
+      ? { value: pieces.join("") }
+      : { filledBy: (variables) => joined(pieces, variables) }
   }
   const list = (items: ReadonlyArray<Json>, at: TemplateFault["at"]): Part<ReadonlyArray<Json>> => {
     const parts = items.map((item, index) => any(item, [...at, index]))
@@ -118,7 +129,8 @@ export const compileTemplate = (
   const object = (members: JsonObject, at: TemplateFault["at"]): Part<JsonObject> => {
     const parts = Object.entries(members).map(([key, member]) => [key, any(member ?? null, [...at, key])] as const)
     // Made of entries, a member named `__proto__` is one like others.
-    const fill = (variables: Variables) => Object.fromEntries(parts.map(([key, part]) => [key, filled(part, variables)]))
+    const fill = (variables: Variables) =>
+      Object.fromEntries(parts.map(([key, part]) => [key, filled(part, variables)]))
     return parts.every(([, part]) => "value" in part) ? { value: fill({}) } : { filledBy: fill }
   }
   const any = (one: Json, at: TemplateFault["at"]): Part<Json> => {
@@ -133,7 +145,7 @@ export const compileTemplate = (
 /** Values are text and stay it: what looks like a tag in them is read by nobody. */
 const joined = (pieces: ReadonlyArray<Piece>, variables: Variables): string => {
   let text = ""
-  for (const piece of pieces) text += typeof piece === "string" ? piece : variables[piece.variable] ?? ""
+  for (const piece of pieces) text += typeof piece === "string" ? piece : (variables[piece.variable] ?? "")
   return text
 }
 
@@ -142,12 +154,14 @@ const invalid = (code: string, param: string, message: string) => Result.fail(ne
 /** The variables of a request: an object of strings, or nothing. */
 export const readVariables = (value: Json | undefined): Result.Result<Variables, BodyInvalid> => {
   if (value === undefined || value === null) return Result.succeed({})
-  if (!isJsonObject(value)) return invalid("invalid_type", "variables", "variables has the wrong type: expected object.")
+  if (!isJsonObject(value))
+    return invalid("invalid_type", "variables", "variables has the wrong type: expected object.")
   const entries: Array<readonly [string, string]> = []
   for (const [name, one] of Object.entries(value)) {
     const param = pathText(["variables", name])
     if (isRefusedKey(name)) return invalid("invalid_key", param, `variables may not use the key "${name}".`)
-    if (typeof one !== "string") return invalid("missing_variable", param, `${param} has the wrong type: expected string.`)
+    if (typeof one !== "string")
+      return invalid("missing_variable", param, `${param} has the wrong type: expected string.`)
     entries.push([name, one])
   }
   return Result.succeed(Object.fromEntries(entries))
@@ -168,7 +182,11 @@ export const renderTemplate = (
   }
   const [first] = missing
   if (first !== undefined) {
-    return invalid("missing_variable", `variables.${first}`, `The prompt needs ${missing.join(", ")}; send each as a string in variables.`)
+    return invalid(
+      "missing_variable",
+      `variables.${first}`,
+      `The prompt needs ${missing.join(", ")}; send each as a string in variables.`
+    )
   }
   return size > mostBytes
     ? Result.fail(new BodyTooLarge({ limitBytes: mostBytes, param: "variables" }))

@@ -19,8 +19,11 @@ export interface CheckOptions {
 const warnings = ({ accounts }: Settings): ReadonlyArray<string> =>
   accounts.flatMap(({ credentials, gcs, kind, slug }) =>
     kind === "vertex-ai" && credentials !== undefined && gcs?.read === undefined
-      ? [`@${slug} has no gcs.read: requests may read every gs:// object that its credential can read; list the prefixes they need, or [] for none`]
-      : [])
+      ? [
+          `@${slug} has no gcs.read: requests may read every gs:// object that its credential can read; list the prefixes they need, or [] for none`
+        ]
+      : []
+  )
 
 const words = ({ file, settings }: Loaded): ReadonlyArray<string> => {
   const configs = Object.keys(settings.configs ?? {})
@@ -58,12 +61,18 @@ const shape = (file: string | undefined, settings: Settings) => {
   }
 }
 
-export const check = Effect.fn("Cli.check")(function*({ config, json }: CheckOptions): Effect.fn.Return<void, Failure> {
+export const check = Effect.fn("Cli.check")(function* ({
+  config,
+  json
+}: CheckOptions): Effect.fn.Return<void, Failure> {
   const { outcome } = yield* readConfiguration({ config, flags: {} })
   if (Result.isFailure(outcome)) {
-    if (json) yield* Console.log(visibleLines(JSON.stringify({ ok: false, faults: outcome.failure.split("\n") }, null, 2)))
+    if (json)
+      yield* Console.log(visibleLines(JSON.stringify({ ok: false, faults: outcome.failure.split("\n") }, null, 2)))
     return yield* usage(json ? "" : outcome.failure)
   }
   const { file, settings } = outcome.success
-  yield* Console.log(visibleLines(json ? JSON.stringify(shape(file, settings), null, 2) : words(outcome.success).join("\n")))
+  yield* Console.log(
+    visibleLines(json ? JSON.stringify(shape(file, settings), null, 2) : words(outcome.success).join("\n"))
+  )
 })

@@ -17,7 +17,9 @@ import { recordVerbs } from "./records/RecordVerbs.ts"
 
 const config = Flag.String("config").pipe(
   Flag.withMetavar("gateway.yaml"),
-  Flag.withDescription("Configuration file; otherwise GATEWAY_CONFIG, ./gateway.yaml, .yml or .json, or the one of your user"),
+  Flag.withDescription(
+    "Configuration file; otherwise GATEWAY_CONFIG, ./gateway.yaml, .yml or .json, or the one of your user"
+  ),
   Flag.optional,
   Flag.map(Option.getOrUndefined)
 )
@@ -49,15 +51,19 @@ const listenFlags = (given: { readonly host: string | undefined; readonly port: 
 })
 
 const serve = Command.make("serve", { config, host, port, logFormat, logLevel }, (given) =>
-  Effect.flatMap(Effect.promise(() => import("./Serve.ts")), (verb) =>
-    verb.serve({
-      config: given.config,
-      flags: {
-        ...listenFlags(given),
-        ...(given.logFormat === undefined ? {} : { logFormat: given.logFormat }),
-        ...(given.logLevel === undefined ? {} : { logLevel: given.logLevel })
-      }
-    }))).pipe(
+  Effect.flatMap(
+    Effect.promise(() => import("./Serve.ts")),
+    (verb) =>
+      verb.serve({
+        config: given.config,
+        flags: {
+          ...listenFlags(given),
+          ...(given.logFormat === undefined ? {} : { logFormat: given.logFormat }),
+          ...(given.logLevel === undefined ? {} : { logLevel: given.logLevel })
+        }
+      })
+  )
+).pipe(
   Command.withDescription("Run the service. SIGHUP, or a change of the file, takes a new configuration over"),
   Command.withExamples([
     { command: "GEMINI_API_KEY=... model-gateway serve", description: "Without a file" },
@@ -65,58 +71,101 @@ const serve = Command.make("serve", { config, host, port, logFormat, logLevel },
   ])
 )
 
-const demo = Command.make("demo", {
-  host,
-  port,
-  snippets: Flag.Boolean("snippets").pipe(Flag.withDescription("Print client snippets for the demo and end"), Flag.withDefault(false)),
-  data: Flag.String("data").pipe(Flag.withDescription("Folder of a store, so that what is changed is kept"), Flag.optional, Flag.map(Option.getOrUndefined))
-}, (given) =>
-  Effect.flatMap(Effect.promise(() => import("./DemoCommand.ts")), (verb) =>
-    verb.demo({ ...listenFlags(given), snippets: given.snippets, data: given.data }))).pipe(
+const demo = Command.make(
+  "demo",
+  {
+    host,
+    port,
+    snippets: Flag.Boolean("snippets").pipe(
+      Flag.withDescription("Print client snippets for the demo and end"),
+      Flag.withDefault(false)
+    ),
+    data: Flag.String("data").pipe(
+      Flag.withDescription("Folder of a store, so that what is changed is kept"),
+      Flag.optional,
+      Flag.map(Option.getOrUndefined)
+    )
+  },
+  (given) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./DemoCommand.ts")),
+      (verb) => verb.demo({ ...listenFlags(given), snippets: given.snippets, data: given.data })
+    )
+).pipe(
   Command.withDescription("Run the service with simulated Google services: no credential, no internet"),
-  Command.withExamples([{ command: "model-gateway demo" }, { command: "model-gateway demo --snippets", description: "Clients to copy" }])
+  Command.withExamples([
+    { command: "model-gateway demo" },
+    { command: "model-gateway demo --snippets", description: "Clients to copy" }
+  ])
 )
 
 const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false))
 
 const check = Command.make("check", { config, json }, (given) =>
-  Effect.flatMap(Effect.promise(() => import("./Check.ts")), (verb) => verb.check(given))).pipe(
+  Effect.flatMap(
+    Effect.promise(() => import("./Check.ts")),
+    (verb) => verb.check(given)
+  )
+).pipe(
   Command.withDescription("Read the configuration and report every fault with its line"),
   Command.withExamples([{ command: "model-gateway check --config gateway.yaml" }])
 )
 
 const migrate = Command.make("migrate", { config }, (given) =>
-  Effect.flatMap(Effect.promise(() => import("./records/StoreCommands.ts")), (verb) => verb.migrateStore({ config: given.config, flags: {} }))).pipe(
-  Command.withDescription("Bring the store to the tables of this version")
-)
+  Effect.flatMap(
+    Effect.promise(() => import("./records/StoreCommands.ts")),
+    (verb) => verb.migrateStore({ config: given.config, flags: {} })
+  )
+).pipe(Command.withDescription("Bring the store to the tables of this version"))
 
 const doctor = Command.make("doctor", { config, json }, (given) =>
-  Effect.flatMap(Effect.promise(() => import("./doctor/Doctor.ts")), (verb) => verb.doctor(given))).pipe(
+  Effect.flatMap(
+    Effect.promise(() => import("./doctor/Doctor.ts")),
+    (verb) => verb.doctor(given)
+  )
+).pipe(
   Command.withDescription("Check this machine, the configuration, every provider and credential, and say what to do"),
-  Command.withExamples([{ command: "model-gateway doctor --config gateway.yaml" }, { command: "model-gateway doctor --json", description: "The same rows as JSON" }])
+  Command.withExamples([
+    { command: "model-gateway doctor --config gateway.yaml" },
+    { command: "model-gateway doctor --json", description: "The same rows as JSON" }
+  ])
 )
 
-const explain = Command.make("explain", {
-  config,
-  provider: Flag.String("provider").pipe(
-    Flag.withDescription("Slug for a model that names none"),
-    Flag.optional,
-    Flag.map(Option.getOrUndefined)
-  )
-}, (given) =>
-  Effect.flatMap(Effect.promise(() => import("./Explain.ts")), (verb) => verb.explain(given))).pipe(
+const explain = Command.make(
+  "explain",
+  {
+    config,
+    provider: Flag.String("provider").pipe(
+      Flag.withDescription("Slug for a model that names none"),
+      Flag.optional,
+      Flag.map(Option.getOrUndefined)
+    )
+  },
+  (given) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./Explain.ts")),
+      (verb) => verb.explain(given)
+    )
+).pipe(
   Command.withDescription("Read a chat request on stdin, print the upstream request it becomes, send nothing"),
   Command.withExamples([{ command: "model-gateway explain --provider google < request.json" }])
 )
 
-const health = Command.make("health", {
-  url: Flag.String("url").pipe(
-    Flag.withDescription("Where the gateway listens"),
-    Flag.withDefault("http://127.0.0.1:8787")
-  ),
-  json
-}, (given) =>
-  Effect.flatMap(Effect.promise(() => import("./Health.ts")), (verb) => verb.health(given))).pipe(
+const health = Command.make(
+  "health",
+  {
+    url: Flag.String("url").pipe(
+      Flag.withDescription("Where the gateway listens"),
+      Flag.withDefault("http://127.0.0.1:8787")
+    ),
+    json
+  },
+  (given) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./Health.ts")),
+      (verb) => verb.health(given)
+    )
+).pipe(
   Command.withDescription("Exit 0 when a running gateway is ready, 1 when not"),
   Command.withExamples([{ command: "model-gateway health --url http://127.0.0.1:8787" }])
 )
@@ -131,24 +180,30 @@ const presenter: CliOutput.Presenter = {
   present: (event) =>
     event._tag !== "InvalidInvocation"
       ? CliOutput.defaultPresenter.present(event)
-      : Console.error([
-        ...event.errors.map((error) => error.message),
-        `Help: ${event.commandPath.join(" ")} --help`
-      ].join("\n"))
+      : Console.error(
+          [...event.errors.map((error) => error.message), `Help: ${event.commandPath.join(" ")} --help`].join("\n")
+        )
 }
 
 const runGateway = Command.runWith(gateway, { version })
 
 /** The whole program of one call with these words; fails with a `Failure` whose message has been printed. */
-export const cli = (words: ReadonlyArray<string>): Effect.Effect<void, Failure> => runGateway(words).pipe(
-  Effect.provideService(CliOutput.Presenter, presenter),
-  // No wizard: nothing here asks questions.
-  Effect.provideService(CliConfig.CliConfig, { builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
-  Effect.provide([NodeServices.layer, FaultLog.layer(false)]),
-  Effect.catch((error) =>
-    error._tag === "Failure"
-      ? Effect.andThen(error.message === "" ? Effect.void : Console.error(visibleLines(error.message)), Effect.fail(error))
-      : error._tag === "ShowHelp" && error.errors.length === 0
-        ? Effect.void
-        : Effect.fail(new Failure({ code: 2, message: "" })))
-)
+export const cli = (words: ReadonlyArray<string>): Effect.Effect<void, Failure> =>
+  runGateway(words).pipe(
+    Effect.provideService(CliOutput.Presenter, presenter),
+    // No wizard: nothing here asks questions.
+    Effect.provideService(CliConfig.CliConfig, {
+      builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions]
+    }),
+    Effect.provide([NodeServices.layer, FaultLog.layer(false)]),
+    Effect.catch((error) =>
+      error._tag === "Failure"
+        ? Effect.andThen(
+            error.message === "" ? Effect.void : Console.error(visibleLines(error.message)),
+            Effect.fail(error)
+          )
+        : error._tag === "ShowHelp" && error.errors.length === 0
+          ? Effect.void
+          : Effect.fail(new Failure({ code: 2, message: "" }))
+    )
+  )

@@ -26,32 +26,45 @@ export interface DemoFlags {
 const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."))
 
-export const demo = Effect.fn("Cli.demo")(function*(flags: DemoFlags): Effect.fn.Return<void, Failure> {
+export const demo = Effect.fn("Cli.demo")(function* (flags: DemoFlags): Effect.fn.Return<void, Failure> {
   const { host, port } = { ...defaultServer, ...flags }
   if (flags.snippets) {
     const facts = { origin: originOf(host, port), key: demoKey, version }
-    yield* Console.log(snippets(facts).map(({ code, title }) => `--- ${title}\n${code}\n`).join("\n"))
+    yield* Console.log(
+      snippets(facts)
+        .map(({ code, title }) => `--- ${title}\n${code}\n`)
+        .join("\n")
+    )
     return
   }
   const key = isLoopback(host) ? demoKey : makeKey()
-  yield* Effect.scoped(Effect.gen(function*() {
-    const simulated = yield* Effect.mapError(Demo.settings({ host, port, key }), (error) => failed(error.message))
-    const settings = flags.data === undefined ? simulated : { ...simulated, store: storeIn(flags.data) }
-    const log = { format: process.stdout.isTTY ? "pretty" : "off" } as const
-    return yield* runGateway({ ...settings, log }, Effect.fnUntraced(function*(origin) {
-      const kept = settings.store === undefined ? [] : yield* keptLines(settings)
-      yield* Console.error([banner({ origin, key, version }), ...kept].join("\n"))
-    }))
-  }))
+  yield* Effect.scoped(
+    Effect.gen(function* () {
+      const simulated = yield* Effect.mapError(Demo.settings({ host, port, key }), (error) => failed(error.message))
+      const settings = flags.data === undefined ? simulated : { ...simulated, store: storeIn(flags.data) }
+      const log = { format: process.stdout.isTTY ? "pretty" : "off" } as const
+      return yield* runGateway(
+        { ...settings, log },
+        Effect.fnUntraced(function* (origin) {
+          const kept = settings.store === undefined ? [] : yield* keptLines(settings)
+          yield* Console.error([banner({ origin, key, version }), ...kept].join("\n"))
+        })
+      )
+    })
+  )
 })
 
 /** What the admin API and the verbs on the store change is kept in this folder. */
 const storeIn = (folder: string): StoreSetting => {
   const whole = resolve(folder)
-  return { location: { kind: "sqlite", path: join(whole, "gateway.db") }, secretKeys: undefined, keyFile: join(whole, "secret.key") }
+  return {
+    location: { kind: "sqlite", path: join(whole, "gateway.db") },
+    secretKeys: undefined,
+    keyFile: join(whole, "secret.key")
+  }
 }
 
-const keptLines = Effect.fnUntraced(function*(settings: Settings) {
+const keptLines = Effect.fnUntraced(function* (settings: Settings) {
   const { admin } = yield* firstKeys(settings)
   return [
     `Data     ${settings.store === undefined ? "in memory" : describeStore(settings.store.location)}`,

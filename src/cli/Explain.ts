@@ -23,7 +23,8 @@ export interface ExplainOptions {
 const readStdin: Effect.Effect<string, Failure> = Effect.suspend(() =>
   process.stdin.isTTY
     ? Effect.fail(usage("explain reads a chat request on stdin: model-gateway explain < request.json"))
-    : Effect.tryPromise({ try: () => text(process.stdin), catch: () => failed("stdin cannot be read") }))
+    : Effect.tryPromise({ try: () => text(process.stdin), catch: () => failed("stdin cannot be read") })
+)
 
 const errorText = (body: JsonObject): string => {
   const error = body["error"]
@@ -31,14 +32,22 @@ const errorText = (body: JsonObject): string => {
   return typeof message === "string" ? message : "the request could not be explained"
 }
 
-export const explain = Effect.fn("Cli.explain")(function*(options: ExplainOptions): Effect.fn.Return<void, Failure> {
+export const explain = Effect.fn("Cli.explain")(function* (options: ExplainOptions): Effect.fn.Return<void, Failure> {
   const loaded = yield* loadSettings({ config: options.config, flags: {} })
   const settings = withoutAbsentStore(loaded.settings)
   const body = yield* readStdin
   const key = makeKey()
   const services = Gateway.layerServices({
     ...settings,
-    keys: [{ name: "explain", key: Redacted.make(key), providers: undefined, models: undefined, scopes: ["inference", "admin"] }]
+    keys: [
+      {
+        name: "explain",
+        key: Redacted.make(key),
+        providers: undefined,
+        models: undefined,
+        scopes: ["inference", "admin"]
+      }
+    ]
   })
   const web = HttpApi.webHandler(services)
   const headers: Record<string, string> = {
@@ -49,7 +58,9 @@ export const explain = Effect.fn("Cli.explain")(function*(options: ExplainOption
   }
   const answer = yield* Effect.tryPromise({
     try: async () => {
-      const response = await web.handler(new Request("http://localhost/v1/chat/completions", { method: "POST", headers, body }))
+      const response = await web.handler(
+        new Request("http://localhost/v1/chat/completions", { method: "POST", headers, body })
+      )
       return { status: response.status, body: await response.text() }
     },
     catch: () => failed("the request could not be explained")

@@ -21,4 +21,5 @@ export const usage = (message: string): Failure => new Failure({ code: 2, messag
 export const failed = (message: string): Failure => new Failure({ code: 1, message })
 
 /** A store that cannot be used: by its configuration, or as it is. */
-export const storeFailure = ({ isUninstalled, message }: StoreUnusable): Failure => isUninstalled === true ? usage(message) : failed(message)
+export const storeFailure = ({ isUninstalled, message }: StoreUnusable): Failure =>
+  isUninstalled === true ? usage(message) : failed(message)

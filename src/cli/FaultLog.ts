@@ -15,8 +15,10 @@ export const faultLine = (date: Date, level: string, message: unknown, isJson: b
 }
 
 const layer = (isJson: boolean): Layer.Layer<never> =>
-  Logger.layer([Logger.make(({ date, logLevel, message }) => {
-    console.error(faultLine(date, logLevel, message, isJson))
-  })])
+  Logger.layer([
+    Logger.make(({ date, logLevel, message }) => {
+      console.error(faultLine(date, logLevel, message, isJson))
+    })
+  ])
 
 export const FaultLog = { layer }

@@ -18,19 +18,24 @@ export interface FirstKeys {
 }
 
 /** What is declared, and the key that was made for this run unless another may call models. */
-export const withKey = (made: string | undefined) => (read: Settings): Declarations => {
-  const isMissing = made !== undefined && !read.keys.some(({ scopes = inference }) => scopes.includes("inference"))
-  return isMissing ? { ...read, keys: [...read.keys, { name: "generated", key: Redacted.make(made) }] } : read
-}
+export const withKey =
+  (made: string | undefined) =>
+  (read: Settings): Declarations => {
+    const isMissing = made !== undefined && !read.keys.some(({ scopes = inference }) => scopes.includes("inference"))
+    return isMissing ? { ...read, keys: [...read.keys, { name: "generated", key: Redacted.make(made) }] } : read
+  }
 
 /** Makes what is missing of both; the gateway takes them when this is done. */
-export const firstKeys = Effect.fnUntraced(function*(settings: Settings) {
-  const { keys } = yield* Administration
-  const holdings = yield* Holdings
-  yield* holdings.refresh
-  const made = hasKey(holdings.held(), "inference") ? undefined : makeKey()
-  yield* holdings.declare(withKey(made)(settings))
-  const admin = yield* keys.createFirst("admin", { id: "cli", requestId: undefined })
-  const first: FirstKeys = { inference: made, admin: admin?.key }
-  return first
-}, Effect.mapError((error) => failed(`the first keys cannot be made: ${errorFacts(error).message}`)))
+export const firstKeys = Effect.fnUntraced(
+  function* (settings: Settings) {
+    const { keys } = yield* Administration
+    const holdings = yield* Holdings
+    yield* holdings.refresh
+    const made = hasKey(holdings.held(), "inference") ? undefined : makeKey()
+    yield* holdings.declare(withKey(made)(settings))
+    const admin = yield* keys.createFirst("admin", { id: "cli", requestId: undefined })
+    const first: FirstKeys = { inference: made, admin: admin?.key }
+    return first
+  },
+  Effect.mapError((error) => failed(`the first keys cannot be made: ${errorFacts(error).message}`))
+)

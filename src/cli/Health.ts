@@ -12,14 +12,24 @@ const readyUrl = (text: string): URL | undefined => {
   return url.pathname === "/" ? new URL("/health/ready", url) : url
 }
 
-export const health = Effect.fn("Cli.health")(function*(options: { readonly url: string; readonly json: boolean }): Effect.fn.Return<void, Failure> {
+export const health = Effect.fn("Cli.health")(function* (options: {
+  readonly url: string
+  readonly json: boolean
+}): Effect.fn.Return<void, Failure> {
   const url = readyUrl(options.url)
   if (url === undefined) return yield* usage("--url takes an http or https URL")
   const response = yield* Effect.tryPromise({
     try: () => fetch(url, { redirect: "manual", signal: AbortSignal.timeout(waitMillis) }),
     catch: () => failed(`no answer from ${url.origin}`)
   })
-  if (options.json) yield* Console.log(yield* Effect.tryPromise({ try: () => response.text(), catch: () => failed(`the answer of ${url.origin} broke off`) }))
-  if (response.status !== 200) return yield* failed(options.json ? "" : `not ready: ${url.origin} answered ${response.status}`)
+  if (options.json)
+    yield* Console.log(
+      yield* Effect.tryPromise({
+        try: () => response.text(),
+        catch: () => failed(`the answer of ${url.origin} broke off`)
+      })
+    )
+  if (response.status !== 200)
+    return yield* failed(options.json ? "" : `not ready: ${url.origin} answered ${response.status}`)
   if (!options.json) yield* Console.log("ready")
 })

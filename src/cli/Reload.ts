@@ -29,27 +29,37 @@ const replaced: ReadonlySet<string> = new Set<keyof Declarations>(["accounts", "
 /** Names of the parts in which two configurations differ. */
 const differing = (one: Settings, other: Settings): ReadonlyArray<string> => {
   const [before, after] = [new Map(Object.entries(one)), new Map(Object.entries(other))]
-  return [...new Set([...before.keys(), ...after.keys()])].filter((name) => !Equal.equals(before.get(name), after.get(name))).sort()
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .filter((name) => !Equal.equals(before.get(name), after.get(name)))
+    .sort()
 }
 
 /** What tells one state of a file from another; a link is followed, so that one which is set to another folder is a change. */
 const stateOf = (path: string): Promise<string> =>
-  stat(path, { bigint: true }).then(({ ctimeNs, dev, ino, mtimeNs, size }) => [dev, ino, size, mtimeNs, ctimeNs].join(), () => "absent")
+  stat(path, { bigint: true }).then(
+    ({ ctimeNs, dev, ino, mtimeNs, size }) => [dev, ino, size, mtimeNs, ctimeNs].join(),
+    () => "absent"
+  )
 
 type States = ReadonlyMap<string, string>
 
 const statesOf = (paths: Iterable<string>): Effect.Effect<States> =>
-  Effect.promise(async () => new Map(await Promise.all([...paths].map(async (path) => [path, await stateOf(path)] as const))))
+  Effect.promise(
+    async () => new Map(await Promise.all([...paths].map(async (path) => [path, await stateOf(path)] as const)))
+  )
 
 /** Wakes whoever listens; many calls before it looks are one. While a terminal is being closed, the process ends as it always did. */
-const hangups: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope> = Effect.gen(function*() {
+const hangups: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope> = Effect.gen(function* () {
   const calls = yield* Queue.sliding<void>(1)
   const isOfTerminal = isatty(0)
   const heard = () => {
     if (isOfTerminal && !isatty(0)) process.kill(process.pid, "SIGTERM")
     else Queue.offerUnsafe(calls, undefined)
   }
-  yield* Effect.acquireRelease(Effect.sync(() => process.on("SIGHUP", heard)), () => Effect.sync(() => process.off("SIGHUP", heard)))
+  yield* Effect.acquireRelease(
+    Effect.sync(() => process.on("SIGHUP", heard)),
+    () => Effect.sync(() => process.off("SIGHUP", heard))
+  )
   return calls
 })
 
@@ -58,7 +68,7 @@ const hangups: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope> = Effect.g
  * mounted ones are links that are set anew; one is read when two looks in a row have found it the same, so that nobody reads
  * what is half written. SIGHUP reads at once.
  */
-export const followConfiguration = Effect.fnUntraced(function*({ declarations, load, started }: ReloadOptions) {
+export const followConfiguration = Effect.fnUntraced(function* ({ declarations, load, started }: ReloadOptions) {
   const holdings = yield* Holdings
   const { refreshMillis } = yield* Limits
   const registry = SeriesRegistry.of(yield* Effect.context<never>())
@@ -70,7 +80,7 @@ export const followConfiguration = Effect.fnUntraced(function*({ declarations, l
   let [read, seen]: [States, States] = [new Map(), new Map()]
 
   /** Reads until all that is read was looked at before, so that no change falls between. */
-  const readAnew: Effect.Effect<Reading> = Effect.gen(function*() {
+  const readAnew: Effect.Effect<Reading> = Effect.gen(function* () {
     const before = yield* statesOf(files)
     const reading = yield* readConfiguration(load)
     if (reading.files.some((file) => !before.has(file))) {
@@ -83,19 +93,21 @@ export const followConfiguration = Effect.fnUntraced(function*({ declarations, l
     return reading
   })
 
-  const takeOver = Effect.fnUntraced(function*({ file, settings }: Loaded) {
+  const takeOver = Effect.fnUntraced(function* ({ file, settings }: Loaded) {
     const changed = differing(inUse, settings).filter((name) => replaced.has(name))
     const kept = differing(started, settings).filter((name) => !replaced.has(name))
     yield* holdings.declare(declarations(settings))
     inUse = settings
     taken.add(1)
-    yield* Effect.logInfo([
-      `The configuration was read anew from ${file ?? "the environment"}: ${changed.length === 0 ? "nothing to take over" : `${changed.join(", ")} changed`}.`,
-      ...(kept.length === 0 ? [] : [`Needs a restart: ${kept.join(", ")}.`])
-    ].join(" "))
+    yield* Effect.logInfo(
+      [
+        `The configuration was read anew from ${file ?? "the environment"}: ${changed.length === 0 ? "nothing to take over" : `${changed.join(", ")} changed`}.`,
+        ...(kept.length === 0 ? [] : [`Needs a restart: ${kept.join(", ")}.`])
+      ].join(" ")
+    )
   })
 
-  const refuse = Effect.fnUntraced(function*(faults: string) {
+  const refuse = Effect.fnUntraced(function* (faults: string) {
     refused.add(1)
     for (const line of faults.split("\n")) yield* Effect.logWarning(line)
     yield* Effect.logWarning("The configuration has faults; the one in use stays.")
@@ -104,12 +116,17 @@ export const followConfiguration = Effect.fnUntraced(function*({ declarations, l
   /** An empty file is one whose writing failed, or is not over: taken over it would end every key. */
   const isCutShort = ({ isBlank, settings }: Loaded): boolean => isBlank && differing(inUse, settings).length > 0
 
-  const reload = Effect.flatMap(readAnew, ({ outcome }) => Result.match(outcome, {
-    onSuccess: (loaded) => isCutShort(loaded) ? refuse(`${loaded.file}  is empty; write {} for a configuration of defaults`) : takeOver(loaded),
-    onFailure: refuse
-  }))
+  const reload = Effect.flatMap(readAnew, ({ outcome }) =>
+    Result.match(outcome, {
+      onSuccess: (loaded) =>
+        isCutShort(loaded)
+          ? refuse(`${loaded.file}  is empty; write {} for a configuration of defaults`)
+          : takeOver(loaded),
+      onFailure: refuse
+    })
+  )
 
-  const look = Effect.gen(function*() {
+  const look = Effect.gen(function* () {
     const now = yield* statesOf(files)
     const isSame = (states: States): boolean => files.every((file) => now.get(file) === states.get(file))
     const isDue = isSame(seen) && !isSame(read)
@@ -119,7 +136,12 @@ export const followConfiguration = Effect.fnUntraced(function*({ declarations, l
 
   // What was changed between the start's reading and this one.
   const { outcome } = yield* readAnew
-  if (Result.isSuccess(outcome) && !isCutShort(outcome.success) && differing(started, outcome.success.settings).length > 0) yield* takeOver(outcome.success)
+  if (
+    Result.isSuccess(outcome) &&
+    !isCutShort(outcome.success) &&
+    differing(started, outcome.success.settings).length > 0
+  )
+    yield* takeOver(outcome.success)
   const asked = Effect.as(Queue.take(hangup), reload)
   const due = Effect.as(Effect.sleep(refreshMillis), look)
   yield* Effect.forkScoped(Effect.repeat(Effect.flatten(Effect.raceFirst(asked, due)), Schedule.forever))

@@ -29,37 +29,52 @@ export const originOf = (host: string, port: number): string => {
 }
 
 /** Why the service could not start, in the operator's words. */
-export const startFailure = (settings: Settings) => (error: HttpServerError.ServeError | PackageMissing | StoreUnusable): Failure => {
-  if (error._tag === "StoreUnusable") return storeFailure(error)
-  if (error._tag === "PackageMissing") return usage(error.message)
-  const cause = error.cause
-  const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
-  const { admin, host, port } = settings.server
-  const isAdmin = admin !== undefined && typeof cause === "object" && cause !== null && "port" in cause && cause.port === admin.port
-  const where = isAdmin ? `${admin.host}:${admin.port}` : `${host}:${port}`
-  const how = isAdmin ? "under server.admin_port" : "with --port"
-  return failed(code === "EADDRINUSE"
-    ? `cannot listen on ${where}: another process does; choose a port ${how}`
-    : code === "EACCES"
-      ? `cannot listen on ${where}: not permitted; choose a port above 1023 ${how}`
-      : `cannot listen on ${where}${typeof code === "string" ? `: ${code}` : ""}`)
-}
+export const startFailure =
+  (settings: Settings) =>
+  (error: HttpServerError.ServeError | PackageMissing | StoreUnusable): Failure => {
+    if (error._tag === "StoreUnusable") return storeFailure(error)
+    if (error._tag === "PackageMissing") return usage(error.message)
+    const cause = error.cause
+    const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
+    const { admin, host, port } = settings.server
+    const isAdmin =
+      admin !== undefined && typeof cause === "object" && cause !== null && "port" in cause && cause.port === admin.port
+    const where = isAdmin ? `${admin.host}:${admin.port}` : `${host}:${port}`
+    const how = isAdmin ? "under server.admin_port" : "with --port"
+    return failed(
+      code === "EADDRINUSE"
+        ? `cannot listen on ${where}: another process does; choose a port ${how}`
+        : code === "EACCES"
+          ? `cannot listen on ${where}: not permitted; choose a port above 1023 ${how}`
+          : `cannot listen on ${where}${typeof code === "string" ? `: ${code}` : ""}`
+    )
+  }
 
 /** Starts the gateway, opens it, and stays. Being stopped from then on is no failure. `open` runs with its services once it listens. */
 export const runGateway = (
   settings: Settings,
   open: (origin: string) => Effect.Effect<void, Failure, GatewayServices | Scope.Scope>
 ): Effect.Effect<never, Failure> =>
-  Effect.scoped(Effect.gen(function*() {
-    const surroundings = Layer.merge(FaultLog.layer(settings.log?.format === "json"), Layer.succeed(Limits, settings.limits))
-    const context = yield* Layer.build(Layer.provideMerge(Gateway.layer(settings), surroundings)).pipe(Effect.mapError(startFailure(settings)))
-    const { address } = Context.get(context, HttpServer.HttpServer)
-    yield* Effect.provide(open(originOf(settings.server.host, "port" in address ? address.port : settings.server.port)), context)
-    yield* Effect.sync(() => {
-      process.exitCode = 0
+  Effect.scoped(
+    Effect.gen(function* () {
+      const surroundings = Layer.merge(
+        FaultLog.layer(settings.log?.format === "json"),
+        Layer.succeed(Limits, settings.limits)
+      )
+      const context = yield* Layer.build(Layer.provideMerge(Gateway.layer(settings), surroundings)).pipe(
+        Effect.mapError(startFailure(settings))
+      )
+      const { address } = Context.get(context, HttpServer.HttpServer)
+      yield* Effect.provide(
+        open(originOf(settings.server.host, "port" in address ? address.port : settings.server.port)),
+        context
+      )
+      yield* Effect.sync(() => {
+        process.exitCode = 0
+      })
+      return yield* Effect.never
     })
-    return yield* Effect.never
-  }))
+  )
 
 /** What a service is found to stand on, as it is said when it listens. */
 const found = ({ redis, server, store }: Settings): ReadonlyArray<string> => [
@@ -68,20 +83,29 @@ const found = ({ redis, server, store }: Settings): ReadonlyArray<string> => [
   ...(redis === undefined ? [] : ["Redis    shared with other gateways"])
 ]
 
-export const serve = Effect.fn("Cli.serve")(function*(options: LoadOptions): Effect.fn.Return<void, Failure> {
+export const serve = Effect.fn("Cli.serve")(function* (options: LoadOptions): Effect.fn.Return<void, Failure> {
   const { file, settings } = yield* loadSettings(options)
   const format = settings.log?.format ?? (process.stdout.isTTY ? "pretty" : "json")
-  yield* runGateway({ ...settings, log: { ...settings.log, format } }, Effect.fnUntraced(function*(origin) {
-    const { admin, inference } = yield* firstKeys(settings)
-    const accounts = (yield* Catalog).list()
-    yield* followConfiguration({ load: options, started: settings, declarations: withKey(inference) })
-    yield* Console.error([
-      `model-gateway ${version}   ${file ?? "no configuration file"}`,
-      `API      ${origin}/v1`,
-      ...found(settings),
-      ...accounts.map((account) => `Account  ${describeAccount(account)}`),
-      ...(admin === undefined ? [] : [`Admin    ${admin}   key for /admin/v1, told this once; set GATEWAY_ADMIN_KEY to choose one`]),
-      ...(inference === undefined ? [] : [`Key      ${inference}   made for this run; keys create makes one to keep, or set GATEWAY_API_KEY`])
-    ].join("\n"))
-  }))
+  yield* runGateway(
+    { ...settings, log: { ...settings.log, format } },
+    Effect.fnUntraced(function* (origin) {
+      const { admin, inference } = yield* firstKeys(settings)
+      const accounts = (yield* Catalog).list()
+      yield* followConfiguration({ load: options, started: settings, declarations: withKey(inference) })
+      yield* Console.error(
+        [
+          `model-gateway ${version}   ${file ?? "no configuration file"}`,
+          `API      ${origin}/v1`,
+          ...found(settings),
+          ...accounts.map((account) => `Account  ${describeAccount(account)}`),
+          ...(admin === undefined
+            ? []
+            : [`Admin    ${admin}   key for /admin/v1, told this once; set GATEWAY_ADMIN_KEY to choose one`]),
+          ...(inference === undefined
+            ? []
+            : [`Key      ${inference}   made for this run; keys create makes one to keep, or set GATEWAY_API_KEY`])
+        ].join("\n")
+      )
+    })
+  )
 })

@@ -30,7 +30,9 @@ const place = (account: ProviderAccount): string => {
   if (account.kind === "google" || account.credentials?._tag === "ApiKey") return ""
   const project = account.projectId ?? "no project (GOOGLE_CLOUD_PROJECT)"
   const region = account.region ?? "no region (GOOGLE_CLOUD_LOCATION)"
-  return account.credentials === undefined && account.projectId === undefined && account.region === undefined ? "" : `, ${project}, ${region}`
+  return account.credentials === undefined && account.projectId === undefined && account.region === undefined
+    ? ""
+    : `, ${project}, ${region}`
 }
 
 /** `@google  API key`. */

@@ -2,7 +2,16 @@
 // It must not know operations or dialects.
 import { answerFacts, type AnswerFacts } from "./answerFacts.ts"
 import { createHeaders, type GatewayOptions } from "./createHeaders.ts"
-import { Aborted, AnswerBroken, type ClientFailure, ConnectionFailed, GatewayFailure, noFacts, RequestInvalid, TimedOut } from "./failures.ts"
+import {
+  Aborted,
+  AnswerBroken,
+  type ClientFailure,
+  ConnectionFailed,
+  GatewayFailure,
+  noFacts,
+  RequestInvalid,
+  TimedOut
+} from "./failures.ts"
 import { isObject, readJson } from "./readJson.ts"
 import { refusalOf } from "./refusalOf.ts"
 import { delayMillis, isWorthRetrying } from "./retry.ts"
@@ -69,12 +78,20 @@ const reasonOf = (error: unknown): string => {
   return cause instanceof Error && cause.message !== "" ? cause.message : "no reason given"
 }
 
-const notReached = (url: string) => (error: unknown): ClientFailure =>
-  new ConnectionFailed(`No answer from ${url}: ${reasonOf(error)}`, noFacts, { cause: error })
+const notReached =
+  (url: string) =>
+  (error: unknown): ClientFailure =>
+    new ConnectionFailed(`No answer from ${url}: ${reasonOf(error)}`, noFacts, { cause: error })
 
 /** An answer that stopped or cannot be read. */
-export const brokenOff = (facts: AnswerFacts, what: string) => (error: unknown): AnswerBroken =>
-  new AnswerBroken(error === undefined ? what : `${what} (${reasonOf(error)})`, { ...noFacts, requestId: facts.requestId }, { cause: error })
+export const brokenOff =
+  (facts: AnswerFacts, what: string) =>
+  (error: unknown): AnswerBroken =>
+    new AnswerBroken(
+      error === undefined ? what : `${what} (${reasonOf(error)})`,
+      { ...noFacts, requestId: facts.requestId },
+      { cause: error }
+    )
 
 /** Later ones win, in whatever case their names are written. */
 const headersOf = (client: ClientOptions, { body, options }: Call): Headers => {
@@ -92,7 +109,8 @@ interface Written {
 
 /** Callers without types may leave it out, or give a URL. */
 const baseOf = ({ baseUrl }: ClientOptions): string => {
-  if (typeof baseUrl !== "string") throw new TypeError("baseUrl is no text; give the gateway's address, such as http://127.0.0.1:8787")
+  if (typeof baseUrl !== "string")
+    throw new TypeError("baseUrl is no text; give the gateway's address, such as http://127.0.0.1:8787")
   return baseUrl.replace(/\/+$/, "").replace(/\/v1$/, "")
 }
 
@@ -114,7 +132,11 @@ const write = (client: ClientOptions, call: Call): Written => {
 }
 
 /** One try. */
-const attempt = async (client: ClientOptions, options: CallOptions | undefined, { init, url }: Written): Promise<Opened> => {
+const attempt = async (
+  client: ClientOptions,
+  options: CallOptions | undefined,
+  { init, url }: Written
+): Promise<Opened> => {
   const watch = makeWatch(options?.signal, options?.timeoutMillis ?? client.timeoutMillis ?? usualTimeoutMillis)
   try {
     watch.signal.throwIfAborted()
@@ -144,7 +166,10 @@ export const open = async (client: ClientOptions, call: Call): Promise<Opened> =
 }
 
 /** A whole answer, a JSON object, and what its headers say. */
-export const whole = async (client: ClientOptions, call: Call): Promise<readonly [value: object, facts: AnswerFacts]> => {
+export const whole = async (
+  client: ClientOptions,
+  call: Call
+): Promise<readonly [value: object, facts: AnswerFacts]> => {
   const { facts, response, watch } = await open(client, call)
   try {
     const value = readJson(await response.text())

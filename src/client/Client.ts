@@ -15,13 +15,47 @@ import { isObject } from "./readJson.ts"
 
 export { createHeaders, type GatewayOptions } from "./createHeaders.ts"
 export {
-  Aborted, AnswerBroken, AuthenticationFailed, type ClientFailure, ConnectionFailed, type FailureFacts, GatewayFailure, NotFound, PermissionDenied,
-  QuotaExhausted, RateLimited, type Refusal, RequestInvalid, ServiceFailed, TimedOut
+  Aborted,
+  AnswerBroken,
+  AuthenticationFailed,
+  type ClientFailure,
+  ConnectionFailed,
+  type FailureFacts,
+  GatewayFailure,
+  NotFound,
+  PermissionDenied,
+  QuotaExhausted,
+  RateLimited,
+  type Refusal,
+  RequestInvalid,
+  ServiceFailed,
+  TimedOut
 } from "./failures.ts"
 export { EventStream }
 export type {
-  AnswerFacts, CallOptions, ChatBody, ChatChunk, ChatCompletion, ChatTurn, ClientOptions, DryOptions, DryRun, EmbeddingList, EmbeddingsBody, ImageList,
-  ImagesBody, Message, MessageEvent, MessagesBody, MessagesCount, MessagesCountBody, Model, ModelList, PromptBody, RenderedPrompt, TokenCount
+  AnswerFacts,
+  CallOptions,
+  ChatBody,
+  ChatChunk,
+  ChatCompletion,
+  ChatTurn,
+  ClientOptions,
+  DryOptions,
+  DryRun,
+  EmbeddingList,
+  EmbeddingsBody,
+  ImageList,
+  ImagesBody,
+  Message,
+  MessageEvent,
+  MessagesBody,
+  MessagesCount,
+  MessagesCountBody,
+  Model,
+  ModelList,
+  PromptBody,
+  RenderedPrompt,
+  TokenCount
 }
 
 type Streamed = { readonly stream: true }
@@ -79,12 +113,18 @@ const anthropic: Dialect = { lastData: undefined, lastType: "message_stop", idle
 const facts = new WeakMap<object, AnswerFacts>()
 
 /** Who answered and how, of an answer or a stream of this client. */
-export const factsOf = (answer: object): AnswerFacts | undefined => (answer instanceof EventStream ? answer.facts : facts.get(answer))
+export const factsOf = (answer: object): AnswerFacts | undefined =>
+  answer instanceof EventStream ? answer.facts : facts.get(answer)
 
 type Body = { readonly [name: string]: unknown }
 
 export const createClient = (client: ClientOptions): Client => {
-  const ask = async (method: "GET" | "POST", path: string, body: Body | undefined, options: CallOptions | DryOptions | undefined) => {
+  const ask = async (
+    method: "GET" | "POST",
+    path: string,
+    body: Body | undefined,
+    options: CallOptions | DryOptions | undefined
+  ) => {
     const [value, told] = await whole(client, { method, path, options, ...(body === undefined ? {} : { body }) })
     facts.set(value, told)
     return value
@@ -112,13 +152,15 @@ export const createClient = (client: ClientOptions): Client => {
     images: { generate: post("/v1/images/generations") as Operation<ImagesBody, ImageList> },
     prompts: {
       completions: {
-        create: ((id: string, body: Body = {}, options?: CallOptions | DryOptions) => streamable(prompt(id, "completions"), openAi)(body, options)) as PromptOperation
+        create: ((id: string, body: Body = {}, options?: CallOptions | DryOptions) =>
+          streamable(prompt(id, "completions"), openAi)(body, options)) as PromptOperation
       },
       render: (id, body = {}, options) => ask("POST", prompt(id, "render"), body, options) as Promise<RenderedPrompt>
     },
     models: {
       list: (options) => ask("GET", "/v1/models", undefined, options) as Promise<ModelList>,
-      retrieve: (id, options) => ask("GET", `/v1/models/${encodeURIComponent(id)}`, undefined, options) as Promise<Model>
+      retrieve: (id, options) =>
+        ask("GET", `/v1/models/${encodeURIComponent(id)}`, undefined, options) as Promise<Model>
     }
   }
 }

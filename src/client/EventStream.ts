@@ -56,7 +56,11 @@ async function* eventsOf<A>({ facts, response, watch }: Opened, dialect: Dialect
     throw failureOf(error, watch, brokenOff(facts, "The stream broke off."))
   } finally {
     // A whole stream has nothing left but its end: nobody waits for that, and the connection stays for others.
-    if (isWhole) void reader?.read().catch(() => undefined).finally(watch.release)
+    if (isWhole)
+      void reader
+        ?.read()
+        .catch(() => undefined)
+        .finally(watch.release)
     else watch.abort()
   }
 }

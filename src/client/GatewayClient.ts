@@ -5,9 +5,28 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import {
-  type CallOptions, type ChatBody, type ChatChunk, type ChatCompletion, type ClientFailure, type ClientOptions, createClient, type EmbeddingList,
-  type EmbeddingsBody, type EventStream, type ImageList, type ImagesBody, type Message, type MessageEvent, type MessagesBody, type MessagesCount,
-  type MessagesCountBody, type Model, type ModelList, type PromptBody, type RenderedPrompt, type TokenCount
+  type CallOptions,
+  type ChatBody,
+  type ChatChunk,
+  type ChatCompletion,
+  type ClientFailure,
+  type ClientOptions,
+  createClient,
+  type EmbeddingList,
+  type EmbeddingsBody,
+  type EventStream,
+  type ImageList,
+  type ImagesBody,
+  type Message,
+  type MessageEvent,
+  type MessagesBody,
+  type MessagesCount,
+  type MessagesCountBody,
+  type Model,
+  type ModelList,
+  type PromptBody,
+  type RenderedPrompt,
+  type TokenCount
 } from "./Client.ts"
 
 /** Interruption takes the place of a signal. */
@@ -37,14 +56,19 @@ export interface GatewayClientShape {
 /** The client rejects with failures of its own only. */
 const failure = (error: unknown): ClientFailure => error as ClientFailure
 
-const asked = <Out>(call: (signal: AbortSignal) => Promise<Out>): Effect.Effect<Out, ClientFailure> => Effect.tryPromise({ try: call, catch: failure })
+const asked = <Out>(call: (signal: AbortSignal) => Promise<Out>): Effect.Effect<Out, ClientFailure> =>
+  Effect.tryPromise({ try: call, catch: failure })
 
 /** The connection lives as long as the scope of the stream. */
-const streamed = <Event>(call: (signal: AbortSignal) => Promise<EventStream<Event>>): Stream.Stream<Event, ClientFailure> =>
-  Stream.unwrap(Effect.map(
-    Effect.acquireRelease(asked(call), (events) => Effect.sync(() => events.abort()), { interruptible: true }),
-    (events) => Stream.fromAsyncIterable(events, failure)
-  ))
+const streamed = <Event>(
+  call: (signal: AbortSignal) => Promise<EventStream<Event>>
+): Stream.Stream<Event, ClientFailure> =>
+  Stream.unwrap(
+    Effect.map(
+      Effect.acquireRelease(asked(call), (events) => Effect.sync(() => events.abort()), { interruptible: true }),
+      (events) => Stream.fromAsyncIterable(events, failure)
+    )
+  )
 
 const make = (options: ClientOptions): GatewayClientShape => {
   const client = createClient(options)
@@ -56,18 +80,24 @@ const make = (options: ClientOptions): GatewayClientShape => {
     chatStream: (body, more) => streamed((signal) => completions.create({ ...body, ...inParts }, { ...more, signal })),
     countTokens: (body, more) => asked((signal) => completions.countTokens(body, { ...more, signal })),
     messages: (body, more) => asked((signal) => client.messages.create({ ...body, ...whole }, { ...more, signal })),
-    messagesStream: (body, more) => streamed((signal) => client.messages.create({ ...body, ...inParts }, { ...more, signal })),
+    messagesStream: (body, more) =>
+      streamed((signal) => client.messages.create({ ...body, ...inParts }, { ...more, signal })),
     messagesCount: (body, more) => asked((signal) => client.messages.countTokens(body, { ...more, signal })),
     embeddings: (body, more) => asked((signal) => client.embeddings.create(body, { ...more, signal })),
     images: (body, more) => asked((signal) => client.images.generate(body, { ...more, signal })),
-    prompt: (id, body, more) => asked((signal) => client.prompts.completions.create(id, { ...body, ...whole }, { ...more, signal })),
-    promptStream: (id, body, more) => streamed((signal) => client.prompts.completions.create(id, { ...body, ...inParts }, { ...more, signal })),
+    prompt: (id, body, more) =>
+      asked((signal) => client.prompts.completions.create(id, { ...body, ...whole }, { ...more, signal })),
+    promptStream: (id, body, more) =>
+      streamed((signal) => client.prompts.completions.create(id, { ...body, ...inParts }, { ...more, signal })),
     promptRender: (id, body, more) => asked((signal) => client.prompts.render(id, body, { ...more, signal })),
     models: (more) => asked((signal) => client.models.list({ ...more, signal })),
     model: (id, more) => asked((signal) => client.models.retrieve(id, { ...more, signal }))
   }
 }
 
-export class GatewayClient extends Context.Service<GatewayClient, GatewayClientShape>()("gateway/client/GatewayClient") {
-  static readonly layer = (options: ClientOptions): Layer.Layer<GatewayClient> => Layer.sync(GatewayClient, () => make(options))
+export class GatewayClient extends Context.Service<GatewayClient, GatewayClientShape>()(
+  "gateway/client/GatewayClient"
+) {
+  static readonly layer = (options: ClientOptions): Layer.Layer<GatewayClient> =>
+    Layer.sync(GatewayClient, () => make(options))
 }

@@ -40,7 +40,8 @@ const inHeader = (value: string | object): string =>
     .replace(/[\u007f-\uffff]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
 const values = (options: GatewayOptions): ReadonlyArray<readonly [name: string, value: string | undefined]> => {
-  const { anthropicBeta, cache, config, dryRun, metadata, requestTimeoutMillis, strict, vertexServiceAccountJson } = options
+  const { anthropicBeta, cache, config, dryRun, metadata, requestTimeoutMillis, strict, vertexServiceAccountJson } =
+    options
   return [
     [known.apiKey.name, options.apiKey],
     [known.provider.name, options.provider],
@@ -54,7 +55,10 @@ const values = (options: GatewayOptions): ReadonlyArray<readonly [name: string, 
     [known.unsupportedParams.name, options.unsupportedParams],
     [known.vertexProjectId.name, options.vertexProjectId],
     [known.vertexRegion.name, options.vertexRegion],
-    [known.vertexServiceAccountJson.name, vertexServiceAccountJson === undefined ? undefined : inHeader(vertexServiceAccountJson)],
+    [
+      known.vertexServiceAccountJson.name,
+      vertexServiceAccountJson === undefined ? undefined : inHeader(vertexServiceAccountJson)
+    ],
     [known.strictSchema.name, strict?.toString()],
     [known.dryRun.name, dryRun?.toString()],
     ["authorization", options.authorization]

@@ -110,7 +110,14 @@ export class Aborted extends GatewayFailure {
 }
 
 /** An error answer of the gateway. */
-export type Refusal = RequestInvalid | AuthenticationFailed | PermissionDenied | NotFound | RateLimited | QuotaExhausted | ServiceFailed
+export type Refusal =
+  | RequestInvalid
+  | AuthenticationFailed
+  | PermissionDenied
+  | NotFound
+  | RateLimited
+  | QuotaExhausted
+  | ServiceFailed
 
 /** Every failure of a call. */
 export type ClientFailure = Refusal | ConnectionFailed | AnswerBroken | TimedOut | Aborted

@@ -1,7 +1,15 @@
 // From an error answer, or an error inside a stream, to a failure: by the word for its kind, else by its status.
 // It must not know who asked.
 import {
-  AuthenticationFailed, type FailureFacts, NotFound, PermissionDenied, QuotaExhausted, RateLimited, type Refusal, RequestInvalid, ServiceFailed
+  AuthenticationFailed,
+  type FailureFacts,
+  NotFound,
+  PermissionDenied,
+  QuotaExhausted,
+  RateLimited,
+  type Refusal,
+  RequestInvalid,
+  ServiceFailed
 } from "./failures.ts"
 import { isObject, readJson } from "./readJson.ts"
 
@@ -25,7 +33,12 @@ const byType: Readonly<Record<string, Made>> = {
 /** A spent quota of the provider has the type of every 429; its code separates it. */
 const byCode: Readonly<Record<string, Made>> = { insufficient_quota: QuotaExhausted }
 
-const byStatus: Readonly<Record<number, Made>> = { 401: AuthenticationFailed, 403: PermissionDenied, 404: NotFound, 429: RateLimited }
+const byStatus: Readonly<Record<number, Made>> = {
+  401: AuthenticationFailed,
+  403: PermissionDenied,
+  404: NotFound,
+  429: RateLimited
+}
 
 const named = (table: Readonly<Record<string, Made>>, name: string | undefined): Made | undefined =>
   name !== undefined && Object.hasOwn(table, name) ? table[name] : undefined
@@ -33,7 +46,7 @@ const named = (table: Readonly<Record<string, Made>>, name: string | undefined):
 const kindOf = (code: string | undefined, type: string | undefined, status: number | undefined): Made => {
   const known = named(byCode, code) ?? named(byType, type)
   if (known !== undefined) return known
-  return status === undefined ? ServiceFailed : byStatus[status] ?? (status < 500 ? RequestInvalid : ServiceFailed)
+  return status === undefined ? ServiceFailed : (byStatus[status] ?? (status < 500 ? RequestInvalid : ServiceFailed))
 }
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
@@ -102,11 +115,13 @@ export const refusalOf = (status: number, headers: Headers, text: string, now: n
 /** An error inside a stream; undefined when the event is none. */
 export const refusalInside = (event: unknown, requestId: string | undefined): Refusal | undefined => {
   const told = toldBy(event)
-  return told === undefined ? undefined : new (kindOf(told.facts.code, told.facts.type, undefined))(told.message, {
-    ...told.facts,
-    status: undefined,
-    requestId: told.facts.requestId ?? requestId,
-    retryAfterMillis: undefined,
-    shouldRetry: undefined
-  })
+  return told === undefined
+    ? undefined
+    : new (kindOf(told.facts.code, told.facts.type, undefined))(told.message, {
+        ...told.facts,
+        status: undefined,
+        requestId: told.facts.requestId ?? requestId,
+        retryAfterMillis: undefined,
+        shouldRetry: undefined
+      })
 }

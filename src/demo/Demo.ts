@@ -79,7 +79,7 @@ const accounts = (origin: string, key: ServiceAccountKey): ReadonlyArray<Provide
 
 /** Starts the simulator for as long as the scope lives, and answers the settings of the gateway in front of it. */
 const settings = (options: DemoOptions): Effect.Effect<Settings, DemoFailed, Scope.Scope> =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const pair = yield* makeKeyPair
     const origin = yield* simulator(pair.publicKey, options.tokensPerSecond ?? readingSpeed)
     const key = { ...identity, privateKey: Redacted.make(pair.privateKey) }

@@ -11,9 +11,16 @@ export const demoKey = "mgk_demo"
 
 /** The simulated endpoints as an account tells of them: what a caller cannot guess. Those that are not ready are found by who looks for them. */
 export const endpointFacts: Readonly<Record<string, EndpointFacts>> = Object.fromEntries(
-  Object.entries(demoEndpoints).filter(([, { readiness }]) => readiness === undefined).map(([id, { dedicatedHost, dialect, servedModel }]) =>
-    [id, { dialect: dialect === "any" ? "openai" : dialect, host: dedicatedHost, model: servedModel === id ? undefined : servedModel }]
-  )
+  Object.entries(demoEndpoints)
+    .filter(([, { readiness }]) => readiness === undefined)
+    .map(([id, { dedicatedHost, dialect, servedModel }]) => [
+      id,
+      {
+        dialect: dialect === "any" ? "openai" : dialect,
+        host: dedicatedHost,
+        model: servedModel === id ? undefined : servedModel
+      }
+    ])
 )
 
 /** Where the demo listens, and the key it takes. */
@@ -34,16 +41,30 @@ export const demoClaude = "@vertex-ai/anthropic.claude-sonnet-4-6"
 export const demoOpen = ["@vertex-ai/meta.llama-3.3-70b-instruct-maas", "@vertex-ai/endpoints.demo-llama"] as const
 
 /** Models that misbehave on purpose. */
-export const demoFaults = ["@google/demo-slow", "@google/demo-flaky-429", "@google/demo-dies-midstream", "@google/demo-503", "@google/demo-hangs"] as const
+export const demoFaults = [
+  "@google/demo-slow",
+  "@google/demo-flaky-429",
+  "@google/demo-dies-midstream",
+  "@google/demo-503",
+  "@google/demo-hangs"
+] as const
 
-const onlyVersion = (id: string, content: PromptContent): Prompt => ({ id, name: undefined, versions: new Map([[1, content]]), labels: new Map() })
+const onlyVersion = (id: string, content: PromptContent): Prompt => ({
+  id,
+  name: undefined,
+  versions: new Map([[1, content]]),
+  labels: new Map()
+})
 
 /** A prompt template and the partial in it, as a configuration would declare them. */
 export const demoPrompts: ReadonlyArray<Prompt> = [
   onlyVersion("greeting", {
     _tag: "Chat",
     model: demoModels[0],
-    messages: [{ role: "system", content: "{{>tone}} You talk to {{name}}." }, { role: "user", content: "{{message}}" }],
+    messages: [
+      { role: "system", content: "{{>tone}} You talk to {{name}}." },
+      { role: "user", content: "{{message}}" }
+    ],
     parameters: { temperature: 0.5 }
   }),
   onlyVersion("tone", { _tag: "Partial", text: "You are friendly and brief." })
@@ -58,16 +79,17 @@ export const curl = ({ key, origin }: DemoFacts, model: string, stream: boolean)
   `           -d '${chatBody(model, stream)}'`
 
 /** What `demo` prints when it listens. */
-export const banner = (facts: DemoFacts): string => [
-  `model-gateway ${facts.version}   demo: simulated Google services in this process, nothing leaves this machine`,
-  `API      ${facts.origin}/v1        key  ${facts.key}`,
-  `Ready    ${facts.origin}/health/ready        models  ${facts.origin}/v1/models`,
-  `Try      ${curl(facts, demoModels[0], false)}`,
-  `Stream   ${curl(facts, demoModels[0], true)}`,
-  `Also     ${demoModels[1]}   @google/gemini-3.1-pro-preview   ${demoClaude}   ${demoOpen.join("   ")}`,
-  `Faults   ${demoFaults.join("   ")}`,
-  "Next     model-gateway demo --snippets      with your own credentials: GEMINI_API_KEY=... model-gateway serve"
-].join("\n")
+export const banner = (facts: DemoFacts): string =>
+  [
+    `model-gateway ${facts.version}   demo: simulated Google services in this process, nothing leaves this machine`,
+    `API      ${facts.origin}/v1        key  ${facts.key}`,
+    `Ready    ${facts.origin}/health/ready        models  ${facts.origin}/v1/models`,
+    `Try      ${curl(facts, demoModels[0], false)}`,
+    `Stream   ${curl(facts, demoModels[0], true)}`,
+    `Also     ${demoModels[1]}   @google/gemini-3.1-pro-preview   ${demoClaude}   ${demoOpen.join("   ")}`,
+    `Faults   ${demoFaults.join("   ")}`,
+    "Next     model-gateway demo --snippets      with your own credentials: GEMINI_API_KEY=... model-gateway serve"
+  ].join("\n")
 
 const openaiSnippet = ({ key, origin }: DemoFacts): string => `// npm install openai
 import OpenAI from "openai"

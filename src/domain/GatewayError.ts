@@ -48,7 +48,13 @@ export class RecordInvalid extends Schema.TaggedError<RecordInvalid>()("RecordIn
 /** The change is sound by itself, but does not fit what is there; `message` says why and what to do. */
 export class RecordRefused extends Schema.TaggedError<RecordRefused>()("RecordRefused", {
   code: Schema.Literals([
-    "already_exists", "credentials_would_move", "declared_in_configuration", "in_use", "key_revoked", "last_admin_key", "record_unreadable",
+    "already_exists",
+    "credentials_would_move",
+    "declared_in_configuration",
+    "in_use",
+    "key_revoked",
+    "last_admin_key",
+    "record_unreadable",
     "request_id_ambiguous"
   ]),
   message: Schema.String

@@ -43,7 +43,8 @@ export interface GatewayKey {
 }
 
 /** The period of a budget that a moment of UTC is in: a day as `2027-01-31`, a month as `2027-01`. */
-export const periodOf = (per: Budget["per"], millis: number): string => per === "day" ? dayOf(millis) : dayOf(millis).slice(0, 7)
+export const periodOf = (per: Budget["per"], millis: number): string =>
+  per === "day" ? dayOf(millis) : dayOf(millis).slice(0, 7)
 
 /** When the period behind that one begins. */
 export const nextPeriodMillis = (per: Budget["per"], millis: number): number => {
@@ -59,4 +60,5 @@ export const allows = (patterns: ReadonlyArray<string> | undefined, value: strin
   patterns.some((pattern) => (pattern.endsWith("*") ? value.startsWith(pattern.slice(0, -1)) : pattern === value))
 
 /** True when the list names the value; a list that is not there names none. */
-export const lists = (patterns: ReadonlyArray<string> | undefined, value: string): boolean => patterns !== undefined && allows(patterns, value)
+export const lists = (patterns: ReadonlyArray<string> | undefined, value: string): boolean =>
+  patterns !== undefined && allows(patterns, value)

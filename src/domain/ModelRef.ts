@@ -26,7 +26,8 @@ const endpointGrammar = /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/
 /** Publishers, dots and one `@version`; no `..`, no empty segment, nothing a URL would read as its own. */
 const modelGrammar = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}(@[A-Za-z0-9._-]{1,64})?$/
 
-const invalid = (message: string, code = "invalid_model") => Result.fail(new BodyInvalid({ code, param: "model", message }))
+const invalid = (message: string, code = "invalid_model") =>
+  Result.fail(new BodyInvalid({ code, param: "model", message }))
 
 /** True for text that may name a catalog slug. */
 export const isSlug = (text: string): boolean => slugGrammar.test(text)
@@ -38,11 +39,14 @@ export const isEndpointId = (text: string): boolean => endpointGrammar.test(text
 export const parseModelRef: (model: string) => Result.Result<ModelRef, BodyInvalid> = remembered((model) => {
   if (!model.startsWith("@")) return Result.succeed({ slug: undefined, rest: model })
   const slash = model.indexOf("/")
-  if (slash < 0) return invalid("model names a provider but no model; write \"@slug/model\".")
+  if (slash < 0) return invalid('model names a provider but no model; write "@slug/model".')
   const slug = model.slice(1, slash)
   const rest = model.slice(slash + 1)
-  if (!isSlug(slug)) return invalid("The provider slug before \"/\" is not valid: lower-case letters, digits and \"-\", at most 63.")
-  return rest === "" ? invalid("model names a provider but no model; write \"@slug/model\".") : Result.succeed({ slug, rest })
+  if (!isSlug(slug))
+    return invalid('The provider slug before "/" is not valid: lower-case letters, digits and "-", at most 63.')
+  return rest === ""
+    ? invalid('model names a provider but no model; write "@slug/model".')
+    : Result.succeed({ slug, rest })
 })
 
 const families: ReadonlyArray<readonly [prefix: string, family: ModelFamily, keep: string]> = [
@@ -65,29 +69,39 @@ const asResource = /^publishers\/([a-z0-9-]{1,63})\/models\//
 const dated = (id: string): string => id.replace(/^([^@]*)-(\d{8})$/, "$1@$2")
 
 /** Reads the family prefix of a model without slug and checks the id against a closed grammar. */
-export const parseFamily: (model: string) => Result.Result<FamilyRef, BodyInvalid | UnsupportedOperation> = remembered((model) => {
-  const rest = model.replace(asResource, "$1/")
-  const publisher = unserved.exec(rest)?.[1]
-  if (publisher !== undefined) {
-    return Result.fail(new UnsupportedOperation({ message: `Models of ${publisher} speak a dialect of their own, which is not offered; deployed to an endpoint they are written "endpoints.<id>".` }))
+export const parseFamily: (model: string) => Result.Result<FamilyRef, BodyInvalid | UnsupportedOperation> = remembered(
+  (model) => {
+    const rest = model.replace(asResource, "$1/")
+    const publisher = unserved.exec(rest)?.[1]
+    if (publisher !== undefined) {
+      return Result.fail(
+        new UnsupportedOperation({
+          message: `Models of ${publisher} speak a dialect of their own, which is not offered; deployed to an endpoint they are written "endpoints.<id>".`
+        })
+      )
+    }
+    if (rest.startsWith("projects/")) {
+      return invalid(
+        'Full resource names are not taken: project and location come from the credential, endpoints are written "endpoints.<id>".'
+      )
+    }
+    const found = families.find(([prefix]) => rest.startsWith(prefix))
+    const id = found === undefined ? rest : rest.slice(found[0].length)
+    if (found?.[1] === "endpoint") {
+      return isEndpointId(id)
+        ? Result.succeed({ family: "endpoint", modelId: id })
+        : invalid('After "endpoints." comes one endpoint id: letters, digits and "-", at most 63.', "invalid_endpoint")
+    }
+    if (!modelGrammar.test(id) || id.includes("..") || id.includes("//") || id.endsWith("/")) {
+      return invalid(
+        `"${printable(rest)}" is not a model id: letters, digits, ".", "_", "-", "/" and one "@version" are allowed.`
+      )
+    }
+    if (found === undefined && id.includes("/")) return Result.succeed({ family: "openai", modelId: id })
+    const family = found?.[1] ?? (id.startsWith("claude-") ? "claude" : "gemini")
+    return Result.succeed({ family, modelId: family === "claude" ? dated(id) : `${found?.[2] ?? ""}${id}` })
   }
-  if (rest.startsWith("projects/")) {
-    return invalid("Full resource names are not taken: project and location come from the credential, endpoints are written \"endpoints.<id>\".")
-  }
-  const found = families.find(([prefix]) => rest.startsWith(prefix))
-  const id = found === undefined ? rest : rest.slice(found[0].length)
-  if (found?.[1] === "endpoint") {
-    return isEndpointId(id)
-      ? Result.succeed({ family: "endpoint", modelId: id })
-      : invalid("After \"endpoints.\" comes one endpoint id: letters, digits and \"-\", at most 63.", "invalid_endpoint")
-  }
-  if (!modelGrammar.test(id) || id.includes("..") || id.includes("//") || id.endsWith("/")) {
-    return invalid(`"${printable(rest)}" is not a model id: letters, digits, ".", "_", "-", "/" and one "@version" are allowed.`)
-  }
-  if (found === undefined && id.includes("/")) return Result.succeed({ family: "openai", modelId: id })
-  const family = found?.[1] ?? (id.startsWith("claude-") ? "claude" : "gemini")
-  return Result.succeed({ family, modelId: family === "claude" ? dated(id) : `${found?.[2] ?? ""}${id}` })
-})
+)
 
 /** The id by which a model is priced, counted and listed, for every spelling of it. An invalid id is returned unchanged. */
 export const modelIdOf = (model: string): string =>

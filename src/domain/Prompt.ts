@@ -6,14 +6,14 @@ import { isRefusedKey } from "./text/refusedKeys.ts"
 /** What one version says: a chat to be, or a text that other prompts put into theirs. */
 export type PromptContent =
   | {
-    readonly _tag: "Chat"
-    /** May carry `@slug/`; no template. */
-    readonly model: string
-    /** Messages of the chat schema, whose strings are templates. */
-    readonly messages: ReadonlyArray<JsonObject>
-    /** Any other parameters of the chat schema, whose strings are templates. */
-    readonly parameters: JsonObject
-  }
+      readonly _tag: "Chat"
+      /** May carry `@slug/`; no template. */
+      readonly model: string
+      /** Messages of the chat schema, whose strings are templates. */
+      readonly messages: ReadonlyArray<JsonObject>
+      /** Any other parameters of the chat schema, whose strings are templates. */
+      readonly parameters: JsonObject
+    }
   | { readonly _tag: "Partial"; readonly text: string }
 
 export interface Prompt {
@@ -59,13 +59,15 @@ export interface PromptVersion {
 }
 
 /** Finds versions by reference; of two prompts with one id the first wins. */
-export const promptFinder = (prompts: ReadonlyArray<Prompt>): (reference: string) => PromptVersion | undefined => {
+export const promptFinder = (prompts: ReadonlyArray<Prompt>): ((reference: string) => PromptVersion | undefined) => {
   const byId = new Map(prompts.toReversed().map((prompt) => [prompt.id, prompt]))
   return (reference) => {
     const at = reference.indexOf("@")
     const prompt = byId.get(at < 0 ? reference : reference.slice(0, at))
     const version = prompt === undefined ? undefined : versionOf(prompt, at < 0 ? undefined : reference.slice(at + 1))
     const content = version === undefined ? undefined : prompt?.versions.get(version)
-    return prompt === undefined || version === undefined || content === undefined ? undefined : { id: prompt.id, version, content }
+    return prompt === undefined || version === undefined || content === undefined
+      ? undefined
+      : { id: prompt.id, version, content }
   }
 }

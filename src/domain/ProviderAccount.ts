@@ -15,7 +15,8 @@ export type PerKind<A> = Readonly<Record<BuiltInKind, A>> & { readonly [kind: st
 
 /** Texts that may name a region or a project, and so may enter a URL. */
 const regionGrammar = /^[a-z]{2,20}(-[a-z]{2,20}){0,3}\d{0,2}$/
-const projectGrammar = /^([a-z][a-z0-9-]{4,28}[a-z0-9]|[a-z0-9][a-z0-9.-]{0,100}:[a-z][a-z0-9-]{4,28}[a-z0-9]|\d{4,20})$/
+const projectGrammar =
+  /^([a-z][a-z0-9-]{4,28}[a-z0-9]|[a-z0-9][a-z0-9.-]{0,100}:[a-z][a-z0-9-]{4,28}[a-z0-9]|\d{4,20})$/
 
 export const isRegion = (text: string): boolean => regionGrammar.test(text)
 export const isProject = (text: string): boolean => projectGrammar.test(text)
@@ -84,7 +85,9 @@ export interface CatalogView {
 }
 
 /** A stored account that is no more than what is said of it. */
-export const providerAccount = (facts: Pick<ProviderAccount, "slug" | "kind"> & Partial<ProviderAccount>): ProviderAccount => ({
+export const providerAccount = (
+  facts: Pick<ProviderAccount, "slug" | "kind"> & Partial<ProviderAccount>
+): ProviderAccount => ({
   projectId: undefined,
   region: undefined,
   credentials: undefined,

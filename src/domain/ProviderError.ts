@@ -120,7 +120,10 @@ export const mayHaveWorked = ({ isPartial, reason }: ProviderError): boolean => 
 }
 
 /** The same error with every text it has through `shown`. */
-export const withTexts = ({ reason, slug, upstreamStatus }: ProviderError, shown: (text: string) => string): ProviderError => {
+export const withTexts = (
+  { reason, slug, upstreamStatus }: ProviderError,
+  shown: (text: string) => string
+): ProviderError => {
   const { message, upstreamCode } = reason
   const texts = {
     message: shown(message),
@@ -128,7 +131,11 @@ export const withTexts = ({ reason, slug, upstreamStatus }: ProviderError, shown
     ...("param" in reason && reason.param !== undefined ? { param: shown(reason.param) } : {}),
     ...("quotaId" in reason && reason.quotaId !== undefined ? { quotaId: shown(reason.quotaId) } : {})
   }
-  return new ProviderError({ slug, reason: { ...reason, ...texts }, ...(upstreamStatus === undefined ? {} : { upstreamStatus }) })
+  return new ProviderError({
+    slug,
+    reason: { ...reason, ...texts },
+    ...(upstreamStatus === undefined ? {} : { upstreamStatus })
+  })
 }
 
 /** Whether the same target may be tried again (`same`), only another one (`next`), or none (`never`). */

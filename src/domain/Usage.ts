@@ -19,7 +19,9 @@ export interface Usage {
 }
 
 /** US dollars per million tokens; models with long contexts ask another rate for a request beyond a size. */
-export type Rate = number | { readonly base: number; readonly tiers: ReadonlyArray<{ readonly start: number; readonly price: number }> }
+export type Rate =
+  | number
+  | { readonly base: number; readonly tiers: ReadonlyArray<{ readonly start: number; readonly price: number }> }
 
 /** What a model costs. A share without a rate of its own costs what the whole does. */
 export interface Price {

@@ -23,7 +23,8 @@ export const renderPath = (at: FaultPath): string =>
 export const faultAt = (at: FaultPath, message: string): Fault => ({ path: renderPath(at), message, at })
 
 /** Faults in one line, for where there is no place for more. */
-export const inOneLine = (faults: ReadonlyArray<Fault>): string => faults.map(({ message, path }) => `${path} ${message}`).join("; ")
+export const inOneLine = (faults: ReadonlyArray<Fault>): string =>
+  faults.map(({ message, path }) => `${path} ${message}`).join("; ")
 
 /** Text of the configuration made fit for one line of a message. */
 export const shown = (value: string): string => `"${value.slice(0, 80).replace(/[^\x20-\x7e]/g, "?")}"`
@@ -52,7 +53,8 @@ const at = (value: unknown, key: PropertyKey): unknown =>
 const literalsOf = (ast: Ast): ReadonlyArray<string> => {
   if (ast._tag === "Literal") return [String(ast.literal)]
   if (ast._tag === "Union") return ast.types.flatMap(literalsOf)
-  if (ast._tag === "Objects") return ast.propertySignatures.filter((one) => one.name === "type").flatMap((one) => literalsOf(one.type))
+  if (ast._tag === "Objects")
+    return ast.propertySignatures.filter((one) => one.name === "type").flatMap((one) => literalsOf(one.type))
   return []
 }
 
@@ -68,7 +70,7 @@ const typeFault = (ast: Ast, value: unknown, path: FaultPath): Fault => {
   return faultAt(path, noun.includes("a number") && isOutOfRange(value) ? outOfRange : `expected ${noun}`)
 }
 
-const isObjects = (ast: Ast): boolean => ast._tag === "Union" ? ast.types.some(isObjects) : ast._tag === "Objects"
+const isObjects = (ast: Ast): boolean => (ast._tag === "Union" ? ast.types.some(isObjects) : ast._tag === "Objects")
 
 /** A value outside a closed set: of words, or of mappings told apart by `type`. */
 const choiceFault = (ast: Ast, value: unknown, path: FaultPath): Fault => {

@@ -19,8 +19,10 @@ export interface RequestQuery {
 
 /** Whether a list that is asked for holds this request. */
 export const fits = (row: RequestRow, { key, model, provider, requestId, since, status }: RequestQuery): boolean =>
-  (status === undefined || row.status === status) && (provider === undefined || row.provider === provider) &&
-  (model === undefined || row.model === model) && (key === undefined || row.keyId === key) &&
+  (status === undefined || row.status === status) &&
+  (provider === undefined || row.provider === provider) &&
+  (model === undefined || row.model === model) &&
+  (key === undefined || row.keyId === key) &&
   (requestId === undefined || row.requestId === requestId) &&
   (since === undefined || row.endedMillis >= since)
 
@@ -70,7 +72,11 @@ export const sumUp = (buckets: Map<string, UsageBucket>, row: RequestRow, model:
   const name = `${day}\n${key}\n${provider}\n${model}`
   let bucket = buckets.get(name)
   if (bucket === undefined) {
-    bucket = { by: { day, key, provider, model }, sums: { requests: 0, errors: 0, input: 0, output: 0, cached: 0, costMicros: 0 }, lastMillis: 0 }
+    bucket = {
+      by: { day, key, provider, model },
+      sums: { requests: 0, errors: 0, input: 0, output: 0, cached: 0, costMicros: 0 },
+      lastMillis: 0
+    }
     buckets.set(name, bucket)
   }
   bucket.lastMillis = Math.max(bucket.lastMillis, endedMillis)
@@ -95,10 +101,18 @@ const add = (sums: Types.Mutable<Sums>, more: Sums): void => {
 }
 
 /** The buckets a query asks for, put together by its groupings, in their order. */
-export const grouped = (buckets: Iterable<UsageBucket>, { from, groupBy, key, to }: UsageQuery): ReadonlyArray<UsageGroup> => {
+export const grouped = (
+  buckets: Iterable<UsageBucket>,
+  { from, groupBy, key, to }: UsageQuery
+): ReadonlyArray<UsageGroup> => {
   const groups = new Map<string, Types.Mutable<UsageGroup>>()
   for (const { by, sums } of buckets) {
-    if ((from !== undefined && by.day < from) || (to !== undefined && by.day > to) || (key !== undefined && by.key !== key)) continue
+    if (
+      (from !== undefined && by.day < from) ||
+      (to !== undefined && by.day > to) ||
+      (key !== undefined && by.key !== key)
+    )
+      continue
     const kept = Object.fromEntries(groupBy.map((one) => [one, by[one]]))
     const name = JSON.stringify(kept)
     const group = groups.get(name)

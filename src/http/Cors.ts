@@ -10,41 +10,56 @@ import { anyOrigin } from "../domain/settings/Settings.ts"
 import { headersOf, nodeResponseOf } from "./node/NodeAnswer.ts"
 
 /** Origins whose pages may call. */
-export const CorsOrigins: Context.Reference<ReadonlyArray<string>> = Context.Reference<ReadonlyArray<string>>("gateway/http/CorsOrigins", {
-  defaultValue: () => []
-})
+export const CorsOrigins: Context.Reference<ReadonlyArray<string>> = Context.Reference<ReadonlyArray<string>>(
+  "gateway/http/CorsOrigins",
+  {
+    defaultValue: () => []
+  }
+)
 
 /** Operators and health are for no page. */
 const isPages = (url: string): boolean => url.startsWith("/v1/")
 
 /** A star does not stand for `authorization`. How long a browser may go by it is in seconds. */
-const preflight = { "access-control-allow-methods": "GET, POST", "access-control-allow-headers": "*, authorization", "access-control-max-age": "600" }
-
-/** What an answer says to a page of this origin; undefined for pages that may not read it. */
-const permissionOf = (origins: ReadonlyArray<string>) => (origin: string | undefined): Record<string, string> | undefined => {
-  if (origin === undefined) return undefined
-  if (origins.includes(anyOrigin)) return { "access-control-allow-origin": "*", "access-control-expose-headers": "*" }
-  return origins.includes(origin) ? { "access-control-allow-origin": origin, "access-control-expose-headers": "*", vary: "Origin" } : undefined
+const preflight = {
+  "access-control-allow-methods": "GET, POST",
+  "access-control-allow-headers": "*, authorization",
+  "access-control-max-age": "600"
 }
 
-const allowing = (origins: ReadonlyArray<string>) => HttpRouter.middleware(
-  (app) => {
-    const permitted = permissionOf(origins)
-    return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-      const headers = headersOf(request)
-      const permission = isPages(request.url) ? permitted(headers["origin"]) : undefined
-      if (permission === undefined) return app
-      if (request.method === "OPTIONS" && headers["access-control-request-method"] !== undefined) {
-        return Effect.succeed(HttpServerResponse.empty({ status: 204, headers: { ...permission, ...preflight } }))
-      }
-      const response = nodeResponseOf(request)
-      if (response === undefined) return Effect.map(app, (answer) => HttpServerResponse.setHeaders(answer, permission))
-      // Most answers are written on it past this middleware, and take these along.
-      for (const [name, value] of Object.entries(permission)) response.setHeader(name, value)
-      return app
-    })
-  },
-  { global: true }
-)
+/** What an answer says to a page of this origin; undefined for pages that may not read it. */
+const permissionOf =
+  (origins: ReadonlyArray<string>) =>
+  (origin: string | undefined): Record<string, string> | undefined => {
+    if (origin === undefined) return undefined
+    if (origins.includes(anyOrigin)) return { "access-control-allow-origin": "*", "access-control-expose-headers": "*" }
+    return origins.includes(origin)
+      ? { "access-control-allow-origin": origin, "access-control-expose-headers": "*", vary: "Origin" }
+      : undefined
+  }
 
-export const Cors: Layer.Layer<never, never, HttpRouter.HttpRouter> = Layer.unwrap(Effect.map(CorsOrigins, (origins) => origins.length === 0 ? Layer.empty : allowing(origins)))
+const allowing = (origins: ReadonlyArray<string>) =>
+  HttpRouter.middleware(
+    (app) => {
+      const permitted = permissionOf(origins)
+      return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+        const headers = headersOf(request)
+        const permission = isPages(request.url) ? permitted(headers["origin"]) : undefined
+        if (permission === undefined) return app
+        if (request.method === "OPTIONS" && headers["access-control-request-method"] !== undefined) {
+          return Effect.succeed(HttpServerResponse.empty({ status: 204, headers: { ...permission, ...preflight } }))
+        }
+        const response = nodeResponseOf(request)
+        if (response === undefined)
+          return Effect.map(app, (answer) => HttpServerResponse.setHeaders(answer, permission))
+        // Most answers are written on it past this middleware, and take these along.
+        for (const [name, value] of Object.entries(permission)) response.setHeader(name, value)
+        return app
+      })
+    },
+    { global: true }
+  )
+
+export const Cors: Layer.Layer<never, never, HttpRouter.HttpRouter> = Layer.unwrap(
+  Effect.map(CorsOrigins, (origins) => (origins.length === 0 ? Layer.empty : allowing(origins)))
+)

@@ -35,7 +35,17 @@ import { isOperators } from "./edge/routes.ts"
 import { Traffic } from "./node/Traffic.ts"
 
 /** What the routes need from the rest of the gateway. */
-export type HttpApiServices = ProviderRouter | GatewayKeys | Catalog | Configs | Prompts | UsageLog | Admission | Prices | Administration | ProviderTest
+export type HttpApiServices =
+  | ProviderRouter
+  | GatewayKeys
+  | Catalog
+  | Configs
+  | Prompts
+  | UsageLog
+  | Admission
+  | Prices
+  | Administration
+  | ProviderTest
 
 type Routes = Layer.Layer<never, never, HttpApiServices | Traffic | HttpRouter.HttpRouter>
 
@@ -53,14 +63,29 @@ const everybodys: Routes = Layer.mergeAll(
 const operators: Routes = Layer.merge(AdminHandlers, AdminEntries)
 
 /** The routes of a server that is the gateway and nothing else; they share the traffic counters of that server. */
-const routes: Routes = Layer.mergeAll(everybodys, operators, MetricsHandlers, DocsHandlers, Cors, serverEdge(() => true))
+const routes: Routes = Layer.mergeAll(
+  everybodys,
+  operators,
+  MetricsHandlers,
+  DocsHandlers,
+  Cors,
+  serverEdge(() => true)
+)
 
 /** The same where operators have a server of their own, and that one. */
-const routesApart: Routes = Layer.mergeAll(everybodys, DocsHandlers, Cors, serverEdge((path) => !isOperators(path)))
+const routesApart: Routes = Layer.mergeAll(
+  everybodys,
+  DocsHandlers,
+  Cors,
+  serverEdge((path) => !isOperators(path))
+)
 const operatorRoutes: Routes = Layer.mergeAll(operators, MetricsHandlers, HealthHandlers, serverEdge(isOperators))
 
 /** The routes for a router of somebody else, whose other paths stay its own. */
-const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> = Layer.provide(Layer.merge(everybodys, operators), Traffic.layer)
+const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> = Layer.provide(
+  Layer.merge(everybodys, operators),
+  Traffic.layer
+)
 
 /** Paths are taken literally: a doubled or trailing slash or another case is another path. */
 const routerConfig = {
@@ -71,7 +96,9 @@ const routerConfig = {
 }
 
 /** The whole face as a function from web request to web response, without a socket; it rejects when the services cannot be made. */
-const webHandler = <E>(services: Layer.Layer<HttpApiServices, E>): {
+const webHandler = <E>(
+  services: Layer.Layer<HttpApiServices, E>
+): {
   readonly handler: (request: Request) => Promise<Response>
   readonly dispose: () => Promise<void>
 } =>
@@ -81,13 +108,17 @@ const webHandler = <E>(services: Layer.Layer<HttpApiServices, E>): {
   })
 
 /** The whole face as a function of web requests, without a socket. It lives as long as its layer and keeps the clock and ids of its surroundings. */
-export class WebHandler extends Context.Service<WebHandler, (request: Request) => Promise<Response>>()("gateway/http/WebHandler") {
+export class WebHandler extends Context.Service<WebHandler, (request: Request) => Promise<Response>>()(
+  "gateway/http/WebHandler"
+) {
   static readonly layer: Layer.Layer<WebHandler, never, HttpApiServices> = Layer.effect(
     WebHandler,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const app = yield* HttpRouter.toHttpEffect(routes.pipe(Layer.provide(Traffic.layer)))
       const context = yield* Effect.context<HttpApiServices>()
-      return HttpEffect.toWebHandlerWith<HttpApiServices, Scope.Scope | HttpServerRequest.HttpServerRequest>(context)(app)
+      return HttpEffect.toWebHandlerWith<HttpApiServices, Scope.Scope | HttpServerRequest.HttpServerRequest>(context)(
+        app
+      )
     }).pipe(Effect.provideService(HttpRouter.RouterConfig, routerConfig))
   )
 }

@@ -113,7 +113,8 @@ const isAnswering = (socket: Duplex): boolean => {
   return message !== null && "_headerSent" in message && message._headerSent === true
 }
 
-const refusalText = (facts: ErrorFacts, { requestId }: RequestIds): string => errorBody(facts, "openai", true, requestId)
+const refusalText = (facts: ErrorFacts, { requestId }: RequestIds): string =>
+  errorBody(facts, "openai", true, requestId)
 
 const refusalHeaders = (facts: ErrorFacts, ids: RequestIds, body: string): Record<string, string> => ({
   "content-type": "application/json",
@@ -140,46 +141,61 @@ const rawAnswer = (facts: ErrorFacts, ids: RequestIds): string => {
  * running answers finish, and idle connections are closed as they fall idle. The hard cap is the server's own.
  */
 const drain = (server: NodeServer): Layer.Layer<never, never, Traffic> =>
-  Layer.effectDiscard(Effect.gen(function*() {
-    const traffic = yield* Traffic
-    const limits = yield* Limits
-    // Without a listener Node answers upgrade requests as ordinary ones, which is what we want (B30).
-    server.removeAllListeners("upgrade")
-    yield* Effect.addFinalizer(() =>
-      Effect.gen(function*() {
-        traffic.draining = true
-        yield* Effect.sleep(limits.readyDelayMillis)
-        const sweep = setInterval(() => server.closeIdleConnections(), sweepMillis)
-        server.once("close", () => clearInterval(sweep))
-      })
-    )
-  }))
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const traffic = yield* Traffic
+      const limits = yield* Limits
+      // Without a listener Node answers upgrade requests as ordinary ones, which is what we want (B30).
+      server.removeAllListeners("upgrade")
+      yield* Effect.addFinalizer(() =>
+        Effect.gen(function* () {
+          traffic.draining = true
+          yield* Effect.sleep(limits.readyDelayMillis)
+          const sweep = setInterval(() => server.closeIdleConnections(), sweepMillis)
+          server.once("close", () => clearInterval(sweep))
+        })
+      )
+    })
+  )
 
 /** Routes on a port. Closing its scope drains it. */
-const listening = (place: Place, routes: typeof HttpApi.routes): Layer.Layer<HttpServer.HttpServer, ServeError, HttpApiServices | Traffic> =>
-  Layer.unwrap(Effect.gen(function*() {
-    const limits = yield* Limits
-    const server = nodeServer(limits, yield* FreshId)
-    return drain(server).pipe(
-      Layer.provideMerge(HttpRouter.serve(routes, {
-        disableLogger: true,
-        disableListenLog: true,
-        routerConfig: HttpApi.routerConfig
-      })),
-      Layer.provide(Layer.succeed(OwnServer, true)),
-      Layer.provideMerge(NodeHttpServer.layerServer(() => server, {
-        host: place.host,
-        port: place.port,
-        gracefulShutdownTimeout: limits.drainMillis
-      }))
-    )
-  }))
+const listening = (
+  place: Place,
+  routes: typeof HttpApi.routes
+): Layer.Layer<HttpServer.HttpServer, ServeError, HttpApiServices | Traffic> =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const limits = yield* Limits
+      const server = nodeServer(limits, yield* FreshId)
+      return drain(server).pipe(
+        Layer.provideMerge(
+          HttpRouter.serve(routes, {
+            disableLogger: true,
+            disableListenLog: true,
+            routerConfig: HttpApi.routerConfig
+          })
+        ),
+        Layer.provide(Layer.succeed(OwnServer, true)),
+        Layer.provideMerge(
+          NodeHttpServer.layerServer(() => server, {
+            host: place.host,
+            port: place.port,
+            gracefulShutdownTimeout: limits.drainMillis
+          })
+        )
+      )
+    })
+  )
 
 /** The gateway on its port, or on two. It is known by the main one; both count the same traffic. */
 const layer = ({ admin, ...main }: ServerOptions): Layer.Layer<HttpServer.HttpServer, ServeError, HttpApiServices> =>
   (admin === undefined
     ? listening(main, HttpApi.routes)
-    // Built by itself: a layer that hands on what it was built with would hand on its router.
-    : Layer.merge(listening(main, HttpApi.routesApart), Layer.effectDiscard(Layer.build(listening(admin, HttpApi.operatorRoutes))))).pipe(Layer.provide(Traffic.layer))
+    : // Built by itself: a layer that hands on what it was built with would hand on its router.
+      Layer.merge(
+        listening(main, HttpApi.routesApart),
+        Layer.effectDiscard(Layer.build(listening(admin, HttpApi.operatorRoutes)))
+      )
+  ).pipe(Layer.provide(Traffic.layer))
 
 export const Server = { layer }

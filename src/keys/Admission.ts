@@ -42,35 +42,46 @@ export interface KeySpending {
   readonly lastUsedMillis: number | undefined
 }
 
-export class Admission extends Context.Service<Admission, {
-  /**
-   * Gives `hold` the admitted request in the moment it is admitted. A key whose budget or minute is used up is refused;
-   * StoreUnavailable means that its budget cannot be told while the store is gone.
-   */
-  readonly admit: (
-    key: GatewayKey,
-    estimate: Estimate,
-    hold: (admitted: Admitted) => void
-  ) => Effect.Effect<void, RateLimitReached | BudgetSpent | StoreUnavailable>
-  /** The same for a request without an upstream call: it counts as a request only, whatever is left of tokens and budget. */
-  readonly admitUncalled: (key: GatewayKey, hold: (admitted: Admitted) => void) => Effect.Effect<void, RateLimitReached>
-  /** What a key has spent, by all gateways on the store, and when it was used last. */
-  readonly spent: (key: GatewayKey) => Effect.Effect<KeySpending, StoreUnavailable>
-}>()("gateway/keys/Admission") {
-  static readonly layer: Layer.Layer<Admission, never, RateLimiter.RateLimiterStore | Spending | UsageLog> = Layer.effect(
-    Admission,
-    Effect.suspend(() => make)
-  )
+export class Admission extends Context.Service<
+  Admission,
+  {
+    /**
+     * Gives `hold` the admitted request in the moment it is admitted. A key whose budget or minute is used up is refused;
+     * StoreUnavailable means that its budget cannot be told while the store is gone.
+     */
+    readonly admit: (
+      key: GatewayKey,
+      estimate: Estimate,
+      hold: (admitted: Admitted) => void
+    ) => Effect.Effect<void, RateLimitReached | BudgetSpent | StoreUnavailable>
+    /** The same for a request without an upstream call: it counts as a request only, whatever is left of tokens and budget. */
+    readonly admitUncalled: (
+      key: GatewayKey,
+      hold: (admitted: Admitted) => void
+    ) => Effect.Effect<void, RateLimitReached>
+    /** What a key has spent, by all gateways on the store, and when it was used last. */
+    readonly spent: (key: GatewayKey) => Effect.Effect<KeySpending, StoreUnavailable>
+  }
+>()("gateway/keys/Admission") {
+  static readonly layer: Layer.Layer<Admission, never, RateLimiter.RateLimiterStore | Spending | UsageLog> =
+    Layer.effect(
+      Admission,
+      Effect.suspend(() => make)
+    )
 }
 
 const none: LimitState = { requests: undefined, tokens: undefined }
 
 /** Incomplete counts do not reduce a reserve. */
-const chargeOf = ({ isPart }: Used, counted: number, reserved: number): number => isPart === true ? Math.max(counted, reserved) : counted
+const chargeOf = ({ isPart }: Used, counted: number, reserved: number): number =>
+  isPart === true ? Math.max(counted, reserved) : counted
 
-const uncalled = (requests: Allowance | undefined): Admitted => ({ limits: { requests, tokens: undefined }, settle: () => Effect.void })
+const uncalled = (requests: Allowance | undefined): Admitted => ({
+  limits: { requests, tokens: undefined },
+  settle: () => Effect.void
+})
 
-const make = Effect.gen(function*() {
+const make = Effect.gen(function* () {
   const spending = yield* Spending
   const log = yield* UsageLog
   const bucketsOf = rateBuckets(yield* RateLimiter.RateLimiterStore)
@@ -78,30 +89,44 @@ const make = Effect.gen(function*() {
   const registry = SeriesRegistry.of(yield* Effect.context<never>())
   const count = (kind: LimitKind | "budget") => registry.counter(metrics.rateLimited, { scope: "key", kind }).add(1)
 
-  const refused = Effect.fnUntraced(function*(buckets: KeyBuckets, kind: LimitKind, limit: number, retryMillis: number) {
+  const refused = Effect.fnUntraced(function* (
+    buckets: KeyBuckets,
+    kind: LimitKind,
+    limit: number,
+    retryMillis: number
+  ) {
     count(kind)
     const requests = yield* buckets.requests?.adjust(0) ?? Effect.undefined
     const tokens = yield* buckets.tokens?.adjust(0) ?? Effect.undefined
     return yield* new RateLimitReached({ kind, limit, retryMillis, requests, tokens })
   })
-  const take = (buckets: KeyBuckets, kind: LimitKind, tokens: number): Effect.Effect<Allowance | undefined, RateLimitReached> => {
+  const take = (
+    buckets: KeyBuckets,
+    kind: LimitKind,
+    tokens: number
+  ): Effect.Effect<Allowance | undefined, RateLimitReached> => {
     const bucket = buckets[kind]
-    return bucket === undefined ? Effect.undefined : Effect.catch(bucket.take(tokens), (retryMillis) => refused(buckets, kind, bucket.limit, retryMillis))
+    return bucket === undefined
+      ? Effect.undefined
+      : Effect.catch(bucket.take(tokens), (retryMillis) => refused(buckets, kind, bucket.limit, retryMillis))
   }
   /** A refused request counts as one, so that who asks too often is not served for asking more. */
   const limitsOf = (buckets: KeyBuckets, tokens: number): Effect.Effect<LimitState, RateLimitReached> =>
     Effect.flatMap(take(buckets, "requests", 1), (requests) =>
-      Effect.map(take(buckets, "tokens", tokens), (tokens) => ({ requests, tokens })))
+      Effect.map(take(buckets, "tokens", tokens), (tokens) => ({ requests, tokens }))
+    )
 
-  const admit: Admission["Service"]["admit"] = Effect.fnUntraced(function*(key, { costMicros, tokens }, hold) {
+  const admit: Admission["Service"]["admit"] = Effect.fnUntraced(function* (key, { costMicros, tokens }, hold) {
     const { budget } = key
     const buckets = bucketsOf(key)
     const perMinute = buckets?.tokens
     // A request that is larger than a minute allows waits for a whole minute's; the excess is paid by those behind it.
     const taken = perMinute === undefined ? 0 : Math.min(tokens, perMinute.limit)
     const limits = buckets === undefined ? none : yield* limitsOf(buckets, taken)
-    const settleTokens = (used: number): Effect.Effect<unknown> => perMinute === undefined || used === taken ? Effect.void : perMinute.adjust(used - taken)
-    const settleUsed = (used: Used | undefined) => used === undefined ? Effect.void : settleTokens(chargeOf(used, used.tokens, taken))
+    const settleTokens = (used: number): Effect.Effect<unknown> =>
+      perMinute === undefined || used === taken ? Effect.void : perMinute.adjust(used - taken)
+    const settleUsed = (used: Used | undefined) =>
+      used === undefined ? Effect.void : settleTokens(chargeOf(used, used.tokens, taken))
     if (budget === undefined) return hold({ limits, settle: settleUsed })
     let isHeld = false
     const reserved = budgets.reserve(key.id, budget, costMicros, (settleCost) => {
@@ -118,16 +143,22 @@ const make = Effect.gen(function*() {
     const counted = Effect.tapError(reserved, ({ _tag }) =>
       Effect.sync(() => {
         if (_tag === "BudgetSpent") count("budget")
-      }))
+      })
+    )
     // Whoever is refused, or leaves while the store is asked, has used no tokens.
-    yield* Effect.ensuring(counted, Effect.suspend(() => isHeld ? Effect.void : settleTokens(0)))
+    yield* Effect.ensuring(
+      counted,
+      Effect.suspend(() => (isHeld ? Effect.void : settleTokens(0)))
+    )
   })
 
   const admitUncalled: Admission["Service"]["admitUncalled"] = (key, hold) => {
     const buckets = bucketsOf(key)
-    return buckets === undefined ? Effect.void : Effect.map(take(buckets, "requests", 1), (requests) => hold(uncalled(requests)))
+    return buckets === undefined
+      ? Effect.void
+      : Effect.map(take(buckets, "requests", 1), (requests) => hold(uncalled(requests)))
   }
-  const spent: Admission["Service"]["spent"] = Effect.fnUntraced(function*({ budget, id }) {
+  const spent: Admission["Service"]["spent"] = Effect.fnUntraced(function* ({ budget, id }) {
     const period = periodOf(budget?.per ?? "month", yield* Clock.currentTimeMillis)
     const lastUsedMillis = yield* log.lastUsed(id)
     if (budget !== undefined) {

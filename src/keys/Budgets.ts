@@ -17,7 +17,9 @@ import { SeriesRegistry } from "../telemetry/Series.ts"
 import { Lease } from "./Lease.ts"
 
 /** Whether metrics may name keys by their ids; open metrics name none unless the operator asks (TH32). */
-export const KeyLabel: Context.Reference<boolean> = Context.Reference("gateway/keys/KeyLabel", { defaultValue: () => false })
+export const KeyLabel: Context.Reference<boolean> = Context.Reference("gateway/keys/KeyLabel", {
+  defaultValue: () => false
+})
 
 export interface Budgets {
   /**
@@ -79,7 +81,8 @@ class Leases {
 
   /** In one order for all processes, so that none of them waits for another that waits for it. */
   due(nowMillis: number): ReadonlyArray<Lease> {
-    return [...this.all.values()].filter((lease) => lease.isDue(nowMillis))
+    return [...this.all.values()]
+      .filter((lease) => lease.isDue(nowMillis))
       .toSorted((one, other) => (one.keyId + one.period < other.keyId + other.period ? -1 : 1))
   }
 
@@ -109,10 +112,13 @@ class Leases {
 /** A request that costs nothing also reserves this while it runs, so that no request passes when the budget is used up. */
 const leastMicros = 1
 
-export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> = Effect.gen(function*() {
+export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> = Effect.gen(function* () {
   const spending = yield* Spending
   const { leaseMillis, spendingMillis } = yield* Limits
-  const leases = new Leases((yield* KeyLabel) ? SeriesRegistry.of(yield* Effect.context<never>()) : undefined, leaseMillis)
+  const leases = new Leases(
+    (yield* KeyLabel) ? SeriesRegistry.of(yield* Effect.context<never>()) : undefined,
+    leaseMillis
+  )
   /** Something is to be told; somebody waits for that. */
   const stirred = yield* Latch.make(false)
   const urgent = yield* Latch.make(false)
@@ -120,10 +126,13 @@ export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> 
   const turn = Effect.clockWith((clock) => {
     if (!leases.isStirred) stirred.closeUnsafe()
     const { renewalMillis } = leases
-    const rest = renewalMillis === undefined
-      ? stirred.await
-      : Effect.raceFirst(stirred.await, Effect.sleep(Math.max(0, renewalMillis - clock.currentTimeMillisUnsafe())))
-    const gathered = Effect.suspend(() => leases.isStirred ? Effect.raceFirst(urgent.await, Effect.sleep(spendingMillis)) : Effect.void)
+    const rest =
+      renewalMillis === undefined
+        ? stirred.await
+        : Effect.raceFirst(stirred.await, Effect.sleep(Math.max(0, renewalMillis - clock.currentTimeMillisUnsafe())))
+    const gathered = Effect.suspend(() =>
+      leases.isStirred ? Effect.raceFirst(urgent.await, Effect.sleep(spendingMillis)) : Effect.void
+    )
     return Effect.andThen(rest, Effect.andThen(gathered, Effect.andThen(urgent.close, exchange)))
   })
   // Run when the fiber has ended: what it was telling is told again.
@@ -137,9 +146,12 @@ export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> 
       const answered = answer()
       urgent.openUnsafe()
       stirred.openUnsafe()
-      return Effect.ensuring(answered, Effect.sync(() => {
-        lease.waiting -= micros
-      }))
+      return Effect.ensuring(
+        answered,
+        Effect.sync(() => {
+          lease.waiting -= micros
+        })
+      )
     })
 
   const reserve: Budgets["reserve"] = (keyId, budget, estimate, hold) => {
@@ -157,7 +169,8 @@ export const makeBudgets: Effect.Effect<Budgets, never, Spending | Scope.Scope> 
         return Effect.void
       }
       // What no budget covers is not asked for: while it waits, it would keep others from all that is left.
-      if (micros > budget.micros || lease.isRefused(micros, now)) return Effect.fail(spentError(budget, lease, micros, now))
+      if (micros > budget.micros || lease.isRefused(micros, now))
+        return Effect.fail(spentError(budget, lease, micros, now))
       return Effect.flatMap(asked(lease, micros), () => {
         if (!lease.isShort || lease.fits(micros, now)) return attempt
         lease.refuse(micros, now)
@@ -177,16 +190,19 @@ const exchanging = (spending: Spending["Service"], leases: Leases) => {
     if (due.length === 0) return Effect.void
     const waited = next
     next = Deferred.makeUnsafe()
-    return Effect.flatMap(Effect.exit(told(spending, due, now, (lease) => lease.change(now, leases.isOver(lease)))), (exit) => {
-      if (Exit.isSuccess(exit)) {
-        for (const lease of due) leases.forget(lease)
-        return Deferred.done(waited, exit)
+    return Effect.flatMap(
+      Effect.exit(told(spending, due, now, (lease) => lease.change(now, leases.isOver(lease)))),
+      (exit) => {
+        if (Exit.isSuccess(exit)) {
+          for (const lease of due) leases.forget(lease)
+          return Deferred.done(waited, exit)
+        }
+        // Who came meanwhile has waited for the same silence.
+        const also = next
+        next = Deferred.makeUnsafe()
+        return Effect.andThen(Deferred.done(waited, exit), Deferred.done(also, exit))
       }
-      // Who came meanwhile has waited for the same silence.
-      const also = next
-      next = Deferred.makeUnsafe()
-      return Effect.andThen(Deferred.done(waited, exit), Deferred.done(also, exit))
-    })
+    )
   })
   return { answer: () => Deferred.await(next), exchange }
 }
@@ -198,12 +214,14 @@ const told = (
   nowMillis: number,
   changeOf: (lease: Lease) => SpendingChange
 ): Effect.Effect<void, StoreUnavailable> =>
-  some.length === 0 ? Effect.void : Effect.map(spending.exchange(some.map(changeOf)), (states) => {
-    for (const [at, lease] of some.entries()) {
-      const state = states[at]
-      if (state !== undefined) lease.answered(state, nowMillis)
-    }
-  })
+  some.length === 0
+    ? Effect.void
+    : Effect.map(spending.exchange(some.map(changeOf)), (states) => {
+        for (const [at, lease] of some.entries()) {
+          const state = states[at]
+          if (state !== undefined) lease.answered(state, nowMillis)
+        }
+      })
 
 /** At the end of the process everything is told, and what is held goes back. */
 const farewell = (spending: Spending["Service"], leases: Leases): Effect.Effect<void, StoreUnavailable> =>
@@ -216,7 +234,12 @@ const farewell = (spending: Spending["Service"], leases: Leases): Effect.Effect<
     )
   })
 
-const spentError = ({ micros: budget, per }: Budget, { spentMicros }: Lease, micros: number, nowMillis: number): BudgetSpent => {
+const spentError = (
+  { micros: budget, per }: Budget,
+  { spentMicros }: Lease,
+  micros: number,
+  nowMillis: number
+): BudgetSpent => {
   const resets = nextPeriodMillis(per, nowMillis)
   return new BudgetSpent({
     usd: dollarsOf(budget),

@@ -32,7 +32,7 @@ export class FairShares {
   /** `refused` is called when a key is refused for what it holds itself. */
   constructor(capacity: Capacity, refused: (resource: Resource) => void) {
     this.capacity = capacity
-    const keptOf = (amount: number): number => Math.floor(amount * capacity.keptPercent / 100)
+    const keptOf = (amount: number): number => Math.floor((amount * capacity.keptPercent) / 100)
     this.kept = { requests: keptOf(capacity.requests), bytes: keptOf(capacity.bytes) }
     this.refused = refused
   }

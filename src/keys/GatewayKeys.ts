@@ -29,24 +29,29 @@ export const KeptOfKey = Schema.Struct({
 /** What a stored key is: that, and what is written of it. */
 export const KeyEntry = Schema.Struct({ ...WrittenKey.fields, ...KeptOfKey.fields })
 
-export class GatewayKeys extends Context.Service<GatewayKeys, {
-  /**
-   * The record of the presented key; unknown, malformed, overlong, expired and revoked ones fail alike. No error holds
-   * the text. Where the store does not answer, a key that is not known here may be a new one: that fails as StoreUnavailable.
-   */
-  readonly find: (presented: string) => Effect.Effect<GatewayKey, KeyInvalid | StoreUnavailable>
-  /** What is kept of a key's text: a digest only this gateway, or those on its store, can make. */
-  readonly digest: (text: string) => string
-}>()("gateway/keys/GatewayKeys") {
+export class GatewayKeys extends Context.Service<
+  GatewayKeys,
+  {
+    /**
+     * The record of the presented key; unknown, malformed, overlong, expired and revoked ones fail alike. No error holds
+     * the text. Where the store does not answer, a key that is not known here may be a new one: that fails as StoreUnavailable.
+     */
+    readonly find: (presented: string) => Effect.Effect<GatewayKey, KeyInvalid | StoreUnavailable>
+    /** What is kept of a key's text: a digest only this gateway, or those on its store, can make. */
+    readonly digest: (text: string) => string
+  }
+>()("gateway/keys/GatewayKeys") {
   /** The declared keys and those of the store, as they are at the moment of asking; the pepper is that of the store. */
   static readonly layer = (pepper: Redacted.Redacted<string>): Layer.Layer<GatewayKeys, never, Holdings> =>
     Layer.effect(
       GatewayKeys,
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const holdings = yield* Holdings
         const digest = digester(Redacted.value(pepper))
         const view = yield* holdings.view((held) => heldKeys(held, digest))
-        const refused = Effect.suspend(() => Effect.fail(holdings.isFresh() ? new KeyInvalid() : new StoreUnavailable({ reason: "unreachable" })))
+        const refused = Effect.suspend(() =>
+          Effect.fail(holdings.isFresh() ? new KeyInvalid() : new StoreUnavailable({ reason: "unreachable" }))
+        )
         return { find: finder(view, digest, refused), digest: (text) => digest(text).toString("base64") }
       })
     )
@@ -56,7 +61,10 @@ export class GatewayKeys extends Context.Service<GatewayKeys, {
     Layer.sync(GatewayKeys, () => {
       const digest = digester(randomBytes(32).toString("base64"))
       const known = declaredKeys(entries, digest)
-      return { find: finder(() => known, digest, Effect.fail(new KeyInvalid())), digest: (text) => digest(text).toString("base64") }
+      return {
+        find: finder(() => known, digest, Effect.fail(new KeyInvalid())),
+        digest: (text) => digest(text).toString("base64")
+      }
     })
 }
 
@@ -66,7 +74,10 @@ type Digest = (text: string) => Buffer
  * Keys and pepper are random and the pepper never leaves memory in the clear, so one plain hash is as good here as an
  * HMAC, at a fraction of its cost per request.
  */
-const digester = (pepper: string): Digest => (text) => hash("sha256", pepper + text, "buffer")
+const digester =
+  (pepper: string): Digest =>
+  (text) =>
+    hash("sha256", pepper + text, "buffer")
 
 interface Known {
   readonly digest: Buffer
@@ -82,22 +93,30 @@ const known = (digest: Buffer, key: GatewayKey): Known => {
   const found = Effect.succeed(key)
   return {
     digest,
-    key: expiresMillis === undefined
-      ? found
-      : Effect.flatMap(Clock.currentTimeMillis, (now) => now < expiresMillis ? found : Effect.fail(new KeyInvalid()))
+    key:
+      expiresMillis === undefined
+        ? found
+        : Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            now < expiresMillis ? found : Effect.fail(new KeyInvalid())
+          )
   }
 }
 
 const declaredKeys = (entries: ReadonlyArray<KeySetting>, digestOf: Digest): Map<string, Known> =>
-  new Map(entries.map(({ key: text, scopes = inference, providers, models, ...rest }) => {
-    const digest = digestOf(Redacted.value(text))
-    return [digest.toString("base64"), known(digest, { ...rest, id: rest.name, providers, models, scopes })]
-  }))
+  new Map(
+    entries.map(({ key: text, scopes = inference, providers, models, ...rest }) => {
+      const digest = digestOf(Redacted.value(text))
+      return [digest.toString("base64"), known(digest, { ...rest, id: rest.name, providers, models, scopes })]
+    })
+  )
 
 /** A stored key as it is written. */
 export const readKeyEntry = recordReader(KeyEntry)
 
-const heldKeys = ({ declared, records }: Held, digestOf: Digest): { readonly view: KnownKeys; readonly faults: ReadonlyArray<RecordFault> } => {
+const heldKeys = (
+  { declared, records }: Held,
+  digestOf: Digest
+): { readonly view: KnownKeys; readonly faults: ReadonlyArray<RecordFault> } => {
   const faults: Array<RecordFault> = []
   const view = declaredKeys(declared.keys, digestOf)
   for (const record of newestOf(records.key)) {

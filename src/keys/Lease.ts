@@ -52,7 +52,11 @@ export class Lease {
   /** While the store is asked for less, only that may be used. */
   private get free(): number {
     const { granted, telling } = this
-    return (telling === undefined ? granted : Math.min(granted, telling.spentMicros + telling.wantedMicros)) - this.reserved - this.untold
+    return (
+      (telling === undefined ? granted : Math.min(granted, telling.spentMicros + telling.wantedMicros)) -
+      this.reserved -
+      this.untold
+    )
   }
 
   private get slice(): number {
@@ -96,7 +100,9 @@ export class Lease {
 
   /** Nothing runs, waits, is left to tell or held. */
   get isSettled(): boolean {
-    return this.reserved === 0 && this.waiting === 0 && this.untold === 0 && this.granted === 0 && this.telling === undefined
+    return (
+      this.reserved === 0 && this.waiting === 0 && this.untold === 0 && this.granted === 0 && this.telling === undefined
+    )
   }
 
   /** When the next exchange is due of itself: half the time it was granted for is over. */

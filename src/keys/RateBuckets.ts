@@ -36,7 +36,8 @@ export class RateBucket {
   /** Takes so much, or fails with the milliseconds until that will be there. */
   take(tokens: number): Effect.Effect<Allowance | undefined, number> {
     return Effect.matchEffect(this.asked(tokens, false), {
-      onSuccess: ([left, elapsed]) => left < 0 ? Effect.fail(this.untilThere(-left, elapsed)) : Effect.succeed(this.allowance(left, elapsed)),
+      onSuccess: ([left, elapsed]) =>
+        left < 0 ? Effect.fail(this.untilThere(-left, elapsed)) : Effect.succeed(this.allowance(left, elapsed)),
       onFailure: () => Effect.succeed(undefined)
     })
   }
@@ -83,8 +84,12 @@ export const rateBuckets = (store: Store) => {
     if (rateLimit === undefined) return undefined
     const before = known.get(key)
     if (before !== undefined) return before
-    const bucket = (kind: LimitKind, limit: number | undefined) => limit === undefined ? undefined : new RateBucket(store, id, kind, limit)
-    const made = { requests: bucket("requests", rateLimit.requestsPerMinute), tokens: bucket("tokens", rateLimit.tokensPerMinute) }
+    const bucket = (kind: LimitKind, limit: number | undefined) =>
+      limit === undefined ? undefined : new RateBucket(store, id, kind, limit)
+    const made = {
+      requests: bucket("requests", rateLimit.requestsPerMinute),
+      tokens: bucket("tokens", rateLimit.tokensPerMinute)
+    }
     known.set(key, made)
     return made
   }

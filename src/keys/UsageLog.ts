@@ -8,7 +8,16 @@ import * as Semaphore from "effect/Semaphore"
 import { RecordRefused, type StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import { ownIdOf, type RequestRow } from "../domain/RequestRow.ts"
-import { fits, grouped, type RequestPage, type RequestQuery, sumUp, type UsageBucket, type UsageGroup, type UsageQuery } from "../domain/usageSums.ts"
+import {
+  fits,
+  grouped,
+  type RequestPage,
+  type RequestQuery,
+  sumUp,
+  type UsageBucket,
+  type UsageGroup,
+  type UsageQuery
+} from "../domain/usageSums.ts"
 import { batchRows, RequestBatch } from "../store/RequestBatch.ts"
 import { RequestTable } from "../store/RequestTable.ts"
 import { metrics } from "../telemetry/metrics.ts"
@@ -19,16 +28,19 @@ const batchMillis = 100
 /** A store that did not answer is tried again after this. */
 const pauseMillis = 1000
 
-export class UsageLog extends Context.Service<UsageLog, {
-  /** `model` is the name the row is summed under. Never waits: what cannot be kept is dropped and counted. */
-  readonly append: (row: RequestRow, model: string) => void
-  /** The request of this id of ours, else the latest whose client called it so; refused where several keys did. */
-  readonly request: (id: string) => Effect.Effect<RequestRow | undefined, StoreUnavailable | RecordRefused>
-  readonly requests: (query: RequestQuery) => Effect.Effect<RequestPage, StoreUnavailable>
-  readonly usage: (query: UsageQuery) => Effect.Effect<ReadonlyArray<UsageGroup>, StoreUnavailable>
-  /** When the latest request of a key ended, of those that are kept. */
-  readonly lastUsed: (keyId: string) => Effect.Effect<number | undefined, StoreUnavailable>
-}>()("gateway/keys/UsageLog") {
+export class UsageLog extends Context.Service<
+  UsageLog,
+  {
+    /** `model` is the name the row is summed under. Never waits: what cannot be kept is dropped and counted. */
+    readonly append: (row: RequestRow, model: string) => void
+    /** The request of this id of ours, else the latest whose client called it so; refused where several keys did. */
+    readonly request: (id: string) => Effect.Effect<RequestRow | undefined, StoreUnavailable | RecordRefused>
+    readonly requests: (query: RequestQuery) => Effect.Effect<RequestPage, StoreUnavailable>
+    readonly usage: (query: UsageQuery) => Effect.Effect<ReadonlyArray<UsageGroup>, StoreUnavailable>
+    /** When the latest request of a key ended, of those that are kept. */
+    readonly lastUsed: (keyId: string) => Effect.Effect<number | undefined, StoreUnavailable>
+  }
+>()("gateway/keys/UsageLog") {
   /** So many of the latest requests, and sums per day, key, provider and model of as many as fit; the oldest go first. */
   static readonly layerMemory: Layer.Layer<UsageLog> = Layer.effect(
     UsageLog,
@@ -71,11 +83,14 @@ export class UsageLog extends Context.Service<UsageLog, {
   )
 
   /** In the store, for all gateways on it. One fiber writes; who reads sees all that has ended in this process. */
-  static readonly layer: Layer.Layer<UsageLog, never, RequestTable> = Layer.effect(UsageLog, Effect.suspend(() => make))
+  static readonly layer: Layer.Layer<UsageLog, never, RequestTable> = Layer.effect(
+    UsageLog,
+    Effect.suspend(() => make)
+  )
 }
 
 /** Clients choose their ids, so that one key can repeat another's: which request is meant is not guessed then. Requests without a key give way. */
-const byId = Effect.fnUntraced(function*(
+const byId = Effect.fnUntraced(function* (
   id: string,
   latest: (fit: (row: RequestRow) => boolean) => Effect.Effect<RequestRow | undefined, StoreUnavailable>
 ) {
@@ -91,7 +106,7 @@ const byId = Effect.fnUntraced(function*(
   })
 })
 
-const make = Effect.gen(function*() {
+const make = Effect.gen(function* () {
   const table = yield* RequestTable
   const { usageQueue } = yield* Limits
   /** The oldest first. */
@@ -118,19 +133,28 @@ const make = Effect.gen(function*() {
       sealed.shift()
       waiting -= batch.rows
     })
-  const writeAll: Effect.Effect<void, StoreUnavailable> = one.withPermit(Effect.suspend(() => {
-    seal()
-    return Effect.forEach([...sealed], writeFirst, { discard: true })
-  }))
+  const writeAll: Effect.Effect<void, StoreUnavailable> = one.withPermit(
+    Effect.suspend(() => {
+      seal()
+      return Effect.forEach([...sealed], writeFirst, { discard: true })
+    })
+  )
   const turn = Effect.suspend(() => {
     many.closeUnsafe()
     if (waiting === 0) some.closeUnsafe()
     const rest = Effect.raceFirst(many.await, Effect.sleep(batchMillis))
-    return Effect.andThen(some.await, Effect.andThen(rest, Effect.catch(writeAll, () => Effect.sleep(pauseMillis))))
+    return Effect.andThen(
+      some.await,
+      Effect.andThen(
+        rest,
+        Effect.catch(writeAll, () => Effect.sleep(pauseMillis))
+      )
+    )
   })
   yield* Effect.acquireRelease(Effect.forkScoped(Effect.forever(turn)), () => Effect.ignore(writeAll))
 
-  const after = <A>(read: Effect.Effect<A, StoreUnavailable>): Effect.Effect<A, StoreUnavailable> => Effect.andThen(writeAll, read)
+  const after = <A>(read: Effect.Effect<A, StoreUnavailable>): Effect.Effect<A, StoreUnavailable> =>
+    Effect.andThen(writeAll, read)
   return UsageLog.of({
     append: (row, model) => {
       if (waiting >= usageQueue) {
@@ -144,7 +168,11 @@ const make = Effect.gen(function*() {
         many.openUnsafe()
       }
     },
-    request: (id) => Effect.andThen(writeAll, byId(id, (fit) => table.latest(id, fit))),
+    request: (id) =>
+      Effect.andThen(
+        writeAll,
+        byId(id, (fit) => table.latest(id, fit))
+      ),
     requests: (query) => after(table.requests(query)),
     usage: (query) => after(table.usage(query)),
     lastUsed: (keyId) => after(table.lastUsed(keyId))

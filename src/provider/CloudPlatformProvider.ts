@@ -22,7 +22,7 @@ export class CloudPlatformProvider extends Context.Service<CloudPlatformProvider
 ) {
   static readonly layer: Layer.Layer<CloudPlatformProvider, never, TokenProvider> = Layer.effect(
     CloudPlatformProvider,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const tokens = yield* TokenProvider
       const limits = yield* Limits
       const embed = embeddings(cloudRoute, limits)
@@ -36,7 +36,10 @@ export class CloudPlatformProvider extends Context.Service<CloudPlatformProvider
           }),
           embeddings: byFamily("embeddings", { gemini: embed, openai: embed, predict: embed }),
           images: byFamily("image generation", { gemini: images(cloudRoute, limits) }),
-          countTokens: byFamily("token counting", { gemini: geminiCount(cloudRoute, limits), claude: claudeCount(cloudRoute, limits) }),
+          countTokens: byFamily("token counting", {
+            gemini: geminiCount(cloudRoute, limits),
+            claude: claudeCount(cloudRoute, limits)
+          }),
           messages: claudeMessages(cloudRoute, limits),
           messagesCountTokens: claudeMessagesCount(cloudRoute, limits)
         },

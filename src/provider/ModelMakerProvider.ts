@@ -19,7 +19,7 @@ export class ModelMakerProvider extends Context.Service<ModelMakerProvider, Prov
 ) {
   static readonly layer: Layer.Layer<ModelMakerProvider, never, TokenProvider> = Layer.effect(
     ModelMakerProvider,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const tokens = yield* TokenProvider
       const limits = yield* Limits
       return {

@@ -32,7 +32,7 @@ export const rememberedRoutes = (routeOf: RouteOf): RouteOf => {
   return (account, model, call) => {
     if (account.origin === "caller") return routeOf(account, model, call)
     let routes = known.get(account)
-    if (routes === undefined || routes.size >= mostRoutes) known.set(account, routes = new Map())
+    if (routes === undefined || routes.size >= mostRoutes) known.set(account, (routes = new Map()))
     const name = `${model.family}${model.endpoint ? " endpoint " : " "}${model.modelId}${call}`
     const met = routes.get(name)
     if (met !== undefined) return met
@@ -47,7 +47,8 @@ export const targetModel = (modelId: string, account: ProviderAccount): Result.R
   Result.map(parseFamily(modelId), (ref) =>
     ref.family === "endpoint"
       ? { family: account.endpoints[ref.modelId]?.dialect ?? "openai", modelId: ref.modelId, endpoint: true }
-      : { family: ref.family, modelId: ref.modelId, endpoint: false })
+      : { family: ref.family, modelId: ref.modelId, endpoint: false }
+  )
 
 const kinds: Readonly<Record<TargetModel["family"], string>> = {
   gemini: "a Gemini model",
@@ -57,7 +58,13 @@ const kinds: Readonly<Record<TargetModel["family"], string>> = {
 }
 
 /** The refusal of an operation that a family of models lacks at this account. */
-export const familyLacks = (account: ProviderAccount, model: TargetModel, operation: string): Result.Result<never, GatewayError> =>
-  Result.fail(new UnsupportedOperation({
-    message: `"${model.modelId}" is ${kinds[model.family]}; ${operation} on ${account.slug} (${account.kind}) does not reach those.`
-  }))
+export const familyLacks = (
+  account: ProviderAccount,
+  model: TargetModel,
+  operation: string
+): Result.Result<never, GatewayError> =>
+  Result.fail(
+    new UnsupportedOperation({
+      message: `"${model.modelId}" is ${kinds[model.family]}; ${operation} on ${account.slug} (${account.kind}) does not reach those.`
+    })
+  )

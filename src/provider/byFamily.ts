@@ -14,11 +14,13 @@ export type PrepareModel<Op extends keyof Operations> = (
 ) => Result.Result<Prepared<Operations[Op]["out"], Operations[Op]["chunk"]>, GatewayError>
 
 /** `words` names the operation in a refusal; a missing family is a missing key. */
-export const byFamily = <Op extends keyof Operations>(
-  words: string,
-  families: { readonly [Family in TargetModel["family"]]?: PrepareModel<Op> }
-): Prepare<Op> => (request, context) =>
-  Result.flatMap(targetModel(context.modelId, context.account), (model) => {
-    const prepare = families[model.family]
-    return prepare === undefined ? familyLacks(context.account, model, words) : prepare(request, context, model)
-  })
+export const byFamily =
+  <Op extends keyof Operations>(
+    words: string,
+    families: { readonly [Family in TargetModel["family"]]?: PrepareModel<Op> }
+  ): Prepare<Op> =>
+  (request, context) =>
+    Result.flatMap(targetModel(context.modelId, context.account), (model) => {
+      const prepare = families[model.family]
+      return prepare === undefined ? familyLacks(context.account, model, words) : prepare(request, context, model)
+    })

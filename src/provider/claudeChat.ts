@@ -11,18 +11,20 @@ import { callInput } from "./callInput.ts"
 import type { Provider } from "./Provider.ts"
 import { type RouteOf, targetModel } from "./Route.ts"
 
-export const claudeChat = (routeOf: RouteOf, limits: LimitValues): PrepareModel<"chat"> => (request, context, model) =>
-  Result.flatMap(
-    routeOf(context.account, model, context.stream ? ":streamRawPredict" : ":rawPredict"),
-    (route) => prepare({ translator: chatToClaude, request, ...callInput("chat", context, model, route, limits) })
-  )
+export const claudeChat =
+  (routeOf: RouteOf, limits: LimitValues): PrepareModel<"chat"> =>
+  (request, context, model) =>
+    Result.flatMap(routeOf(context.account, model, context.stream ? ":streamRawPredict" : ":rawPredict"), (route) =>
+      prepare({ translator: chatToClaude, request, ...callInput("chat", context, model, route, limits) })
+    )
 
 /** The URL names an operation where the model stands, and the body the model (table 13). */
-export const claudeCount = (routeOf: RouteOf, limits: LimitValues): PrepareModel<"countTokens"> => (request, context, model) =>
-  Result.flatMap(
-    routeOf(context.account, { ...model, modelId: "count-tokens" }, ":rawPredict"),
-    (route) => prepareUnary({ translator: countToClaude, request, ...callInput("countTokens", context, model, route, limits) })
-  )
+export const claudeCount =
+  (routeOf: RouteOf, limits: LimitValues): PrepareModel<"countTokens"> =>
+  (request, context, model) =>
+    Result.flatMap(routeOf(context.account, { ...model, modelId: "count-tokens" }, ":rawPredict"), (route) =>
+      prepareUnary({ translator: countToClaude, request, ...callInput("countTokens", context, model, route, limits) })
+    )
 
 /** Claude takes bytes only (T1813). Most requests name no media, and are looked at no further. */
 export const claudeMedia: NonNullable<NonNullable<Provider["media"]>["chat"]> = (request, { account, modelId }) => {

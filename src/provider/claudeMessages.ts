@@ -30,16 +30,22 @@ const instead: Readonly<Record<Operation, string>> = {
 }
 
 const needsClaude = (operation: Operation, { account, modelId }: AttemptContext): Result.Result<never, GatewayError> =>
-  Result.fail(new UnsupportedOperation({
-    message: `"${modelId}" on ${account.slug} is not a Claude model of Vertex AI, and this route takes no other: use ${instead[operation]}.`
-  }))
+  Result.fail(
+    new UnsupportedOperation({
+      message: `"${modelId}" on ${account.slug} is not a Claude model of Vertex AI, and this route takes no other: use ${instead[operation]}.`
+    })
+  )
 
 const claudeOf = (operation: Operation, context: AttemptContext): Result.Result<TargetModel, GatewayError> =>
   Result.flatMap(targetModel(context.modelId, context.account), (model) =>
-    model.family === "claude" ? Result.succeed(model) : needsClaude(operation, context))
+    model.family === "claude" ? Result.succeed(model) : needsClaude(operation, context)
+  )
 
 /** What a client asks of a provider without Claude. */
-export const withoutClaude = <Op extends Operation>(operation: Op): Prepare<Op> => (_request, context) => needsClaude(operation, context)
+export const withoutClaude =
+  <Op extends Operation>(operation: Op): Prepare<Op> =>
+  (_request, context) =>
+    needsClaude(operation, context)
 
 interface Passing<Chunk> {
   readonly operation: Operation
@@ -52,9 +58,16 @@ interface Passing<Chunk> {
   readonly chunks: Prepared<PassedReply, Chunk>["chunks"]
 }
 
-const passing = <Chunk>(
-  { operation, request, attempt, model, route, limits, bytes, chunks }: Passing<Chunk>
-): Result.Result<Prepared<PassedReply, Chunk>, GatewayError> => {
+const passing = <Chunk>({
+  operation,
+  request,
+  attempt,
+  model,
+  route,
+  limits,
+  bytes,
+  chunks
+}: Passing<Chunk>): Result.Result<Prepared<PassedReply, Chunk>, GatewayError> => {
   const { headers, origin, target, url } = callInput(operation, attempt, model, route, limits)
   const failing = { slug: target.slug, origin, failure: failureFromMessages }
   return Result.map(betaHeader(attempt.request.betas, request.betas), (betas) => ({
@@ -78,31 +91,40 @@ const passing = <Chunk>(
   }))
 }
 
-export const claudeMessages = (routeOf: RouteOf, limits: LimitValues): Prepare<"messages"> => (request, attempt) =>
-  Result.flatMap(claudeOf("messages", attempt), (model) =>
-    Result.flatMap(routeOf(attempt.account, model, attempt.stream ? ":streamRawPredict" : ":rawPredict"), (route) =>
-      passing({
-        operation: "messages",
-        request,
-        attempt,
-        model,
-        route,
-        limits,
-        bytes: messagesBody(request),
-        chunks: (_headers, redaction = noRedaction) => ownedBy(attempt.account.origin, machine(messageStream(limits, redaction)))
-      })))
+export const claudeMessages =
+  (routeOf: RouteOf, limits: LimitValues): Prepare<"messages"> =>
+  (request, attempt) =>
+    Result.flatMap(claudeOf("messages", attempt), (model) =>
+      Result.flatMap(routeOf(attempt.account, model, attempt.stream ? ":streamRawPredict" : ":rawPredict"), (route) =>
+        passing({
+          operation: "messages",
+          request,
+          attempt,
+          model,
+          route,
+          limits,
+          bytes: messagesBody(request),
+          chunks: (_headers, redaction = noRedaction) =>
+            ownedBy(attempt.account.origin, machine(messageStream(limits, redaction)))
+        })
+      )
+    )
 
 /** The URL names an operation where the model stands, and the body the model (table 13). */
-export const claudeMessagesCount = (routeOf: RouteOf, limits: LimitValues): Prepare<"messagesCountTokens"> => (request, attempt) =>
-  Result.flatMap(claudeOf("messagesCountTokens", attempt), (model) =>
-    Result.flatMap(routeOf(attempt.account, { ...model, modelId: "count-tokens" }, ":rawPredict"), (route) =>
-      passing({
-        operation: "messagesCountTokens",
-        request,
-        attempt,
-        model,
-        route,
-        limits,
-        bytes: countedBody(request, model.modelId),
-        chunks: () => ended
-      })))
+export const claudeMessagesCount =
+  (routeOf: RouteOf, limits: LimitValues): Prepare<"messagesCountTokens"> =>
+  (request, attempt) =>
+    Result.flatMap(claudeOf("messagesCountTokens", attempt), (model) =>
+      Result.flatMap(routeOf(attempt.account, { ...model, modelId: "count-tokens" }, ":rawPredict"), (route) =>
+        passing({
+          operation: "messagesCountTokens",
+          request,
+          attempt,
+          model,
+          route,
+          limits,
+          bytes: countedBody(request, model.modelId),
+          chunks: () => ended
+        })
+      )
+    )

@@ -17,17 +17,28 @@ const place = (account: ProviderAccount): Result.Result<{ host: string; path: st
   const project = account.projectId ?? stored
   const isStored = account.origin === "stored" && account.credentials !== undefined
   if (project === undefined) {
-    return missing("x-gateway-vertex-project-id", isStored
-      ? "No Google Cloud project is known: set project_id on the provider. With its stored credential x-gateway-vertex-project-id counts only for projects that the provider lists under projects."
-      : "No Google Cloud project is known: set project_id on the provider or send x-gateway-vertex-project-id.")
+    return missing(
+      "x-gateway-vertex-project-id",
+      isStored
+        ? "No Google Cloud project is known: set project_id on the provider. With its stored credential x-gateway-vertex-project-id counts only for projects that the provider lists under projects."
+        : "No Google Cloud project is known: set project_id on the provider or send x-gateway-vertex-project-id."
+    )
   }
-  if (!isProject(project)) return invalidHeader("x-gateway-vertex-project-id", "The project is not a Google Cloud project id or number.")
+  if (!isProject(project))
+    return invalidHeader("x-gateway-vertex-project-id", "The project is not a Google Cloud project id or number.")
   if (account.region === undefined) {
-    return missing("x-gateway-vertex-region", isStored
-      ? "No Vertex AI region is known: set region on the provider. With its stored credential x-gateway-vertex-region counts only for regions that the provider lists under regions."
-      : "No Vertex AI region is known: set region on the provider or send x-gateway-vertex-region, for example us-central1 or global.")
+    return missing(
+      "x-gateway-vertex-region",
+      isStored
+        ? "No Vertex AI region is known: set region on the provider. With its stored credential x-gateway-vertex-region counts only for regions that the provider lists under regions."
+        : "No Vertex AI region is known: set region on the provider or send x-gateway-vertex-region, for example us-central1 or global."
+    )
   }
-  if (!isRegion(account.region)) return invalidHeader("x-gateway-vertex-region", "The region is not a Vertex AI location such as us-central1, global, us or eu.")
+  if (!isRegion(account.region))
+    return invalidHeader(
+      "x-gateway-vertex-region",
+      "The region is not a Vertex AI location such as us-central1, global, us or eu."
+    )
   return Result.succeed({ host: vertexHost(account.region), path: `/projects/${project}/locations/${account.region}` })
 }
 
@@ -47,9 +58,11 @@ const expressUrl = (
   query: string
 ): Result.Result<string, BodyInvalid | UnsupportedOperation> =>
   model.family !== "gemini" || model.endpoint
-    ? Result.fail(new UnsupportedOperation({
-      message: `An API key (express mode) reaches Gemini models only; "${model.modelId}" needs an access token or a service account.`
-    }))
+    ? Result.fail(
+        new UnsupportedOperation({
+          message: `An API key (express mode) reaches Gemini models only; "${model.modelId}" needs an access token or a service account.`
+        })
+      )
     : upstreamUrl(account, vertexHost("global"), `/${version}${resource(model)}${verb}`, query)
 
 /** Where a call of this model goes on Vertex AI (table 10). */
@@ -71,5 +84,6 @@ export const cloudRoute: RouteOf = rememberedRoutes((account, model, call) => {
         query
       ),
       (url) => ({ url, headers })
-    ))
+    )
+  )
 })

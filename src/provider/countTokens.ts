@@ -8,6 +8,9 @@ import type { PrepareModel } from "./byFamily.ts"
 import { callInput } from "./callInput.ts"
 import type { RouteOf } from "./Route.ts"
 
-export const geminiCount = (routeOf: RouteOf, limits: LimitValues): PrepareModel<"countTokens"> => (request, context, model) =>
-  Result.flatMap(routeOf(context.account, model, ":countTokens"), (route) =>
-    prepareUnary({ translator: countToGemini, request, ...callInput("countTokens", context, model, route, limits) }))
+export const geminiCount =
+  (routeOf: RouteOf, limits: LimitValues): PrepareModel<"countTokens"> =>
+  (request, context, model) =>
+    Result.flatMap(routeOf(context.account, model, ":countTokens"), (route) =>
+      prepareUnary({ translator: countToGemini, request, ...callInput("countTokens", context, model, route, limits) })
+    )

@@ -21,7 +21,10 @@ interface Call {
   readonly verb: string
   /** How many calls of one request run at once. */
   readonly concurrency: number
-  readonly prepare: (request: EmbeddingsRequest, input: CallInput) => Result.Result<Prepared<EmbeddingList, never>, GatewayError>
+  readonly prepare: (
+    request: EmbeddingsRequest,
+    input: CallInput
+  ) => Result.Result<Prepared<EmbeddingList, never>, GatewayError>
 }
 
 const calls: Readonly<Record<EmbeddingModel["operation"], Call>> = {
@@ -48,18 +51,23 @@ const calls: Readonly<Record<EmbeddingModel["operation"], Call>> = {
 }
 
 /** Prepares embeddings over a route of one provider. */
-export const embeddings = (routeOf: RouteOf, limits: LimitValues): PrepareModel<"embeddings"> => (request, context, model) => {
-  const { account } = context
-  const facts = embeddingModel({ kind: account.kind, ...model }, model.endpoint)
-  if (facts === undefined) {
-    return Result.fail(new UnsupportedOperation({
-      message: `"${model.modelId}" gives no embeddings on ${account.slug} (${account.kind}); take a model such as gemini-embedding-001.`
-    }))
+export const embeddings =
+  (routeOf: RouteOf, limits: LimitValues): PrepareModel<"embeddings"> =>
+  (request, context, model) => {
+    const { account } = context
+    const facts = embeddingModel({ kind: account.kind, ...model }, model.endpoint)
+    if (facts === undefined) {
+      return Result.fail(
+        new UnsupportedOperation({
+          message: `"${model.modelId}" gives no embeddings on ${account.slug} (${account.kind}); take a model such as gemini-embedding-001.`
+        })
+      )
+    }
+    const { concurrency, prepare, verb } = calls[facts.operation]
+    const route = routeOf(account, model, verb)
+    if (Result.isFailure(route)) return Result.fail(route.failure)
+    const input = callInput("embeddings", context, model, route.success, limits)
+    return Result.flatMap(cutEmbeddings(request, facts.inputsPerCall), (parts) =>
+      inParts(parts, (part) => prepare(part, input), { concurrency, join: joinEmbeddings })
+    )
   }
-  const { concurrency, prepare, verb } = calls[facts.operation]
-  const route = routeOf(account, model, verb)
-  if (Result.isFailure(route)) return Result.fail(route.failure)
-  const input = callInput("embeddings", context, model, route.success, limits)
-  return Result.flatMap(cutEmbeddings(request, facts.inputsPerCall), (parts) =>
-    inParts(parts, (part) => prepare(part, input), { concurrency, join: joinEmbeddings }))
-}

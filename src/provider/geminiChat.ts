@@ -8,8 +8,10 @@ import type { PrepareModel } from "./byFamily.ts"
 import { callInput } from "./callInput.ts"
 import type { RouteOf } from "./Route.ts"
 
-export const geminiChat = (routeOf: RouteOf, limits: LimitValues): PrepareModel<"chat"> => (request, context, model) =>
-  Result.flatMap(
-    routeOf(context.account, model, context.stream ? ":streamGenerateContent?alt=sse" : ":generateContent"),
-    (route) => prepare({ translator: chatToGemini, request, ...callInput("chat", context, model, route, limits) })
-  )
+export const geminiChat =
+  (routeOf: RouteOf, limits: LimitValues): PrepareModel<"chat"> =>
+  (request, context, model) =>
+    Result.flatMap(
+      routeOf(context.account, model, context.stream ? ":streamGenerateContent?alt=sse" : ":generateContent"),
+      (route) => prepare({ translator: chatToGemini, request, ...callInput("chat", context, model, route, limits) })
+    )

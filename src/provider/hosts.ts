@@ -36,9 +36,16 @@ const isSound = remembered((parts) => {
   const [base = "", path = "", query = ""] = parts.split(part)
   const url = URL.parse(base + path + query)
   const expected = URL.parse(base)
-  return url !== null && expected !== null &&
-    url.origin === expected.origin && url.username === "" && url.password === "" && url.hash === "" &&
-    url.pathname === expected.pathname.replace(/\/$/, "") + path && url.search === query
+  return (
+    url !== null &&
+    expected !== null &&
+    url.origin === expected.origin &&
+    url.username === "" &&
+    url.password === "" &&
+    url.hash === "" &&
+    url.pathname === expected.pathname.replace(/\/$/, "") + path &&
+    url.search === query
+  )
 })
 
 /**
@@ -54,5 +61,11 @@ export const upstreamUrl = (
   const base = account.baseUrl === undefined ? `https://${host}` : account.baseUrl.replace(/\/+$/, "")
   return !path.includes(part) && isSound(`${base}${part}${path}${part}${query}`)
     ? Result.succeed(base + path + query)
-    : Result.fail(new BodyInvalid({ code: "invalid_model", param: "model", message: "The model id cannot be part of an upstream URL." }))
+    : Result.fail(
+        new BodyInvalid({
+          code: "invalid_model",
+          param: "model",
+          message: "The model id cannot be part of an upstream URL."
+        })
+      )
 }

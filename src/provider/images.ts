@@ -16,14 +16,21 @@ import { familyLacks, type RouteOf } from "./Route.ts"
 const concurrency = 4
 
 /** Prepares images over a route of one provider. */
-export const images = (routeOf: RouteOf, limits: LimitValues): PrepareModel<"images"> => (request, context, model) => {
-  const { account } = context
-  if (model.endpoint) return familyLacks(account, model, "image generation")
-  const drawsAll = isImagen(model.modelId)
-  const route = routeOf(account, model, drawsAll ? ":predict" : ":generateContent")
-  if (Result.isFailure(route)) return Result.fail(route.failure)
-  const input = callInput("images", context, model, route.success, limits)
-  if (drawsAll) return prepareUnary({ translator: imagesToImagen, request, ...input })
-  return Result.flatMap(cutImages(request, geminiCanvas(account.kind)), (parts) =>
-    inParts(parts, (part) => prepareUnary({ translator: imagesToGemini, request: part, ...input }), { concurrency, join: joinImages, isSpared: isWithoutPicture }))
-}
+export const images =
+  (routeOf: RouteOf, limits: LimitValues): PrepareModel<"images"> =>
+  (request, context, model) => {
+    const { account } = context
+    if (model.endpoint) return familyLacks(account, model, "image generation")
+    const drawsAll = isImagen(model.modelId)
+    const route = routeOf(account, model, drawsAll ? ":predict" : ":generateContent")
+    if (Result.isFailure(route)) return Result.fail(route.failure)
+    const input = callInput("images", context, model, route.success, limits)
+    if (drawsAll) return prepareUnary({ translator: imagesToImagen, request, ...input })
+    return Result.flatMap(cutImages(request, geminiCanvas(account.kind)), (parts) =>
+      inParts(parts, (part) => prepareUnary({ translator: imagesToGemini, request: part, ...input }), {
+        concurrency,
+        join: joinImages,
+        isSpared: isWithoutPicture
+      })
+    )
+  }

@@ -8,13 +8,20 @@ import { rememberedRoutes, type RouteOf } from "./Route.ts"
 /** Where a call of this model goes on the Gemini API; other families do not live there. */
 export const makerRoute: RouteOf = rememberedRoutes((account, model, call) => {
   if (model.family !== "gemini" || model.endpoint) {
-    return Result.fail(new UnsupportedOperation({
-      message: `"${model.modelId}" is not served by the Gemini API (${account.slug}); use a vertex-ai provider for it.`
-    }))
+    return Result.fail(
+      new UnsupportedOperation({
+        message: `"${model.modelId}" is not served by the Gemini API (${account.slug}); use a vertex-ai provider for it.`
+      })
+    )
   }
   const [verb = "", query] = call.split("?")
   return Result.map(
-    upstreamUrl(account, geminiHost, `/${account.apiVersion ?? "v1beta"}/models/${segment(model.modelId)}${verb}`, query === undefined ? "" : `?${query}`),
+    upstreamUrl(
+      account,
+      geminiHost,
+      `/${account.apiVersion ?? "v1beta"}/models/${segment(model.modelId)}${verb}`,
+      query === undefined ? "" : `?${query}`
+    ),
     (url) => ({ url, headers: fixedHeaders(account) })
   )
 })

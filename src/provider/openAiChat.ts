@@ -9,6 +9,9 @@ import { callInput } from "./callInput.ts"
 import type { RouteOf } from "./Route.ts"
 
 /** One URL for both forms of the answer: the body asks for a stream. */
-export const openAiChat = (routeOf: RouteOf, limits: LimitValues): PrepareModel<"chat"> => (request, context, model) =>
-  Result.flatMap(routeOf(context.account, model, "/chat/completions"), (route) =>
-    prepare({ translator: chatToOpenAi, request, ...callInput("chat", context, model, route, limits) }))
+export const openAiChat =
+  (routeOf: RouteOf, limits: LimitValues): PrepareModel<"chat"> =>
+  (request, context, model) =>
+    Result.flatMap(routeOf(context.account, model, "/chat/completions"), (route) =>
+      prepare({ translator: chatToOpenAi, request, ...callInput("chat", context, model, route, limits) })
+    )

@@ -9,6 +9,9 @@ import { callInput } from "./callInput.ts"
 import type { RouteOf } from "./Route.ts"
 
 /** The upstream knows no streams: one answer is a stream of one event. */
-export const predictChat = (routeOf: RouteOf, limits: LimitValues): PrepareModel<"chat"> => (request, context, model) =>
-  Result.flatMap(routeOf(context.account, model, ":predict"), (route) =>
-    prepare({ translator: chatToPredict, request, ...callInput("chat", context, model, route, limits) }))
+export const predictChat =
+  (routeOf: RouteOf, limits: LimitValues): PrepareModel<"chat"> =>
+  (request, context, model) =>
+    Result.flatMap(routeOf(context.account, model, ":predict"), (route) =>
+      prepare({ translator: chatToPredict, request, ...callInput("chat", context, model, route, limits) })
+    )

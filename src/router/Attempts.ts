@@ -49,42 +49,55 @@ export interface Asking<Op extends keyof Operations> {
 }
 
 /** Lays edits and credentials, recalls signatures, has media fetched where that is wanted, and prepares; sends nothing. */
-export const preparing = ({ limits, memory, providers }: AttemptServices, fetch: Fetching | undefined) =>
-<Op extends keyof Operations>(
-  asking: Asking<Op>,
-  { account: stored, carried, ignored, modelId, origin, target }: Planned
-): Effect.Effect<Attempt<Op>, GatewayError> => {
-  const { context, operation, request: asked, stream } = asking
-  const account = withCarried(stored, carried, origin, context.key.id)
-  if (Result.isFailure(account)) return Effect.fail(account.failure)
-  const [place] = ignored
-  if (place !== undefined && context.unsupported === "reject") return Effect.fail(placeRefused(place, stored))
-  const { kind } = account.success
-  const laid = target === undefined ? Result.succeed(asked) : overridden(operation, asked, target, kind, limits)
-  if (Result.isFailure(laid)) return Effect.fail(laid.failure)
-  const request = laid.success
-  const provider = providers[kind]
-  const ready = (known: ReadonlyMap<string, KnownSignature> | undefined, fetched: Fetched | undefined) =>
-    Effect.fromResult(prepareAttempt(operation, request, {
-      request: context,
-      account: account.success,
-      model: request.model,
-      modelId,
-      stream,
-      optionIndex: target?.index ?? 0,
-      callId: callIds(context.idSeed),
-      signature: (callId) => known?.get(callId),
-      media: (url) => fetched?.get(url)
-    }, provider, ignored))
-  const calls = lessons[operation]?.history(request) ?? []
-  const withMedia = (fetched: Fetched | undefined) =>
-    calls.length === 0 ? ready(undefined, fetched) : Effect.flatMap(memory.recall(context.key.id, calls), (known) => ready(known, fetched))
-  if (fetch === undefined) return withMedia(undefined)
-  const urls = provider?.media?.[operation]?.(request, { account: account.success, modelId }) ?? []
-  return urls.length === 0
-    ? withMedia(undefined)
-    : Effect.flatMap(fetch(asking, urls), (fetched) => Effect.andThen(leftOf(account.success, context), withMedia(fetched)))
-}
+export const preparing =
+  ({ limits, memory, providers }: AttemptServices, fetch: Fetching | undefined) =>
+  <Op extends keyof Operations>(
+    asking: Asking<Op>,
+    { account: stored, carried, ignored, modelId, origin, target }: Planned
+  ): Effect.Effect<Attempt<Op>, GatewayError> => {
+    const { context, operation, request: asked, stream } = asking
+    const account = withCarried(stored, carried, origin, context.key.id)
+    if (Result.isFailure(account)) return Effect.fail(account.failure)
+    const [place] = ignored
+    if (place !== undefined && context.unsupported === "reject") return Effect.fail(placeRefused(place, stored))
+    const { kind } = account.success
+    const laid = target === undefined ? Result.succeed(asked) : overridden(operation, asked, target, kind, limits)
+    if (Result.isFailure(laid)) return Effect.fail(laid.failure)
+    const request = laid.success
+    const provider = providers[kind]
+    const ready = (known: ReadonlyMap<string, KnownSignature> | undefined, fetched: Fetched | undefined) =>
+      Effect.fromResult(
+        prepareAttempt(
+          operation,
+          request,
+          {
+            request: context,
+            account: account.success,
+            model: request.model,
+            modelId,
+            stream,
+            optionIndex: target?.index ?? 0,
+            callId: callIds(context.idSeed),
+            signature: (callId) => known?.get(callId),
+            media: (url) => fetched?.get(url)
+          },
+          provider,
+          ignored
+        )
+      )
+    const calls = lessons[operation]?.history(request) ?? []
+    const withMedia = (fetched: Fetched | undefined) =>
+      calls.length === 0
+        ? ready(undefined, fetched)
+        : Effect.flatMap(memory.recall(context.key.id, calls), (known) => ready(known, fetched))
+    if (fetch === undefined) return withMedia(undefined)
+    const urls = provider?.media?.[operation]?.(request, { account: account.success, modelId }) ?? []
+    return urls.length === 0
+      ? withMedia(undefined)
+      : Effect.flatMap(fetch(asking, urls), (fetched) =>
+          Effect.andThen(leftOf(account.success, context), withMedia(fetched))
+        )
+  }
 
 const placeRefused = (param: string, { slug }: ProviderAccount): UnsupportedParameter =>
   new UnsupportedParameter({
@@ -101,11 +114,17 @@ const prepareAttempt = <Op extends keyof Operations>(
 ): Result.Result<Attempt<Op>, GatewayError> => {
   const { account } = context
   if (provider === undefined) {
-    return Result.fail(new UnsupportedOperation({ message: `"${account.slug}" is an account of "${account.kind}", and this gateway has no provider of that name.` }))
+    return Result.fail(
+      new UnsupportedOperation({
+        message: `"${account.slug}" is an account of "${account.kind}", and this gateway has no provider of that name.`
+      })
+    )
   }
   const prepare = provider.prepare[operation]
   if (prepare === undefined) {
-    return Result.fail(new UnsupportedOperation({ message: `The provider "${account.slug}" has no operation "${operation}".` }))
+    return Result.fail(
+      new UnsupportedOperation({ message: `The provider "${account.slug}" has no operation "${operation}".` })
+    )
   }
   const prepared = prepare(request, context)
   if (Result.isFailure(prepared)) return Result.fail(prepared.failure)
@@ -113,18 +132,26 @@ const prepareAttempt = <Op extends keyof Operations>(
   if (refused !== undefined) return Result.fail(refused)
   const beyond = beyondReach(account, prepared.success)
   const ignored = places.length === 0 ? prepared.success.ignored : [...places, ...prepared.success.ignored]
-  return beyond === undefined ? Result.succeed({ request, account, provider, prepared: prepared.success, ignored }) : Result.fail(beyond)
+  return beyond === undefined
+    ? Result.succeed({ request, account, provider, prepared: prepared.success, ignored })
+    : Result.fail(beyond)
 }
 
 /** The refusal of a request that wants its parameters sent as they are, or not at all. */
 const unsupportedBy = ({ adjusted, ignored }: Prepared<unknown, unknown>): UnsupportedParameter | undefined => {
   const [param] = ignored
-  if (param !== undefined) return new UnsupportedParameter({ param, message: `"${param}" has no equivalent at this model, and the request asked for refusal of such parameters.` })
+  if (param !== undefined)
+    return new UnsupportedParameter({
+      param,
+      message: `"${param}" has no equivalent at this model, and the request asked for refusal of such parameters.`
+    })
   const change = adjusted?.[0]
-  return change === undefined ? undefined : new UnsupportedParameter({
-    param: change.param,
-    message: `"${change.param}" is one of ${change.takes.join(", ")} at this model, and the request asked for refusal of other values.`
-  })
+  return change === undefined
+    ? undefined
+    : new UnsupportedParameter({
+        param: change.param,
+        message: `"${change.param}" is one of ${change.takes.join(", ")} at this model, and the request asked for refusal of other values.`
+      })
 }
 
 /** Authorises and calls; a token of ours that the upstream refuses is renewed once. Whoever observes the request is told. */
@@ -137,19 +164,29 @@ export const call = <Op extends keyof Operations, A, R>(
   if (Result.isFailure(sendable)) return Effect.fail(sendable.failure)
   const { observed } = asking.context
   const sent = (headers: ObservedAttempt["headers"]) => {
-    const authorized = () => Effect.flatMapEager(provider.authorize(account), headers === undefined ? send : (auth) => send({ ...auth, ...headers }))
+    const authorized = () =>
+      Effect.flatMapEager(
+        provider.authorize(account),
+        headers === undefined ? send : (auth) => send({ ...auth, ...headers })
+      )
     return Effect.catch(authorized(), (error) =>
       error.reason._tag !== "CredentialsRejected" || error.upstreamStatus !== 401
         ? Effect.fail(error)
-        : Effect.flatMap(provider.refresh(account), (renewed) => renewed ? authorized() : Effect.fail(error)))
+        : Effect.flatMap(provider.refresh(account), (renewed) => (renewed ? authorized() : Effect.fail(error)))
+    )
   }
-  return observed === undefined ? sent(undefined) : Effect.suspend(() => {
-    const attempt = observed.attempt(prepared, asking)
-    return told(attempt, sent(attempt.headers))
-  })
+  return observed === undefined
+    ? sent(undefined)
+    : Effect.suspend(() => {
+        const attempt = observed.attempt(prepared, asking)
+        return told(attempt, sent(attempt.headers))
+      })
 }
 
-const told = <A, R>(observed: ObservedAttempt, outcome: Effect.Effect<A, ProviderError, R>): Effect.Effect<A, ProviderError, R> =>
+const told = <A, R>(
+  observed: ObservedAttempt,
+  outcome: Effect.Effect<A, ProviderError, R>
+): Effect.Effect<A, ProviderError, R> =>
   Effect.matchEffect(outcome, {
     onFailure: (error) => {
       observed.failed(error)
@@ -162,22 +199,37 @@ const told = <A, R>(observed: ObservedAttempt, outcome: Effect.Effect<A, Provide
   })
 
 /** Without a config the operator's limits stand. */
-const unset: TargetTimes = { request: undefined, connect: undefined, firstByte: undefined, idle: undefined, total: undefined }
+const unset: TargetTimes = {
+  request: undefined,
+  connect: undefined,
+  firstByte: undefined,
+  idle: undefined,
+  total: undefined
+}
 
 const least = (limit: number, ...asked: ReadonlyArray<number | undefined>): number =>
-  asked.reduce<number>((shortest, one) => one === undefined || one > shortest ? shortest : one, limit)
+  asked.reduce<number>((shortest, one) => (one === undefined || one > shortest ? shortest : one), limit)
 
 /** What is left of the time the client allows, if it says any; without any left nothing is called. */
-const leftOf = ({ slug }: ProviderAccount, { deadlineMillis }: RequestContext): Effect.Effect<number | undefined, ProviderError> => {
+const leftOf = (
+  { slug }: ProviderAccount,
+  { deadlineMillis }: RequestContext
+): Effect.Effect<number | undefined, ProviderError> => {
   if (deadlineMillis === undefined) return Effect.succeed(undefined)
   return Effect.clockWith((clock) => {
     const left = deadlineMillis - clock.currentTimeMillisUnsafe()
     return left > 0
       ? Effect.succeed(left)
-      : Effect.fail(new ProviderError({
-        slug,
-        reason: { _tag: "Timeout", phase: "total", message: "The deadline of the request had passed before the upstream was called." }
-      }))
+      : Effect.fail(
+          new ProviderError({
+            slug,
+            reason: {
+              _tag: "Timeout",
+              phase: "total",
+              message: "The deadline of the request had passed before the upstream was called."
+            }
+          })
+        )
   })
 }
 
@@ -194,7 +246,9 @@ export const timesOf = (
   const within = (left: number | undefined): AttemptTimes => ({
     connectMillis: least(limits.connectMillis, connect),
     // A stream that has begun is an answer in time.
-    firstByteMillis: stream ? least(limits.firstByteMillis, firstByte, request) : least(limits.unaryFirstByteMillis, firstByte),
+    firstByteMillis: stream
+      ? least(limits.firstByteMillis, firstByte, request)
+      : least(limits.unaryFirstByteMillis, firstByte),
     idleMillis: least(limits.idleMillis, idle),
     totalMillis: stream ? least(limits.totalMillis, total, left) : least(limits.totalMillis, total, request, left)
   })

@@ -43,13 +43,15 @@ export const cached = <Op extends keyof Operations, A, R>(
     Effect.flatMap(call, (value) => Effect.map(keep(value, save), (kept) => [kept, status] as const))
   return refresh
     ? made("REFRESH")
-    : Effect.flatMap(cache.get(key, millis), (text) => text === undefined ? made("MISS") : Effect.succeed([recall(text), "HIT"] as const))
+    : Effect.flatMap(cache.get(key, millis), (text) =>
+        text === undefined ? made("MISS") : Effect.succeed([recall(text), "HIT"] as const)
+      )
 }
 
 /** What was counted by the upstream of a kept stream: its first line. */
 const usageOf = (line: string): Usage | undefined => {
   const usage = Result.getOrUndefined(parseExactJsonText(line))
-  return isJsonObject(usage) ? usage as Usage : undefined
+  return isJsonObject(usage) ? (usage as Usage) : undefined
 }
 
 const counted: Progress = { isCounted: true, characters: 0 }
@@ -61,7 +63,11 @@ export const keptStreams = <Chunk>(
 ): Keeping<Opened<Chunk>> => ({
   recall: (text) => {
     const end = text.indexOf("\n")
-    return { chunks: Stream.fromIterable(read(text.slice(end + 1))), usage: () => usageOf(text.slice(0, end)), progress: () => counted }
+    return {
+      chunks: Stream.fromIterable(read(text.slice(end + 1))),
+      usage: () => usageOf(text.slice(0, end)),
+      progress: () => counted
+    }
   },
   keep: ({ chunks, progress, usage }, save) => {
     let pieces = ""
@@ -69,7 +75,9 @@ export const keptStreams = <Chunk>(
       for (const chunk of some) if (pieces.length <= longest) pieces += piece(chunk)
       return some
     })
-    const saved = Effect.suspend(() => pieces.length > longest ? Effect.void : save(`${JSON.stringify(usage() ?? null)}\n${pieces}`))
+    const saved = Effect.suspend(() =>
+      pieces.length > longest ? Effect.void : save(`${JSON.stringify(usage() ?? null)}\n${pieces}`)
+    )
     return Effect.succeed({ chunks: Stream.concat(noted, Stream.drain(Stream.fromEffect(saved))), usage, progress })
   }
 })

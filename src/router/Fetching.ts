@@ -25,7 +25,8 @@ export const fetching = (fetch: MediaFetch, { mediaMillis }: LimitValues): Fetch
       const wanted = urls.filter((url) => !before.has(url))
       if (wanted.length === 0) return Effect.succeed(before)
       const { deadlineMillis } = asking.context
-      const left = deadlineMillis === undefined ? mediaMillis : Math.max(0, deadlineMillis - clock.currentTimeMillisUnsafe())
+      const left =
+        deadlineMillis === undefined ? mediaMillis : Math.max(0, deadlineMillis - clock.currentTimeMillisUnsafe())
       return Effect.map(fetch(wanted, left, asking.context.room), (fetched) => {
         const all = new Map([...before, ...fetched])
         kept.set(asking, all)
@@ -35,4 +36,5 @@ export const fetching = (fetch: MediaFetch, { mediaMillis }: LimitValues): Fetch
 }
 
 /** For requests that are shown and not sent. */
-export const notFetching: Fetching = (_asking, urls) => Effect.succeed(new Map(urls.map((url) => [url, { _tag: "Shown" }])))
+export const notFetching: Fetching = (_asking, urls) =>
+  Effect.succeed(new Map(urls.map((url) => [url, { _tag: "Shown" }])))

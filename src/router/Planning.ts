@@ -26,7 +26,11 @@ export interface PlanningServices {
 const none: ReadonlySet<string> = new Set()
 
 export const planning = ({ catalog: present, circuits, draw, limits: { conditionSteps } }: PlanningServices) => {
-  const openOnes = (config: GatewayConfig, all: ReadonlyArray<Planned>, key: GatewayKey): Effect.Effect<ReadonlySet<string>> =>
+  const openOnes = (
+    config: GatewayConfig,
+    all: ReadonlyArray<Planned>,
+    key: GatewayKey
+  ): Effect.Effect<ReadonlySet<string>> =>
     config.sharesGuarded
       ? circuits.open(all.map((planned) => circuitOf(planned, key)).filter((circuit) => circuit !== undefined))
       : Effect.succeed(none)
@@ -54,12 +58,16 @@ export const planning = ({ catalog: present, circuits, draw, limits: { condition
       })
     },
     /** The targets of all plans that could be made of this request. */
-    possible: <Op extends keyof Operations>(asking: Asking<Op>): Result.Result<ReadonlyArray<Planned>, GatewayError> => {
+    possible: <Op extends keyof Operations>(
+      asking: Asking<Op>
+    ): Result.Result<ReadonlyArray<Planned>, GatewayError> => {
       const { config } = asking.context
       const { asked, catalog, facts } = askedOf(asking)
       return config === undefined
         ? planOne(asked, catalog)
-        : Result.flatMap(resolveTargets(config, asked, catalog), (all) => possibleTargets(config, all, { facts, conditionSteps }))
+        : Result.flatMap(resolveTargets(config, asked, catalog), (all) =>
+            possibleTargets(config, all, { facts, conditionSteps })
+          )
     }
   }
 }

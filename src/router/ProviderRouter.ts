@@ -82,39 +82,42 @@ export interface Explained {
 type Out<Op extends keyof Operations> = Operations[Op]["out"]
 type Chunk<Op extends keyof Operations> = Operations[Op]["chunk"]
 
-export class ProviderRouter extends Context.Service<ProviderRouter, {
-  /** One complete answer. */
-  readonly run: <Op extends keyof Operations>(
-    operation: Op,
-    request: Operations[Op]["request"],
-    context: RequestContext
-  ) => Effect.Effect<{ readonly value: Out<Op>; readonly served: Served }, GatewayError>
-  /** A stream, once its first chunk exists; until then every failure is an ordinary error. */
-  readonly open: <Op extends keyof Operations>(
-    operation: Op,
-    request: Operations[Op]["request"],
-    context: RequestContext
-  ) => Effect.Effect<
-    OpenedStream<Chunk<Op>>,
-    GatewayError,
-    Scope.Scope
-  >
-  /** All targets that `run` could call, with the body of each. Fails where `run` would because there is no target or its model is invalid. */
-  readonly targets: <Op extends keyof Operations>(
-    operation: Op,
-    request: Operations[Op]["request"],
-    context: RequestContext
-  ) => Effect.Effect<ReadonlyArray<TargetName>, GatewayError>
-  /** What would be sent; needs no credential and sends nothing. */
-  readonly explain: <Op extends keyof Operations>(
-    operation: Op,
-    request: Operations[Op]["request"],
-    context: RequestContext
-  ) => Effect.Effect<Explained, GatewayError>
-}>()("gateway/router/ProviderRouter") {
-  static readonly layer: Layer.Layer<ProviderRouter, never, Catalog | Providers | Upstream | SignatureMemory | Circuits | ResponseCache> = Layer.effect(
+export class ProviderRouter extends Context.Service<
+  ProviderRouter,
+  {
+    /** One complete answer. */
+    readonly run: <Op extends keyof Operations>(
+      operation: Op,
+      request: Operations[Op]["request"],
+      context: RequestContext
+    ) => Effect.Effect<{ readonly value: Out<Op>; readonly served: Served }, GatewayError>
+    /** A stream, once its first chunk exists; until then every failure is an ordinary error. */
+    readonly open: <Op extends keyof Operations>(
+      operation: Op,
+      request: Operations[Op]["request"],
+      context: RequestContext
+    ) => Effect.Effect<OpenedStream<Chunk<Op>>, GatewayError, Scope.Scope>
+    /** All targets that `run` could call, with the body of each. Fails where `run` would because there is no target or its model is invalid. */
+    readonly targets: <Op extends keyof Operations>(
+      operation: Op,
+      request: Operations[Op]["request"],
+      context: RequestContext
+    ) => Effect.Effect<ReadonlyArray<TargetName>, GatewayError>
+    /** What would be sent; needs no credential and sends nothing. */
+    readonly explain: <Op extends keyof Operations>(
+      operation: Op,
+      request: Operations[Op]["request"],
+      context: RequestContext
+    ) => Effect.Effect<Explained, GatewayError>
+  }
+>()("gateway/router/ProviderRouter") {
+  static readonly layer: Layer.Layer<
     ProviderRouter,
-    Effect.gen(function*() {
+    never,
+    Catalog | Providers | Upstream | SignatureMemory | Circuits | ResponseCache
+  > = Layer.effect(
+    ProviderRouter,
+    Effect.gen(function* () {
       const catalog = yield* Catalog
       const providers = yield* Providers
       const upstream = yield* Upstream
@@ -124,7 +127,16 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
       const limits = yield* Limits
       const media = yield* MediaFetch
       const random = yield* Random.Random
-      const { possible, prepared, serve } = serving({ catalog, providers, memory, circuits, cache, limits, media, draw: () => random.nextDoubleUnsafe() })
+      const { possible, prepared, serve } = serving({
+        catalog,
+        providers,
+        memory,
+        circuits,
+        cache,
+        limits,
+        media,
+        draw: () => random.nextDoubleUnsafe()
+      })
 
       const learn = (context: RequestContext, { issuer }: Target, calls: ReadonlyArray<SignedCall>) =>
         memory.remember(context.key.id, issuer, calls)
@@ -135,39 +147,59 @@ export class ProviderRouter extends Context.Service<ProviderRouter, {
           const { read, write } = recorded[operation]
           const sending: Sending<typeof operation, Out<typeof operation>, never> = {
             call: (attempt, times) =>
-              call(attempt, asking, (auth) => whole(attempt.prepared, times, (part) => upstream.once(part, auth, times, context.room))),
+              call(attempt, asking, (auth) =>
+                whole(attempt.prepared, times, (part) => upstream.once(part, auth, times, context.room))
+              ),
             recall: read,
             keep: (value, save) => Effect.as(save(write(value)), value)
           }
           return Effect.flatMap(serve(asking, sending), ({ attempt, cache, retryCount, value }) => {
             const answer = { value, served: servedBy(attempt, retryCount, cache) }
             const calls = lessons[operation]?.reply?.(value) ?? []
-            return calls.length === 0 ? Effect.succeed(answer) : Effect.as(learn(context, attempt.prepared.target, calls), answer)
+            return calls.length === 0
+              ? Effect.succeed(answer)
+              : Effect.as(learn(context, attempt.prepared.target, calls), answer)
           })
         },
         open: (operation, request, context) => {
           const asking = { operation, request, context, stream: true }
           const sending: Sending<typeof operation, Opened<Chunk<typeof operation>>, Scope.Scope> = {
-            call: (attempt, times) => call(attempt, asking, (auth) => upstream.open(attempt.prepared, auth, times, context.room)),
+            call: (attempt, times) =>
+              call(attempt, asking, (auth) => upstream.open(attempt.prepared, auth, times, context.room)),
             ...keptStreams(recorded[operation], cache.longest)
           }
-          return Effect.map(serve(asking, sending), ({ attempt, cache, retryCount, value: { chunks, progress, usage } }) => {
-            const served = servedBy(attempt, retryCount, cache)
-            const signatures = lessons[operation]?.chunks
-            if (signatures === undefined) return { chunks, served, usage, progress }
-            const learned = Stream.mapArrayEffect(chunks, (some) => {
-              const calls = signatures(some)
-              return calls.length === 0 ? Effect.succeed(some) : Effect.as(learn(context, attempt.prepared.target, calls), some)
-            })
-            return { chunks: learned, served, usage, progress }
-          })
+          return Effect.map(
+            serve(asking, sending),
+            ({ attempt, cache, retryCount, value: { chunks, progress, usage } }) => {
+              const served = servedBy(attempt, retryCount, cache)
+              const signatures = lessons[operation]?.chunks
+              if (signatures === undefined) return { chunks, served, usage, progress }
+              const learned = Stream.mapArrayEffect(chunks, (some) => {
+                const calls = signatures(some)
+                return calls.length === 0
+                  ? Effect.succeed(some)
+                  : Effect.as(learn(context, attempt.prepared.target, calls), some)
+              })
+              return { chunks: learned, served, usage, progress }
+            }
+          )
         },
         targets: (operation, request, context) =>
           Effect.suspend(() => {
             const paramsOf = laidParams(operation, request, limits)
-            return Effect.fromResult(Result.flatMap(possible({ operation, request, context, stream: false }), (all) =>
-              Result.all(all.map((planned) =>
-                Result.map(parseFamily(planned.modelId), ({ modelId }) => ({ slug: planned.account.slug, modelId, params: paramsOf(planned) }))))))
+            return Effect.fromResult(
+              Result.flatMap(possible({ operation, request, context, stream: false }), (all) =>
+                Result.all(
+                  all.map((planned) =>
+                    Result.map(parseFamily(planned.modelId), ({ modelId }) => ({
+                      slug: planned.account.slug,
+                      modelId,
+                      params: paramsOf(planned)
+                    }))
+                  )
+                )
+              )
+            )
           }),
         explain: (operation, request, context) =>
           Effect.map(
@@ -188,7 +220,10 @@ const laidParams = <Op extends keyof Operations>(
   const body: Body<Operations[Op]["request"]> = bodies[operation]
   const asked = body.params(request)
   return ({ account, target }) => {
-    const laid = target === undefined ? request : Result.getOrElse(overridden(operation, request, target, account.kind, limits), () => request)
+    const laid =
+      target === undefined
+        ? request
+        : Result.getOrElse(overridden(operation, request, target, account.kind, limits), () => request)
     return laid === request ? asked : body.params(laid)
   }
 }
@@ -208,18 +243,20 @@ const whole = <Out, Chunk>(
   /** A spared failure waits for what becomes of the others. */
   const spared = (part: Prepared<Out, unknown>): Effect.Effect<Result.Result<Out, ProviderError>, ProviderError> =>
     Effect.matchEffect(once(part), {
-      onFailure: (error) => isSpared(error.reason) ? Effect.succeed(Result.fail(error)) : Effect.fail(isAnswered ? partial(error) : error),
+      onFailure: (error) =>
+        isSpared(error.reason) ? Effect.succeed(Result.fail(error)) : Effect.fail(isAnswered ? partial(error) : error),
       onSuccess: (out) => {
         isAnswered = true
         return Effect.succeed(Result.succeed(out))
       }
     })
   const all = Effect.flatMap(Effect.forEach([prepared, ...calls], spared, { concurrency }), (results) => {
-    const outs = results.flatMap((result) => Result.isSuccess(result) ? [result.success] : [])
+    const outs = results.flatMap((result) => (Result.isSuccess(result) ? [result.success] : []))
     const failure = results.find(Result.isFailure)
     return outs.length === 0 && failure !== undefined ? Effect.fail(failure.failure) : Effect.succeed(join(outs))
   })
-  const late = () => new ProviderError({ slug: prepared.target.slug, reason: faultReason("total_timeout", "The upstream") })
+  const late = () =>
+    new ProviderError({ slug: prepared.target.slug, reason: faultReason("total_timeout", "The upstream") })
   return Effect.timeoutOrElse(all, { duration: totalMillis, orElse: () => Effect.fail(late()) })
 }
 
@@ -261,8 +298,10 @@ const neutralOrigin = "https://upstream.invalid"
 
 /** The URL without the hosts an operator has set: a key that only calls models is not shown them (TH22). */
 const publicUrl = ({ baseUrl, endpoints }: ProviderAccount, url: string): string => {
-  const hosts = Object.values(endpoints).flatMap(({ host }) => host === undefined ? [] : [`https://${host}`])
-  const set = [...(baseUrl === undefined ? [] : [baseUrl.replace(/\/+$/, "")]), ...hosts].find((base) => url.startsWith(`${base}/`))
+  const hosts = Object.values(endpoints).flatMap(({ host }) => (host === undefined ? [] : [`https://${host}`]))
+  const set = [...(baseUrl === undefined ? [] : [baseUrl.replace(/\/+$/, "")]), ...hosts].find((base) =>
+    url.startsWith(`${base}/`)
+  )
   return set === undefined ? url : neutralOrigin + url.slice(set.length)
 }
 

@@ -40,7 +40,9 @@ export interface ServingServices extends AttemptServices, PlanningServices {
 
 interface Serving {
   /** All targets that a request could be sent to. */
-  readonly possible: <Op extends keyof Operations>(asking: Asking<Op>) => Result.Result<ReadonlyArray<Planned>, GatewayError>
+  readonly possible: <Op extends keyof Operations>(
+    asking: Asking<Op>
+  ) => Result.Result<ReadonlyArray<Planned>, GatewayError>
   readonly serve: <Op extends keyof Operations, A, R>(
     asking: Asking<Op>,
     sending: Sending<Op, A, R>
@@ -68,12 +70,25 @@ export const serving = (services: ServingServices): Serving => {
     return Effect.flatMapEager(prepare(asking, planned), (attempt) =>
       Effect.flatMapEager(timesOf(attempt.account, planned.target?.times, context, limits, stream), (times) => {
         const call = sending.call(attempt, times)
-        const guarded = circuit === undefined
-          ? call
-          : circuits.guard(circuit, call, (cause) => verdictOf(circuit.rule, Cause.findErrorOption(cause)), (why) => refusedBy(attempt.account.slug, why))
-        if (ask === undefined) return Effect.map(guarded, (value) => ({ attempt, value, retryCount, cache: "DISABLED" }))
-        return Effect.map(cached(cache, ask, context, attempt, sending, guarded), ([value, status]) => ({ attempt, value, retryCount, cache: status }))
-      }))
+        const guarded =
+          circuit === undefined
+            ? call
+            : circuits.guard(
+                circuit,
+                call,
+                (cause) => verdictOf(circuit.rule, Cause.findErrorOption(cause)),
+                (why) => refusedBy(attempt.account.slug, why)
+              )
+        if (ask === undefined)
+          return Effect.map(guarded, (value) => ({ attempt, value, retryCount, cache: "DISABLED" }))
+        return Effect.map(cached(cache, ask, context, attempt, sending, guarded), ([value, status]) => ({
+          attempt,
+          value,
+          retryCount,
+          cache: status
+        }))
+      })
+    )
   }
 
   /** What follows a failure: a wait and the same target, another target, or the end. */
@@ -87,12 +102,18 @@ export const serving = (services: ServingServices): Serving => {
   ): Effect.Effect<A, GatewayError, R> =>
     Effect.clockWith((clock) => {
       const nowMillis = clock.currentTimeMillisUnsafe()
-      const next = nextAttempt(plan.map(({ target, ways }) => ({ retry: target?.retry, ways })), state, failureOf(error), {
-        nowMillis,
-        deadlineMillis: context.deadlineMillis,
-        random: draw(),
-        isAffordable: budget.isAffordable(nowMillis)
-      }, limits)
+      const next = nextAttempt(
+        plan.map(({ target, ways }) => ({ retry: target?.retry, ways })),
+        state,
+        failureOf(error),
+        {
+          nowMillis,
+          deadlineMillis: context.deadlineMillis,
+          random: draw(),
+          isAffordable: budget.isAffordable(nowMillis)
+        },
+        limits
+      )
       switch (next._tag) {
         case "Attempt":
           return again(next.state)
@@ -100,28 +121,38 @@ export const serving = (services: ServingServices): Serving => {
           budget.retry(nowMillis)
           return Effect.flatMap(Effect.sleep(next.millis), () => again(next.state))
         case "Done":
-          return Effect.fail(endOf(error, state, plan, cacheAsk(context.cache, plan[state.target]?.target?.cache, limits.cacheSeconds)))
+          return Effect.fail(
+            endOf(error, state, plan, cacheAsk(context.cache, plan[state.target]?.target?.cache, limits.cacheSeconds))
+          )
       }
     })
 
   return {
     possible,
     serve: <Op extends keyof Operations, A, R>(asking: Asking<Op>, sending: Sending<Op, A, R>) =>
-      Effect.suspend(() => Effect.flatMapEager(plan(asking), (targets) => {
-        const { key, startedMillis } = asking.context
-        const budget = budgetOf(key.id, targets[0].account.slug)
-        budget.request(startedMillis)
-        const trying = (state: AttemptState): Effect.Effect<Answered<Op, A>, GatewayError, R> =>
-          Effect.catch(attempted(asking, targets[state.target] ?? targets[0], state.retries, sending), (error) =>
-            afterFailure(asking, targets, budget, state, error, trying))
-        return trying(firstAttempt)
-      })),
+      Effect.suspend(() =>
+        Effect.flatMapEager(plan(asking), (targets) => {
+          const { key, startedMillis } = asking.context
+          const budget = budgetOf(key.id, targets[0].account.slug)
+          budget.request(startedMillis)
+          const trying = (state: AttemptState): Effect.Effect<Answered<Op, A>, GatewayError, R> =>
+            Effect.catch(attempted(asking, targets[state.target] ?? targets[0], state.retries, sending), (error) =>
+              afterFailure(asking, targets, budget, state, error, trying)
+            )
+          return trying(firstAttempt)
+        })
+      ),
     prepared: (asking) => Effect.suspend(() => Effect.flatMapEager(plan(asking), ([first]) => show(asking, first)))
   }
 }
 
 /** Adds what the headers of an answer need and a single failure lacks; a refusal before any call stays as it is. */
-const endOf = (error: GatewayError, { calls, retries, target, targets }: AttemptState, plan: Plan, ask: CacheAsk | undefined): GatewayError => {
+const endOf = (
+  error: GatewayError,
+  { calls, retries, target, targets }: AttemptState,
+  plan: Plan,
+  ask: CacheAsk | undefined
+): GatewayError => {
   const last = plan[target]?.target
   if (error._tag === "AllTargetsFailed") return error
   if (calls === 1 && (error._tag !== "ProviderError" || (last === undefined && ask === undefined))) return error

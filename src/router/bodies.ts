@@ -48,8 +48,9 @@ const decoded = <Request extends { readonly model: string }>(
   }
 }
 
-const namesModel = <Request extends { readonly model: string }>(request: Request): Result.Result<Request, BodyInvalid> =>
-  Result.map(checkModel(request.model), () => request)
+const namesModel = <Request extends { readonly model: string }>(
+  request: Request
+): Result.Result<Request, BodyInvalid> => Result.map(checkModel(request.model), () => request)
 
 const nativeBody = ({ bytes }: MessagesRequest): JsonObject => {
   const body: Json = Result.getOrElse(parseExactJsonText(decodeUtf8(bytes) ?? ""), () => null)
@@ -65,7 +66,9 @@ const native = (path: Body<MessagesRequest>["path"], read: typeof readMessages):
     const before = nativeBody(request)
     const after = edit({ ...before, model: request.model })
     const changed = Object.keys({ ...before, ...after }).filter((key) => key !== "model" && before[key] !== after[key])
-    const edits = changed.map((key) => [key, after[key] === undefined ? undefined : JSON.stringify(after[key])] as const)
+    const edits = changed.map(
+      (key) => [key, after[key] === undefined ? undefined : JSON.stringify(after[key])] as const
+    )
     return Result.flatMap(
       read(after, edits.length === 0 ? request.bytes : editTopLevel(request.bytes, Object.fromEntries(edits))),
       (revised) => namesModel(revised)

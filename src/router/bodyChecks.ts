@@ -9,15 +9,15 @@ import { refusedKeysOf } from "../domain/text/refusedKeys.ts"
 import { remembered } from "../domain/remembered.ts"
 import type { ChatRequest } from "../wire/openai/Chat.ts"
 
-const invalid = (code: string, param: string, message: string) =>
-  Result.fail(new BodyInvalid({ code, param, message }))
+const invalid = (code: string, param: string, message: string) => Result.fail(new BodyInvalid({ code, param, message }))
 
 const longestModel = 256
 const unprintable = /[^\x20-\x7e]/
 
 /** What `model` must be on every route. */
 export const checkModel: (model: string) => Result.Result<unknown, BodyInvalid> = remembered((model) => {
-  if (model.trim() === "") return invalid("invalid_model", "model", "model is empty; name one, for example \"@google/gemini-2.5-flash\".")
+  if (model.trim() === "")
+    return invalid("invalid_model", "model", 'model is empty; name one, for example "@google/gemini-2.5-flash".')
   if (model.length > longestModel || unprintable.test(model)) {
     return invalid("invalid_model", "model", `model is at most ${longestModel} printable ASCII characters.`)
   }
@@ -31,10 +31,15 @@ const labelsFault = (labels: unknown): Result.Result<never, BodyInvalid> | undef
 }
 
 /** What a request for anything but a chat must be. */
-export const checkLabelled = <Request extends { readonly model: string; readonly labels?: unknown }>(request: Request): Result.Result<Request, BodyInvalid> =>
+export const checkLabelled = <Request extends { readonly model: string; readonly labels?: unknown }>(
+  request: Request
+): Result.Result<Request, BodyInvalid> =>
   labelsFault(request.labels) ?? Result.map(checkModel(request.model), () => request)
 
-export const checkChat = (request: ChatRequest, { messages: most }: LimitValues): Result.Result<ChatRequest, BodyInvalid> => {
+export const checkChat = (
+  request: ChatRequest,
+  { messages: most }: LimitValues
+): Result.Result<ChatRequest, BodyInvalid> => {
   const { messages, seed } = request
   if (messages.length === 0) return invalid("empty_array", "messages", "messages is empty; send at least one message.")
   if (messages.length > most) {

@@ -13,7 +13,11 @@ export interface CacheAsk {
 }
 
 /** Undefined unless the request or its config asks; the request's own word counts. */
-export const cacheAsk = (wish: CacheWish | undefined, rule: CacheRule | undefined, usualSeconds: number): CacheAsk | undefined => {
+export const cacheAsk = (
+  wish: CacheWish | undefined,
+  rule: CacheRule | undefined,
+  usualSeconds: number
+): CacheAsk | undefined => {
   if (wish?.mode === "off" || (wish?.mode !== "ask" && rule === undefined)) return undefined
   return { maxAgeSeconds: wish?.maxAgeSeconds ?? rule?.maxAgeSeconds ?? usualSeconds, refresh: wish?.refresh ?? false }
 }

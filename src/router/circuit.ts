@@ -33,7 +33,12 @@ const isOurs = ({ reason }: ProviderError): boolean => reason._tag === "CircuitO
 export const verdictOf = ({ codes }: CircuitRule, failed: Option.Option<GatewayError>): Verdict => {
   if (failed._tag === "None" || failed.value._tag !== "ProviderError" || isOurs(failed.value)) return "Ignored"
   const failure = failureOf(failed.value)
-  if (codes === undefined ? failure.codes.some((code) => code >= leastFailing) : failure.codes.some((code) => codes.has(code))) return "Failure"
+  if (
+    codes === undefined
+      ? failure.codes.some((code) => code >= leastFailing)
+      : failure.codes.some((code) => codes.has(code))
+  )
+    return "Failure"
   return failed.value.upstreamStatus === undefined ? "Ignored" : "Success"
 }
 

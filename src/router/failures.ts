@@ -47,7 +47,8 @@ const codesOf = (reason: Reason): ReadonlyArray<number> => {
   }
 }
 
-const adviceOf = (reason: Reason): number | undefined => "retryAfterMillis" in reason ? reason.retryAfterMillis : undefined
+const adviceOf = (reason: Reason): number | undefined =>
+  "retryAfterMillis" in reason ? reason.retryAfterMillis : undefined
 
 const ofProvider = ({ reason, upstreamStatus }: ProviderError): Failure => ({
   cure: retryOf(reason),
@@ -74,4 +75,5 @@ export const failureOf = (error: GatewayError): Failure => {
 }
 
 /** True for what the client did: no repetition of it can help. */
-export const isClientFault = ({ codes }: Failure): boolean => codes.some((code) => code >= 400 && code <= 413 && code !== 408 && code !== 409)
+export const isClientFault = ({ codes }: Failure): boolean =>
+  codes.some((code) => code >= 400 && code <= 413 && code !== 408 && code !== 409)

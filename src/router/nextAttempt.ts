@@ -40,7 +40,10 @@ export interface Moment {
   readonly isAffordable: boolean
 }
 
-export type RetryLimits = Pick<LimitValues, "retries" | "retryBaseMillis" | "retryCapMillis" | "retryAfterMillis" | "retryWaitMillis">
+export type RetryLimits = Pick<
+  LimitValues,
+  "retries" | "retryBaseMillis" | "retryCapMillis" | "retryAfterMillis" | "retryWaitMillis"
+>
 
 const done: Next = { _tag: "Done" }
 
@@ -87,11 +90,15 @@ export const nextAttempt = (
   limits: RetryLimits
 ): Next => {
   const trying = plan[state.target]
-  if (trying === undefined || (moment.deadlineMillis !== undefined && moment.nowMillis >= moment.deadlineMillis)) return done
+  if (trying === undefined || (moment.deadlineMillis !== undefined && moment.nowMillis >= moment.deadlineMillis))
+    return done
   const again = retried(trying, state, failure, moment, limits)
   if (again !== undefined) return again
   const way = trying.ways.find((one) => isFor(one, failure))
   return way === undefined || plan[way.to] === undefined
     ? done
-    : { _tag: "Attempt", state: { ...state, target: way.to, retries: 0, calls: state.calls + 1, targets: state.targets + 1 } }
+    : {
+        _tag: "Attempt",
+        state: { ...state, target: way.to, retries: 0, calls: state.calls + 1, targets: state.targets + 1 }
+      }
 }

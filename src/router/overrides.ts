@@ -13,7 +13,11 @@ import { type Body, bodies } from "./bodies.ts"
 const noEdits: Edits = { defaults: {}, overrides: {}, drops: [] }
 
 /** Labels of a config stand beneath those of the request; only Vertex AI has any. */
-const editsFor = <Request>({ edits, labels }: ConfigTarget, kind: ProviderKind, body: Body<Request>): Edits | undefined => {
+const editsFor = <Request>(
+  { edits, labels }: ConfigTarget,
+  kind: ProviderKind,
+  body: Body<Request>
+): Edits | undefined => {
   if (labels === undefined || kind !== "vertex-ai" || !body.labels) return edits
   const { defaults, ...others } = edits ?? noEdits
   return { ...others, defaults: merge({ labels: { ...labels } }, defaults) }
@@ -40,5 +44,8 @@ export const overridden = <Op extends keyof Operations>(
   const body: Body<Operations[Op]["request"]> = bodies[operation]
   const edits = editsFor(target, kind, body)
   if (edits === undefined) return Result.succeed(request)
-  return Result.mapError(body.revise(request, (json) => edited(json, edits), limits), (fault) => blamed(target, fault))
+  return Result.mapError(
+    body.revise(request, (json) => edited(json, edits), limits),
+    (fault) => blamed(target, fault)
+  )
 }

@@ -5,8 +5,20 @@ import type { CarriedCredentials, ProviderAccount } from "../domain/ProviderAcco
 
 /** Where a place is written, and what allows it. */
 const parts = [
-  { field: "projectId", list: "projects", written: "vertexProjectId", header: "x-gateway-vertex-project-id", member: "vertex_project_id" },
-  { field: "region", list: "regions", written: "vertexRegion", header: "x-gateway-vertex-region", member: "vertex_region" }
+  {
+    field: "projectId",
+    list: "projects",
+    written: "vertexProjectId",
+    header: "x-gateway-vertex-project-id",
+    member: "vertex_project_id"
+  },
+  {
+    field: "region",
+    list: "regions",
+    written: "vertexRegion",
+    header: "x-gateway-vertex-region",
+    member: "vertex_region"
+  }
 ] as const
 
 interface Placed {
@@ -30,16 +42,21 @@ export const placed = (
   if (account.kind === "google") return { account, ignored: nothing }
   const isUnsaid = parts.every(({ written }) => byRequest[written] === undefined && config?.of[written] === undefined)
   if (isUnsaid) return { account, ignored: nothing }
-  const place: { -readonly [Field in "projectId" | "region"]: string | undefined } = { projectId: account.projectId, region: account.region }
+  const place: { -readonly [Field in "projectId" | "region"]: string | undefined } = {
+    projectId: account.projectId,
+    region: account.region
+  }
   const ignored: Array<string> = []
   for (const { field, header, list, member, written } of parts) {
     const said = [
       { name: member, value: config?.of[written], isObeyed: config?.isInline === false },
       { name: header, value: byRequest[written], isObeyed: false }
     ]
-    const counting = said.find(({ isObeyed, value }) => value !== undefined && (isObeyed || isFree || lists(account[list], value)))
+    const counting = said.find(
+      ({ isObeyed, value }) => value !== undefined && (isObeyed || isFree || lists(account[list], value))
+    )
     if (counting !== undefined) place[field] = counting.value
-    ignored.push(...said.flatMap(({ name, value }) => value === undefined || value === place[field] ? [] : [name]))
+    ignored.push(...said.flatMap(({ name, value }) => (value === undefined || value === place[field] ? [] : [name])))
   }
   return { account: { ...account, ...place }, ignored }
 }

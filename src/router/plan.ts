@@ -77,7 +77,9 @@ const onlyOne = (catalog: CatalogView, key: GatewayKey): Read<Named> => {
 const namedByRequest = (ref: ModelRef, header: string | undefined): Named | undefined =>
   ref.slug !== undefined
     ? { slug: ref.slug, param: "model" }
-    : header === undefined ? undefined : { slug: header, param: "x-gateway-provider" }
+    : header === undefined
+      ? undefined
+      : { slug: header, param: "x-gateway-provider" }
 
 /** What a key's lists do not bind: what a config or prompt that is granted to it names. */
 interface Granted {
@@ -86,10 +88,19 @@ interface Granted {
 }
 
 /** The account of a slug, if this key may use it for this model and the account offers it. */
-const resolved = ({ slug, param }: Named, modelId: string, catalog: CatalogView, key: GatewayKey, granted: Granted): Read<ProviderAccount> => {
+const resolved = (
+  { slug, param }: Named,
+  modelId: string,
+  catalog: CatalogView,
+  key: GatewayKey,
+  granted: Granted
+): Read<ProviderAccount> => {
   const account = catalog.resolve(slug)
   if (account === undefined) {
-    const known = catalog.list().map((one) => one.slug).filter((one) => allows(key.providers, one))
+    const known = catalog
+      .list()
+      .map((one) => one.slug)
+      .filter((one) => allows(key.providers, one))
     return Result.fail(new SlugUnknown({ slug, param, known }))
   }
   if (!granted.slug && !allows(key.providers, slug)) {
@@ -100,7 +111,11 @@ const resolved = ({ slug, param }: Named, modelId: string, catalog: CatalogView,
   }
   return allows(account.models, modelId)
     ? Result.succeed(account)
-    : Result.fail(new ModelNotAllowed({ message: `The provider "${slug}" does not offer the model asked for; GET /v1/models lists what it offers.` }))
+    : Result.fail(
+        new ModelNotAllowed({
+          message: `The provider "${slug}" does not offer the model asked for; GET /v1/models lists what it offers.`
+        })
+      )
 }
 
 /** The one target of a request without a config. */
@@ -112,10 +127,20 @@ export const planOne = ({ carried, grantedModel, header, key, model }: Asked, ca
   if (Result.isFailure(chosen)) return Result.fail(chosen.failure)
   const modelId = ref.success.rest
   const isGranted = model === grantedModel
-  const account = resolved(chosen.success, modelId, catalog, key, { slug: isGranted && ref.success.slug !== undefined, model: isGranted })
+  const account = resolved(chosen.success, modelId, catalog, key, {
+    slug: isGranted && ref.success.slug !== undefined,
+    model: isGranted
+  })
   return Result.isFailure(account)
     ? Result.fail(account.failure)
-    : Result.succeed([inPlace(account.success, { modelId, carried, origin: "caller", target: undefined, ways: noWays }, carried, undefined)])
+    : Result.succeed([
+        inPlace(
+          account.success,
+          { modelId, carried, origin: "caller", target: undefined, ways: noWays },
+          carried,
+          undefined
+        )
+      ])
 }
 
 /** What conditions are decided by. */
@@ -145,12 +170,17 @@ const namedFor = (
   alone: boolean
 ): Named | undefined => {
   if (own?.slug !== undefined) return { slug: own.slug, param: "x-gateway-config" }
-  const byTarget: Named | undefined = target.slug === undefined ? undefined : { slug: target.slug, param: "x-gateway-config" }
-  return alone ? byRequest ?? byTarget : byTarget ?? byRequest
+  const byTarget: Named | undefined =
+    target.slug === undefined ? undefined : { slug: target.slug, param: "x-gateway-config" }
+  return alone ? (byRequest ?? byTarget) : (byTarget ?? byRequest)
 }
 
 /** All targets of the config, whether they will be tried or not: a fault of any is told at once, not in need. */
-export const resolveTargets = ({ targets }: GatewayConfig, asked: Asked, catalog: CatalogView): Read<ReadonlyArray<Planned>> => {
+export const resolveTargets = (
+  { targets }: GatewayConfig,
+  asked: Asked,
+  catalog: CatalogView
+): Read<ReadonlyArray<Planned>> => {
   const ref = parseModelRef(asked.model)
   if (Result.isFailure(ref)) return Result.fail(ref.failure)
   const byRequest = namedByRequest(ref.success, asked.header)
@@ -168,7 +198,9 @@ export const resolveTargets = ({ targets }: GatewayConfig, asked: Asked, catalog
     const isModelGranted = asked.model === asked.grantedModel || (isGranted && asked.model === target.defaultModel)
     const { param, slug } = chosen.success
     const account = resolved(chosen.success, modelId, catalog, asked.key, {
-      slug: (isGranted && (param === "x-gateway-config" || slug === target.slug)) || (isModelGranted && slug === ref.success.slug),
+      slug:
+        (isGranted && (param === "x-gateway-config" || slug === target.slug)) ||
+        (isModelGranted && slug === ref.success.slug),
       model: own === undefined ? isModelGranted : isGranted
     })
     if (Result.isFailure(account)) return Result.fail(account.failure)
@@ -177,7 +209,9 @@ export const resolveTargets = ({ targets }: GatewayConfig, asked: Asked, catalog
   const selected = byRequest === undefined ? undefined : catalog.resolve(byRequest.slug)?.kind
   const kinds = new Set(chosenOnes.map(({ account }) => account.kind))
   const [kind] = kinds
-  return Result.succeed(chosenOnes.map((one) => withOwn(one, asked.carried, kinds.size === 1 ? kind : selected, isInline)))
+  return Result.succeed(
+    chosenOnes.map((one) => withOwn(one, asked.carried, kinds.size === 1 ? kind : selected, isInline))
+  )
 }
 
 /** A target whose account is found. */
@@ -191,11 +225,22 @@ interface Chosen {
  * An Authorization header does not say whose credential it is: it goes to the kind of provider that the request selects,
  * or to the only one there is. A target's own credential goes to the account it names and nowhere else.
  */
-const withOwn = ({ account, modelId, target }: Chosen, byRequest: CarriedCredentials, selected: ProviderKind | undefined, isInline: boolean): Planned => {
+const withOwn = (
+  { account, modelId, target }: Chosen,
+  byRequest: CarriedCredentials,
+  selected: ProviderKind | undefined,
+  isInline: boolean
+): Planned => {
   const carried = { ...byRequest, authorization: account.kind === selected ? byRequest.authorization : undefined }
   const own = target.slug === account.slug ? target.credentials : undefined
   const isOwn = own !== undefined && (own.authorization !== undefined || own.vertexServiceAccountJson !== undefined)
-  const rest = { modelId, carried: isOwn ? own : carried, origin: isOwn && !isInline ? "stored" : "caller", target, ways: noWays } as const
+  const rest = {
+    modelId,
+    carried: isOwn ? own : carried,
+    origin: isOwn && !isInline ? "stored" : "caller",
+    target,
+    ways: noWays
+  } as const
   return inPlace(account, rest, byRequest, own === undefined ? undefined : { of: own, isInline })
 }
 
@@ -212,7 +257,11 @@ const inPlace = (
 }
 
 /** One member by the weights of those that would be called. */
-const drawn = ({ members }: ConfigGroup, all: ReadonlyArray<Planned>, { draw, isOpen }: Order): ConfigNode | undefined => {
+const drawn = (
+  { members }: ConfigGroup,
+  all: ReadonlyArray<Planned>,
+  { draw, isOpen }: Order
+): ConfigNode | undefined => {
   const isClosed = (node: ConfigNode): boolean => {
     if (node.kind === "group") return node.members.some((member) => isClosed(member.node))
     const planned = all[node.index]
@@ -249,7 +298,7 @@ class Branches {
   }
 
   of({ conditions, members, otherwise }: ConfigGroup): ConfigNode | undefined {
-    const facts = this.facts ??= this.conditioned.facts()
+    const facts = (this.facts ??= this.conditioned.facts())
     const { budget } = this
     return members[conditions.find(({ holds }) => budget.left < 0 || holds(facts, budget))?.then ?? otherwise]?.node
   }
@@ -261,7 +310,11 @@ class Branches {
 }
 
 /** The targets that any plan of this request could contain: load balancing draws again for each plan, and circuits open meanwhile. */
-export const possibleTargets = ({ root }: GatewayConfig, all: ReadonlyArray<Planned>, conditioned: Conditioned): Read<ReadonlyArray<Planned>> => {
+export const possibleTargets = (
+  { root }: GatewayConfig,
+  all: ReadonlyArray<Planned>,
+  conditioned: Conditioned
+): Read<ReadonlyArray<Planned>> => {
   const possible: Array<Planned> = []
   const branches = new Branches(conditioned)
   const visit = (node: ConfigNode | undefined): void => {
@@ -314,5 +367,6 @@ export const orderTargets = ({ root }: GatewayConfig, all: ReadonlyArray<Planned
   }
   lay(root, noWays)
   return Result.flatMap(branches.within(plan), ([first, ...others]) =>
-    first === undefined ? Result.fail(new ProviderMissing({ known: [] })) : Result.succeed([first, ...others]))
+    first === undefined ? Result.fail(new ProviderMissing({ known: [] })) : Result.succeed([first, ...others])
+  )
 }

@@ -9,7 +9,8 @@ import { type NamedObject, namedObjects } from "../translate/namedObjects.ts"
 import type { Prepared } from "../upstream/Prepared.ts"
 
 /** Every project a resource name leads through; `//service/projects/P` is one as well. */
-const projectsOf = (name: string): ReadonlyArray<string> => [...name.matchAll(/(?:^|\/)projects\/([^/]*)/g)].map(([, project = ""]) => project)
+const projectsOf = (name: string): ReadonlyArray<string> =>
+  [...name.matchAll(/(?:^|\/)projects\/([^/]*)/g)].map(([, project = ""]) => project)
 
 /** Vertex AI names its own resources by the number of their project, which no account states. */
 const isNumber = (project: string): boolean => /^\d+$/.test(project)
@@ -26,25 +27,34 @@ const refusal = (account: ProviderAccount, { name, use }: NamedObject): ObjectNo
   const object = storageObject(name) ?? ""
   switch (use) {
     case "read":
-      return gcs?.read === undefined || isWithin(gcs.read, object) ? undefined : new ObjectNotAllowed({
-        code: "object_not_allowed",
-        message: `${shown(name)} lies outside of what requests may read with the stored credential of "${slug}" (gcs.read); send a credential of your own to read it.`
-      })
+      return gcs?.read === undefined || isWithin(gcs.read, object)
+        ? undefined
+        : new ObjectNotAllowed({
+            code: "object_not_allowed",
+            message: `${shown(name)} lies outside of what requests may read with the stored credential of "${slug}" (gcs.read); send a credential of your own to read it.`
+          })
     case "write":
-      return isWithin(gcs?.write ?? [], object) ? undefined : new ObjectNotAllowed({
-        code: "storage_not_allowed",
-        message: `storage_uri: ${shown(name)} lies outside of what requests may write with the stored credential of "${slug}" (gcs.write); send a credential of your own to write there.`
-      })
+      return isWithin(gcs?.write ?? [], object)
+        ? undefined
+        : new ObjectNotAllowed({
+            code: "storage_not_allowed",
+            message: `storage_uri: ${shown(name)} lies outside of what requests may write with the stored credential of "${slug}" (gcs.write); send a credential of your own to write there.`
+          })
     case "resource":
-      return projectsOf(name).every((project) => mayRead(account, ownProject(account), project)) ? undefined : new ObjectNotAllowed({
-        code: "object_not_allowed",
-        message: `${shown(name)} is of another project than that of "${slug}", whose stored credential reads its own; an operator lists others, also by their number, under projects.`
-      })
+      return projectsOf(name).every((project) => mayRead(account, ownProject(account), project))
+        ? undefined
+        : new ObjectNotAllowed({
+            code: "object_not_allowed",
+            message: `${shown(name)} is of another project than that of "${slug}", whose stored credential reads its own; an operator lists others, also by their number, under projects.`
+          })
   }
 }
 
 /** Why an attempt may not be made; undefined where it may, and always with a credential of the request. */
-export const beyondReach = (account: ProviderAccount, prepared: Pick<Prepared<unknown, unknown>, "body" | "bytes" | "split">): ObjectNotAllowed | undefined => {
+export const beyondReach = (
+  account: ProviderAccount,
+  prepared: Pick<Prepared<unknown, unknown>, "body" | "bytes" | "split">
+): ObjectNotAllowed | undefined => {
   if (account.kind !== "vertex-ai" || account.origin === "caller" || account.credentials === undefined) return undefined
   const withReads = account.gcs?.read !== undefined
   // What passes as its own bytes names nothing at a fixed place, and is read again only for a list.

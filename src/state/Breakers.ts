@@ -55,18 +55,22 @@ const own = Effect.map(CircuitBreaker.CircuitBreakerStore, (store): Breakers => 
     Effect.matchEffect(store.admit(policy.key), {
       onFailure: ({ reason }) => {
         if (reason._tag === "CircuitBreakerStoreError") return Effect.succeed(unrecorded)
-        return Effect.fail({ retryAfterMillis: reason._tag === "CircuitOpen" ? Duration.toMillis(reason.retryAfter) : undefined })
+        return Effect.fail({
+          retryAfterMillis: reason._tag === "CircuitOpen" ? Duration.toMillis(reason.retryAfter) : undefined
+        })
       },
       onSuccess: ({ generation, probe }) =>
         Effect.succeed({
           isProbe: probe,
-          record: (verdict) => Effect.orElseSucceed(Effect.map(record(store, policy, generation, verdict), outcomeOf), () => undefined)
+          record: (verdict) =>
+            Effect.orElseSucceed(Effect.map(record(store, policy, generation, verdict), outcomeOf), () => undefined)
         })
     }),
   isOpen: (key) =>
     Effect.match(store.state(key), {
       onFailure: () => false,
-      onSuccess: (state) => state._tag === "Open" ? Duration.toMillis(state.retryAfter) > 0 : state._tag === "HalfOpen" && state.probing
+      onSuccess: (state) =>
+        state._tag === "Open" ? Duration.toMillis(state.retryAfter) > 0 : state._tag === "HalfOpen" && state.probing
     })
 }))
 
@@ -81,18 +85,23 @@ const lookMillis = 500
  * Redis decides, so that one call in all processes is the probe. While Redis is gone each goes by what it knows itself.
  */
 const shared = (limits: LimitValues, prefix: string): Effect.Effect<Breakers, never, Redis.Redis | Scope.Scope> =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const here = yield* inProcess(limits)
-    const there = yield* Effect.provide(CircuitBreaker.CircuitBreakerStore, CircuitBreaker.layerStoreRedis({
-      prefix: `${prefix}circuit:`,
-      idleTimeToLive: Duration.millis(limits.circuitIdleMillis)
-    }))
+    const there = yield* Effect.provide(
+      CircuitBreaker.CircuitBreakerStore,
+      CircuitBreaker.layerStoreRedis({
+        prefix: `${prefix}circuit:`,
+        idleTimeToLive: Duration.millis(limits.circuitIdleMillis)
+      })
+    )
     const opened = yield* openedOnes(limits, `${prefix}circuits`)
 
     /** What opened here opens there, unless it is open there by now. */
     const tell = (policy: Policy): Effect.Effect<void> =>
       Effect.scoped(there.admit(policy.key)).pipe(
-        Effect.flatMap(({ generation }) => record(there, { ...policy, policy: CircuitBreaker.consecutive(1) }, generation, "Failure")),
+        Effect.flatMap(({ generation }) =>
+          record(there, { ...policy, policy: CircuitBreaker.consecutive(1) }, generation, "Failure")
+        ),
         Effect.ignore,
         Effect.andThen(opened.add(policy.key, policy.openMillis))
       )
@@ -100,28 +109,38 @@ const shared = (limits: LimitValues, prefix: string): Effect.Effect<Breakers, ne
     const counted = (policy: Policy) =>
       Effect.map(here.admit(policy), ({ isProbe, record: told }): Permit => ({
         isProbe,
-        record: (verdict) => Effect.tap(told(verdict), (state) => state === "Open" ? tell(policy) : Effect.void)
+        record: (verdict) => Effect.tap(told(verdict), (state) => (state === "Open" ? tell(policy) : Effect.void))
       }))
 
     /** The probe of all; the breaker of this process learns from it as well. */
     const probe = (policy: Policy, generation: number) =>
-      Effect.map(Effect.orElseSucceed(here.admit(policy), () => unrecorded), (mine): Permit => ({
-        isProbe: true,
-        record: (verdict) =>
-          Effect.andThen(mine.record(verdict), record(there, policy, generation, verdict)).pipe(
-            Effect.map(outcomeOf),
-            Effect.tap((state) =>
-              state === "Open" ? opened.add(policy.key, policy.openMillis) : state === "Closed" ? opened.remove(policy.key) : Effect.void),
-            Effect.orElseSucceed(() => undefined)
-          )
-      }))
+      Effect.map(
+        Effect.orElseSucceed(here.admit(policy), () => unrecorded),
+        (mine): Permit => ({
+          isProbe: true,
+          record: (verdict) =>
+            Effect.andThen(mine.record(verdict), record(there, policy, generation, verdict)).pipe(
+              Effect.map(outcomeOf),
+              Effect.tap((state) =>
+                state === "Open"
+                  ? opened.add(policy.key, policy.openMillis)
+                  : state === "Closed"
+                    ? opened.remove(policy.key)
+                    : Effect.void
+              ),
+              Effect.orElseSucceed(() => undefined)
+            )
+        })
+      )
 
     const decided = (policy: Policy) =>
       Effect.matchEffect(there.admit(policy.key), {
         onFailure: ({ reason }): Effect.Effect<Permit, Refused, Scope.Scope> => {
           switch (reason._tag) {
             case "CircuitOpen":
-              return Effect.andThen(opened.meet(policy.key, Duration.toMillis(reason.retryAfter)), (retryAfterMillis) => Effect.fail({ retryAfterMillis }))
+              return Effect.andThen(opened.meet(policy.key, Duration.toMillis(reason.retryAfter)), (retryAfterMillis) =>
+                Effect.fail({ retryAfterMillis })
+              )
             case "CircuitHalfOpen":
               return Effect.fail({ retryAfterMillis: undefined })
             case "CircuitBreakerStoreError":
@@ -135,8 +154,12 @@ const shared = (limits: LimitValues, prefix: string): Effect.Effect<Breakers, ne
     return {
       admit: (policy) =>
         Effect.flatMap(opened.left(policy.key), (left) =>
-          left === undefined ? counted(policy) : left > 0 ? Effect.fail({ retryAfterMillis: left }) : decided(policy)),
-      isOpen: (key) => Effect.flatMap(opened.left(key), (left) => left !== undefined && left > 0 ? Effect.succeed(true) : here.isOpen(key))
+          left === undefined ? counted(policy) : left > 0 ? Effect.fail({ retryAfterMillis: left }) : decided(policy)
+        ),
+      isOpen: (key) =>
+        Effect.flatMap(opened.left(key), (left) =>
+          left !== undefined && left > 0 ? Effect.succeed(true) : here.isOpen(key)
+        )
     }
   })
 
@@ -154,8 +177,11 @@ interface OpenedOnes {
 }
 
 /** The breakers that are not closed anywhere, as this process knows them: what it met itself, and what it sees when it looks. */
-const openedOnes = ({ circuitEntries, circuitIdleMillis }: LimitValues, name: string): Effect.Effect<OpenedOnes, never, Redis.Redis | Scope.Scope> =>
-  Effect.gen(function*() {
+const openedOnes = (
+  { circuitEntries, circuitIdleMillis }: LimitValues,
+  name: string
+): Effect.Effect<OpenedOnes, never, Redis.Redis | Scope.Scope> =>
+  Effect.gen(function* () {
     const redis = yield* Redis.Redis
     const untilMillis = new Map<string, number>()
     const clocked = <A>(use: (nowMillis: number) => A): Effect.Effect<A> =>
@@ -170,15 +196,22 @@ const openedOnes = ({ circuitEntries, circuitIdleMillis }: LimitValues, name: st
       clocked((now) => {
         untilMillis.clear()
         for (const [key, left] of found) untilMillis.set(key, now + left)
-      }))
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.ignore(look), Effect.sleep(lookMillis))), { startImmediately: true })
+      })
+    )
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.ignore(look), Effect.sleep(lookMillis))), {
+      startImmediately: true
+    })
     return {
       left: (key) =>
         clocked((now) => {
           const until = untilMillis.get(key)
           return until === undefined ? undefined : until - now
         }),
-      add: (key, millis) => Effect.andThen(meet(key, millis), Effect.ignore(redis.eval(CircuitScripts.add)(name, key, millis, circuitEntries, circuitIdleMillis))),
+      add: (key, millis) =>
+        Effect.andThen(
+          meet(key, millis),
+          Effect.ignore(redis.eval(CircuitScripts.add)(name, key, millis, circuitEntries, circuitIdleMillis))
+        ),
       remove: (key) => Effect.andThen(forget(key), Effect.ignore(redis.send("ZREM", name, key))),
       meet,
       forget

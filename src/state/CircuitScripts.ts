@@ -9,7 +9,13 @@ local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 
 /** Puts a name in, open for so long; the oldest leave beyond so many. */
 const add = Redis.script(
-  (list: string, name: string, openMillis: number, most: number, idleMillis: number) => [list, name, openMillis, most, idleMillis],
+  (list: string, name: string, openMillis: number, most: number, idleMillis: number) => [
+    list,
+    name,
+    openMillis,
+    most,
+    idleMillis
+  ],
   {
     numberOfKeys: 1,
     lua: `${now}
@@ -22,18 +28,15 @@ if redis.call("PTTL", KEYS[1]) < life then redis.call("PEXPIRE", KEYS[1], string
 )
 
 /** Every name and how long it is open yet, without those that nobody has tried for long. */
-const list = Redis.script(
-  (name: string, most: number, idleMillis: number) => [name, most, idleMillis],
-  {
-    numberOfKeys: 1,
-    lua: `${now}
+const list = Redis.script((name: string, most: number, idleMillis: number) => [name, most, idleMillis], {
+  numberOfKeys: 1,
+  lua: `${now}
 redis.call("ZREMRANGEBYSCORE", KEYS[1], "-inf", string.format("%.0f", now - tonumber(ARGV[2])))
 local found = redis.call("ZREVRANGE", KEYS[1], 0, tonumber(ARGV[1]) - 1, "WITHSCORES")
 local told = {}
 for at = 1, #found, 2 do table.insert(told, { found[at], tonumber(found[at + 1]) - now }) end
 return told
 `
-  }
-).withReturnType<ReadonlyArray<readonly [name: string, leftMillis: number]>>()
+}).withReturnType<ReadonlyArray<readonly [name: string, leftMillis: number]>>()
 
 export const CircuitScripts = { add, list }

@@ -29,21 +29,27 @@ export type CircuitState = "Closed" | "HalfOpen" | "Open"
 
 /** Who wants to know the state a circuit was met in, unless that is what it always was. `part` tells its thresholds apart. */
 export type CircuitStates = (circuit: Circuit, part: string, state: CircuitState) => Effect.Effect<void>
-export const CircuitStates: Context.Reference<CircuitStates> = Context.Reference<CircuitStates>("gateway/memory/CircuitStates", {
-  defaultValue: () => () => Effect.void
-})
+export const CircuitStates: Context.Reference<CircuitStates> = Context.Reference<CircuitStates>(
+  "gateway/memory/CircuitStates",
+  {
+    defaultValue: () => () => Effect.void
+  }
+)
 
-export class Circuits extends Context.Service<Circuits, {
-  /** The names of those that would refuse a call now. */
-  readonly open: (circuits: ReadonlyArray<Circuit>) => Effect.Effect<ReadonlySet<string>>
-  /** Makes the call unless the circuit refuses it, and learns from its end. */
-  readonly guard: <A, E, R>(
-    circuit: Circuit,
-    call: Effect.Effect<A, E, R>,
-    verdictOf: (cause: Cause.Cause<E>) => Verdict,
-    refused: (why: Refused) => E
-  ) => Effect.Effect<A, E, R>
-}>()("gateway/memory/Circuits") {
+export class Circuits extends Context.Service<
+  Circuits,
+  {
+    /** The names of those that would refuse a call now. */
+    readonly open: (circuits: ReadonlyArray<Circuit>) => Effect.Effect<ReadonlySet<string>>
+    /** Makes the call unless the circuit refuses it, and learns from its end. */
+    readonly guard: <A, E, R>(
+      circuit: Circuit,
+      call: Effect.Effect<A, E, R>,
+      verdictOf: (cause: Cause.Cause<E>) => Verdict,
+      refused: (why: Refused) => E
+    ) => Effect.Effect<A, E, R>
+  }
+>()("gateway/memory/Circuits") {
   /** In this process. */
   static readonly layerMemory: Layer.Layer<Circuits> = Layer.effect(
     Circuits,
@@ -53,14 +59,17 @@ export class Circuits extends Context.Service<Circuits, {
   /** What opens in one process is open in all on one Redis. */
   static readonly layerShared: Layer.Layer<Circuits, never, Redis.Redis> = Layer.effect(
     Circuits,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const limits = yield* Limits
       return yield* make(yield* Breakers.shared(limits, yield* RedisPrefix), limits)
     })
   )
 }
 
-const make = (breakers: Breakers, { circuitEntries, circuitIdleMillis }: LimitValues): Effect.Effect<Circuits["Service"]> =>
+const make = (
+  breakers: Breakers,
+  { circuitEntries, circuitIdleMillis }: LimitValues
+): Effect.Effect<Circuits["Service"]> =>
   Effect.map(CircuitStates, (met) => {
     const tracked = new Tracked(circuitEntries, circuitIdleMillis)
     const guarded = <A, E, R>(
@@ -74,30 +83,44 @@ const make = (breakers: Breakers, { circuitEntries, circuitIdleMillis }: LimitVa
         Effect.scopedWith((scope) =>
           Effect.matchEffect(Scope.provide(breakers.admit(policy), scope), {
             onFailure: (why) =>
-              Effect.andThen(met(circuit, policy.key, why.retryAfterMillis === undefined ? "HalfOpen" : "Open"), Effect.fail(refused(why))),
+              Effect.andThen(
+                met(circuit, policy.key, why.retryAfterMillis === undefined ? "HalfOpen" : "Open"),
+                Effect.fail(refused(why))
+              ),
             onSuccess: ({ isProbe, record }) => {
               const made = Effect.onExit(restore(call), (exit) =>
                 Effect.flatMap(record(Exit.isSuccess(exit) ? "Success" : verdictOf(exit.cause)), (state) =>
-                  state === undefined ? Effect.void : Effect.clockWith((clock) => {
-                    if (state === "Open") tracked.opened(circuit, clock.currentTimeMillisUnsafe())
-                    return met(circuit, policy.key, state)
-                  })))
+                  state === undefined
+                    ? Effect.void
+                    : Effect.clockWith((clock) => {
+                        if (state === "Open") tracked.opened(circuit, clock.currentTimeMillisUnsafe())
+                        return met(circuit, policy.key, state)
+                      })
+                )
+              )
               return isProbe ? Effect.andThen(met(circuit, policy.key, "HalfOpen"), made) : made
             }
-          })))
+          })
+        )
+      )
 
     return {
       open: (circuits) =>
         Effect.map(
           Effect.filter(circuits, (circuit) =>
-            Effect.map(Effect.forEach(policiesOf(circuit), ({ key }) => breakers.isOpen(key)), (states) => states.includes(true))),
+            Effect.map(
+              Effect.forEach(policiesOf(circuit), ({ key }) => breakers.isOpen(key)),
+              (states) => states.includes(true)
+            )
+          ),
           (open) => new Set(open.map(({ name }) => name))
         ),
       guard: (circuit, call, verdictOf, refused) =>
         Effect.clockWith((clock) =>
           tracked.has(circuit, clock.currentTimeMillisUnsafe())
             ? policiesOf(circuit).reduce((inner, policy) => guarded(circuit, policy, inner, verdictOf, refused), call)
-            : call)
+            : call
+        )
     }
   })
 
@@ -105,13 +128,26 @@ const make = (breakers: Breakers, { circuitEntries, circuitIdleMillis }: LimitVa
 const windowCalls = 100
 
 /** A rule of two thresholds is two breakers, each of which may refuse. */
-const policiesOf = ({ name, rule: { consecutive, cooldownMillis: openMillis, rate } }: Circuit): ReadonlyArray<Policy> => [
-  ...(consecutive === undefined ? [] : [{ key: `${name}/row`, openMillis, policy: CircuitBreaker.consecutive(consecutive) }]),
-  ...(rate === undefined ? [] : [{
-    key: `${name}/rate`,
-    openMillis,
-    policy: CircuitBreaker.rate({ threshold: rate.threshold, minimumCalls: rate.minimum, size: Math.max(windowCalls, rate.minimum) })
-  }])
+const policiesOf = ({
+  name,
+  rule: { consecutive, cooldownMillis: openMillis, rate }
+}: Circuit): ReadonlyArray<Policy> => [
+  ...(consecutive === undefined
+    ? []
+    : [{ key: `${name}/row`, openMillis, policy: CircuitBreaker.consecutive(consecutive) }]),
+  ...(rate === undefined
+    ? []
+    : [
+        {
+          key: `${name}/rate`,
+          openMillis,
+          policy: CircuitBreaker.rate({
+            threshold: rate.threshold,
+            minimumCalls: rate.minimum,
+            size: Math.max(windowCalls, rate.minimum)
+          })
+        }
+      ])
 ]
 
 /** How often, of the time a name stays, it is looked for names that are over. */
@@ -140,7 +176,8 @@ class Tracked {
   }
 
   opened({ name, owner, rule }: Circuit, nowMillis: number): void {
-    if (this.untilMillis.get(name) !== undefined) this.untilMillis.set(owner, name, nowMillis + rule.cooldownMillis + this.idleMillis)
+    if (this.untilMillis.get(name) !== undefined)
+      this.untilMillis.set(owner, name, nowMillis + rule.cooldownMillis + this.idleMillis)
   }
 
   private mayAdd(owner: string, nowMillis: number): boolean {

@@ -10,23 +10,26 @@ import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { version } from "../domain/version.ts"
 import { RedisPrefix } from "../store/SharedRedis.ts"
 
-export class ResponseCache extends Context.Service<ResponseCache, {
-  /** The key of an identity: a digest over every part of it, each with its length before it. */
-  readonly keyOf: (parts: ReadonlyArray<string | Uint8Array>) => string
-  /** What was put in under the key no longer ago than this. */
-  readonly get: (key: string, maxAgeMillis: number) => Effect.Effect<string | undefined>
-  /** Keeps a text for so long at most; one that is too large is not kept. `owner` is the gateway key that had it made. */
-  readonly set: (key: string, text: string, lifeMillis: number, owner: string) => Effect.Effect<void>
-  /** Texts beyond this length are not worth writing. */
-  readonly longest: number
-}>()("gateway/memory/ResponseCache") {
+export class ResponseCache extends Context.Service<
+  ResponseCache,
+  {
+    /** The key of an identity: a digest over every part of it, each with its length before it. */
+    readonly keyOf: (parts: ReadonlyArray<string | Uint8Array>) => string
+    /** What was put in under the key no longer ago than this. */
+    readonly get: (key: string, maxAgeMillis: number) => Effect.Effect<string | undefined>
+    /** Keeps a text for so long at most; one that is too large is not kept. `owner` is the gateway key that had it made. */
+    readonly set: (key: string, text: string, lifeMillis: number, owner: string) => Effect.Effect<void>
+    /** Texts beyond this length are not worth writing. */
+    readonly longest: number
+  }
+>()("gateway/memory/ResponseCache") {
   /** In this process: of the owner that has the most, the entry that was used longest ago leaves first. */
   static readonly layerMemory: Layer.Layer<ResponseCache> = Layer.effect(ResponseCache, Effect.map(Limits, make))
 
   /** In this process and in Redis, whose word counts while it is there: an answer made anew by one is the answer of all. */
   static readonly layerShared: Layer.Layer<ResponseCache, never, Redis.Redis> = Layer.effect(
     ResponseCache,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const own = make(yield* Limits)
       const redis = yield* Redis.Redis
       // What another version wrote may read otherwise.
@@ -34,15 +37,25 @@ export class ResponseCache extends Context.Service<ResponseCache, {
       return {
         keyOf: own.keyOf,
         get: (key, maxAgeMillis) =>
-          Effect.flatMap(Effect.orElseSucceed(redis.send<string | null>("GET", prefix + key), () => null), (written) => {
-            const entry = written === null ? undefined : entryOf(written)
-            return entry === undefined ? own.get(key, maxAgeMillis) : clocked((now) => (isGood(entry, now, maxAgeMillis) ? entry.text : undefined))
-          }),
+          Effect.flatMap(
+            Effect.orElseSucceed(redis.send<string | null>("GET", prefix + key), () => null),
+            (written) => {
+              const entry = written === null ? undefined : entryOf(written)
+              return entry === undefined
+                ? own.get(key, maxAgeMillis)
+                : clocked((now) => (isGood(entry, now, maxAgeMillis) ? entry.text : undefined))
+            }
+          ),
         set: (key, text, lifeMillis, owner) =>
-          Effect.andThen(own.set(key, text, lifeMillis, owner), sizeOf(text) > own.longest ? Effect.void : Effect.flatMap(
-            clocked((now) => `${now} ${now + lifeMillis}\n${text}`),
-            (written) => Effect.ignore(redis.send("SET", prefix + key, written, "PX", String(lifeMillis)))
-          )),
+          Effect.andThen(
+            own.set(key, text, lifeMillis, owner),
+            sizeOf(text) > own.longest
+              ? Effect.void
+              : Effect.flatMap(
+                  clocked((now) => `${now} ${now + lifeMillis}\n${text}`),
+                  (written) => Effect.ignore(redis.send("SET", prefix + key, written, "PX", String(lifeMillis)))
+                )
+          ),
         longest: own.longest
       }
     })
@@ -65,7 +78,9 @@ const isGood = ({ sinceMillis, untilMillis }: Omit<Entry, "owner">, nowMillis: n
 /** An entry as it stands in Redis: since when and until when it is good, and its text below. */
 const entryOf = (written: string): Omit<Entry, "owner"> | undefined => {
   const head = /^(\d+) (\d+)\n/.exec(written)
-  return head === null ? undefined : { sinceMillis: Number(head[1]), untilMillis: Number(head[2]), text: written.slice(head[0].length) }
+  return head === null
+    ? undefined
+    : { sinceMillis: Number(head[1]), untilMillis: Number(head[2]), text: written.slice(head[0].length) }
 }
 
 function make({ cacheBytes, cacheEntries, cacheEntryBytes }: LimitValues): ResponseCache["Service"] {
@@ -74,7 +89,8 @@ function make({ cacheBytes, cacheEntries, cacheEntryBytes }: LimitValues): Respo
   return {
     keyOf: (parts) => {
       const hash = createHash("sha256")
-      for (const part of parts) hash.update(`${typeof part === "string" ? Buffer.byteLength(part) : part.length}:`).update(part)
+      for (const part of parts)
+        hash.update(`${typeof part === "string" ? Buffer.byteLength(part) : part.length}:`).update(part)
       return hash.digest("base64")
     },
     get: (key, maxAgeMillis) =>

@@ -14,21 +14,27 @@ export interface Remembered {
   readonly signature: string
 }
 
-export class SignatureMemory extends Context.Service<SignatureMemory, {
-  /** What is known of these calls, made under this gateway key. */
-  readonly recall: (keyId: string, callIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, Remembered>>
-  readonly remember: (
-    keyId: string,
-    issuer: string,
-    pairs: ReadonlyArray<{ readonly callId: string; readonly signature: string }>
-  ) => Effect.Effect<void>
-}>()("gateway/memory/SignatureMemory") {
+export class SignatureMemory extends Context.Service<
+  SignatureMemory,
+  {
+    /** What is known of these calls, made under this gateway key. */
+    readonly recall: (keyId: string, callIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, Remembered>>
+    readonly remember: (
+      keyId: string,
+      issuer: string,
+      pairs: ReadonlyArray<{ readonly callId: string; readonly signature: string }>
+    ) => Effect.Effect<void>
+  }
+>()("gateway/memory/SignatureMemory") {
   /** In this process: all expire, large ones are not kept, and the oldest of the key that has the most leave first. */
   static readonly layerMemory: Layer.Layer<SignatureMemory> = Layer.effect(
     SignatureMemory,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const limits = yield* Limits
-      const entries = new FairEntries<Remembered & { readonly expiresMillis: number }>(limits.signatureEntries, limits.signatureTotalBytes)
+      const entries = new FairEntries<Remembered & { readonly expiresMillis: number }>(
+        limits.signatureEntries,
+        limits.signatureTotalBytes
+      )
       const nowMillis = Effect.clockWith((clock) => Effect.succeed(clock.currentTimeMillisUnsafe()))
       return {
         recall: (keyId, callIds) =>
@@ -45,10 +51,20 @@ export class SignatureMemory extends Context.Service<SignatureMemory, {
             for (const { callId, signature } of pairs) {
               if (signature.length > limits.signatureBytes) continue
               // Signatures are base64, so a letter is a byte.
-              entries.set(keyId, nameOf(keyId, callId), { issuer, signature, expiresMillis: now + limits.signatureMillis }, signature.length)
+              entries.set(
+                keyId,
+                nameOf(keyId, callId),
+                { issuer, signature, expiresMillis: now + limits.signatureMillis },
+                signature.length
+              )
             }
             // The oldest stand first, and they are the first to expire.
-            for (let oldest = entries.oldest; oldest !== undefined && oldest[1].expiresMillis <= now; oldest = entries.oldest) entries.delete(oldest[0])
+            for (
+              let oldest = entries.oldest;
+              oldest !== undefined && oldest[1].expiresMillis <= now;
+              oldest = entries.oldest
+            )
+              entries.delete(oldest[0])
           })
       }
     })
@@ -57,7 +73,7 @@ export class SignatureMemory extends Context.Service<SignatureMemory, {
   /** In this process and in Redis, which is asked for what others remember. While it is gone they are on their own. */
   static readonly layerShared: Layer.Layer<SignatureMemory, never, Redis.Redis> = Layer.effect(
     SignatureMemory,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const own = yield* SignatureMemory
       const redis = yield* Redis.Redis
       const prefix = `${yield* RedisPrefix}signature:`
@@ -65,18 +81,33 @@ export class SignatureMemory extends Context.Service<SignatureMemory, {
       return {
         recall: (keyId, callIds) =>
           Effect.flatMap(own.recall(keyId, callIds), (known) => {
-            const asked = callIds.filter((callId) => !known.has(callId) && callId.length <= longestCallId).slice(-mostAsked)
+            const asked = callIds
+              .filter((callId) => !known.has(callId) && callId.length <= longestCallId)
+              .slice(-mostAsked)
             if (asked.length === 0) return Effect.succeed(known)
-            return redis.send<ReadonlyArray<string | null>>("MGET", ...asked.map((callId) => prefix + nameOf(keyId, callId))).pipe(
-              Effect.map((texts) => new Map([...known, ...texts.flatMap((text, at) => rememberedOf(asked[at], text))])),
-              Effect.orElseSucceed(() => known)
-            )
+            return redis
+              .send<ReadonlyArray<string | null>>("MGET", ...asked.map((callId) => prefix + nameOf(keyId, callId)))
+              .pipe(
+                Effect.map(
+                  (texts) => new Map([...known, ...texts.flatMap((text, at) => rememberedOf(asked[at], text))])
+                ),
+                Effect.orElseSucceed(() => known)
+              )
           }),
         remember: (keyId, issuer, pairs) => {
-          const kept = pairs.filter(({ callId, signature }) => signature.length <= signatureBytes && callId.length <= longestCallId)
+          const kept = pairs.filter(
+            ({ callId, signature }) => signature.length <= signatureBytes && callId.length <= longestCallId
+          )
           const share = Effect.forEach(
             kept,
-            ({ callId, signature }) => redis.send("SET", prefix + nameOf(keyId, callId), `${issuer}\n${signature}`, "PX", String(signatureMillis)),
+            ({ callId, signature }) =>
+              redis.send(
+                "SET",
+                prefix + nameOf(keyId, callId),
+                `${issuer}\n${signature}`,
+                "PX",
+                String(signatureMillis)
+              ),
             { concurrency: 16, discard: true }
           )
           return Effect.andThen(own.remember(keyId, issuer, pairs), Effect.ignore(share))
@@ -94,7 +125,12 @@ const longestCallId = 256
 /** Of a long history the last calls matter. */
 const mostAsked = 1_000
 
-const rememberedOf = (callId: string | undefined, text: string | null): ReadonlyArray<readonly [string, Remembered]> => {
+const rememberedOf = (
+  callId: string | undefined,
+  text: string | null
+): ReadonlyArray<readonly [string, Remembered]> => {
   const end = text?.indexOf("\n") ?? -1
-  return callId === undefined || text === null || end < 0 ? [] : [[callId, { issuer: text.slice(0, end), signature: text.slice(end + 1) }]]
+  return callId === undefined || text === null || end < 0
+    ? []
+    : [[callId, { issuer: text.slice(0, end), signature: text.slice(end + 1) }]]
 }

@@ -19,19 +19,23 @@ const headBytes = 1 + ivBytes + tagBytes
 export const randomKey = (): Buffer => randomBytes(keyBytes)
 
 /** A key of 32 bytes; undefined for another length. What it returns shows nothing when printed. */
-export const keyOf = (bytes: Uint8Array): KeyObject | undefined => bytes.length === keyBytes ? createSecretKey(bytes) : undefined
+export const keyOf = (bytes: Uint8Array): KeyObject | undefined =>
+  bytes.length === keyBytes ? createSecretKey(bytes) : undefined
 
 /** A name for a key that tells nothing about it. */
-export const fingerprint = (key: KeyObject): string => createHmac("sha256", key).update("model-gateway key id").digest("hex").slice(0, 16)
+export const fingerprint = (key: KeyObject): string =>
+  createHmac("sha256", key).update("model-gateway key id").digest("hex").slice(0, 16)
 
 /** Every part with its length before it: no two places have the same bytes. */
 const associated = ({ id, kind, version }: Place): Buffer =>
-  Buffer.concat([kind, id, String(version)].flatMap((part) => {
-    const bytes = Buffer.from(part, "utf8")
-    const length = Buffer.alloc(4)
-    length.writeUInt32BE(bytes.length)
-    return [length, bytes]
-  }))
+  Buffer.concat(
+    [kind, id, String(version)].flatMap((part) => {
+      const bytes = Buffer.from(part, "utf8")
+      const length = Buffer.alloc(4)
+      length.writeUInt32BE(bytes.length)
+      return [length, bytes]
+    })
+  )
 
 /** Form, 96 random bits, tag, ciphertext. */
 export const sealBytes = (key: KeyObject, place: Place, plain: Uint8Array): Uint8Array => {

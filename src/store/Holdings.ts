@@ -38,17 +38,20 @@ interface Following {
   readonly prepare: (held: Held) => { readonly faults: ReadonlyArray<RecordFault>; readonly put: () => void }
 }
 
-export class Holdings extends Context.Service<Holdings, {
-  /** A view, made anew after each change; the getter reads memory only and belongs on the request path. */
-  readonly view: <A>(build: Build<A>) => Effect.Effect<() => A>
-  /** Replaces the declarations, in all views at once. */
-  readonly declare: (declared: Declarations) => Effect.Effect<void>
-  /** Takes in now what the store holds; whoever changed a record calls it, so that the change holds when it answers. */
-  readonly refresh: Effect.Effect<void, StoreUnavailable>
-  readonly held: () => Held
-  /** False while the store does not answer: what it holds may have changed unseen. */
-  readonly isFresh: () => boolean
-}>()("gateway/store/Holdings") {
+export class Holdings extends Context.Service<
+  Holdings,
+  {
+    /** A view, made anew after each change; the getter reads memory only and belongs on the request path. */
+    readonly view: <A>(build: Build<A>) => Effect.Effect<() => A>
+    /** Replaces the declarations, in all views at once. */
+    readonly declare: (declared: Declarations) => Effect.Effect<void>
+    /** Takes in now what the store holds; whoever changed a record calls it, so that the change holds when it answers. */
+    readonly refresh: Effect.Effect<void, StoreUnavailable>
+    readonly held: () => Held
+    /** False while the store does not answer: what it holds may have changed unseen. */
+    readonly isFresh: () => boolean
+  }
+>()("gateway/store/Holdings") {
   /**
    * Follows the store by its revision, asked for every `refreshMillis`, so that a change by another process holds here
    * soon after. A store that is away leaves the views as they are.
@@ -56,7 +59,7 @@ export class Holdings extends Context.Service<Holdings, {
   static readonly layer = (declared: Declarations): Layer.Layer<Holdings, never, Records> =>
     Layer.effect(
       Holdings,
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const { refreshMillis } = yield* Limits
         const { holdings, poll } = yield* begin(declared)
         yield* Effect.forkScoped(Effect.repeat(Effect.delay(poll, refreshMillis), Schedule.forever))
@@ -66,11 +69,14 @@ export class Holdings extends Context.Service<Holdings, {
 
   /** For records that nobody else can change: they are looked at when this process has changed them. */
   static readonly layerAlone = (declared: Declarations): Layer.Layer<Holdings, never, Records> =>
-    Layer.effect(Holdings, Effect.map(begin(declared), ({ holdings }) => holdings))
+    Layer.effect(
+      Holdings,
+      Effect.map(begin(declared), ({ holdings }) => holdings)
+    )
 }
 
 /** Holdings with what the store holds now; without it they start with what is declared. */
-const begin = Effect.fnUntraced(function*(declared: Declarations) {
+const begin = Effect.fnUntraced(function* (declared: Declarations) {
   const holdings = follow(yield* Records, declared)
   const poll = Effect.ignore(holdings.refresh)
   yield* poll
@@ -97,7 +103,7 @@ const follow = (records: Records["Service"], declared: Declarations): Holdings["
       for (const one of prepared) one.put()
       return report(prepared.flatMap(({ faults }) => faults))
     })
-  const load = Effect.gen(function*() {
+  const load = Effect.gen(function* () {
     const revision = yield* records.revision
     if (revision === held.revision) return
     const provider = yield* records.histories("provider")
@@ -118,13 +124,23 @@ const follow = (records: Records["Service"], declared: Declarations): Holdings["
         following.push({
           prepare: (next) => {
             const made = build(next)
-            return { faults: made.faults, put: () => { view = made.view } }
+            return {
+              faults: made.faults,
+              put: () => {
+                view = made.view
+              }
+            }
           }
         })
         return Effect.as(report(first.faults), () => view)
       }),
     declare: (next) => oneAtATime.withPermits(1)(Effect.suspend(() => put({ ...held, declared: next }))),
-    refresh: oneAtATime.withPermits(1)(load).pipe(Effect.tap(found(true)), Effect.tapError(() => found(false))),
+    refresh: oneAtATime
+      .withPermits(1)(load)
+      .pipe(
+        Effect.tap(found(true)),
+        Effect.tapError(() => found(false))
+      ),
     held: () => held,
     isFresh: () => isFresh
   }

@@ -1,7 +1,17 @@
 // Where the master keys come from: the operator, or a file that only the gateway's user may read.
 // It must not know what they encrypt.
 import { randomBytes } from "node:crypto"
-import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, statSync, writeSync } from "node:fs"
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeSync
+} from "node:fs"
 import { dirname } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -38,7 +48,10 @@ const codeOf = (error: unknown): string =>
 const attempt = <A>(path: string, what: string, run: () => A): Effect.Effect<A, StoreUnusable> =>
   Effect.try({
     try: run,
-    catch: (error) => error instanceof StoreUnusable ? error : new StoreUnusable({ message: `the key file ${path} cannot be ${what}: ${codeOf(error)}` })
+    catch: (error) =>
+      error instanceof StoreUnusable
+        ? error
+        : new StoreUnusable({ message: `the key file ${path} cannot be ${what}: ${codeOf(error)}` })
   })
 
 /** What has a new name, or another file under its name, has it after a loss of power as well. */
@@ -89,7 +102,10 @@ const linesOf = (path: string): ReadonlyArray<string> => {
       message: `the key file ${path} can be read by others (mode ${(mode & 0o777).toString(8).padStart(4, "0")}): chmod 600 ${path}`
     })
   }
-  return readFileSync(path, "utf8").split("\n").map((line) => line.trim()).filter((line) => line !== "")
+  return readFileSync(path, "utf8")
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
 }
 
 /** Keys in a file, one a line; made with one key when it is absent, refused when others than its owner can read it. */
@@ -104,6 +120,12 @@ export const masterKeysFile = (path: string): MasterKeys => ({
     }
   }),
   renew: attempt(path, "written", () => replace(path, [randomMasterText(), ...linesOf(path)])),
-  retire: (used) => attempt(path, "written", () => replace(path, linesOf(path).filter((line, at) => at === 0 || used.has(fingerprintOf(line))))),
+  retire: (used) =>
+    attempt(path, "written", () =>
+      replace(
+        path,
+        linesOf(path).filter((line, at) => at === 0 || used.has(fingerprintOf(line)))
+      )
+    ),
   where: `the key file ${path}`
 })

@@ -14,7 +14,7 @@ const words = (sql: SqlClient.SqlClient) => {
   return {
     integer: word("INTEGER", "BIGINT"),
     real: word("REAL", "DOUBLE PRECISION"),
-    name: word("TEXT", "TEXT COLLATE \"C\""),
+    name: word("TEXT", 'TEXT COLLATE "C"'),
     bytes: word("BLOB", "BYTEA"),
     position: word("INTEGER PRIMARY KEY AUTOINCREMENT", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
     end: word(") STRICT", ")")
@@ -22,7 +22,7 @@ const words = (sql: SqlClient.SqlClient) => {
 }
 
 /** Records, their versions and audit log, under one revision; the keys that encrypt. */
-const records = Effect.gen(function*() {
+const records = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { bytes, end, integer, name } = words(sql)
   yield* sql`CREATE TABLE revision (id ${integer} PRIMARY KEY CHECK (id = 1), number ${integer} NOT NULL ${end}`
@@ -47,7 +47,7 @@ const records = Effect.gen(function*() {
 })
 
 /** The request log, its sums, and what keys have spent. Money is in millionths of a US dollar. */
-const accounting = Effect.gen(function*() {
+const accounting = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { end, integer, name, position } = words(sql)
   yield* sql`CREATE TABLE requests (
@@ -66,7 +66,7 @@ const accounting = Effect.gen(function*() {
 })
 
 /** The parts of budgets that processes may spend without asking. */
-const leases = Effect.gen(function*() {
+const leases = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { end, integer, name } = words(sql)
   yield* sql`CREATE TABLE spending_leases (
@@ -78,14 +78,17 @@ const leases = Effect.gen(function*() {
  * Requests are kept in batches, as they are written: a row and two indices for each were a tenth of the CPU time of a request.
  * The view shows them one by one to whoever asks by SQL. When a key was last used stands with the sums, which outlive them.
  */
-const batches = Effect.gen(function*() {
+const batches = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { end, integer, position } = words(sql)
   yield* sql`DROP TABLE requests`
   yield* sql`CREATE TABLE request_batches (position ${position}, rows_number ${integer} NOT NULL, packed TEXT NOT NULL ${end}`
   const [each, number] = onSqlite(sql)
     ? [sql.literal("json_each(batch.packed) AS fact"), sql.literal("fact.key")]
-    : [sql.literal("json_array_elements(batch.packed::json) WITH ORDINALITY AS fact (value, number)"), sql.literal("fact.number - 1")]
+    : [
+        sql.literal("json_array_elements(batch.packed::json) WITH ORDINALITY AS fact (value, number)"),
+        sql.literal("fact.number - 1")
+      ]
   yield* sql`CREATE VIEW requests AS SELECT
     batch.position AS batch, ${number} AS number, CAST(fact.value ->> 0 AS ${integer}) AS ended_millis, fact.value ->> 1 AS request_id,
     CAST(fact.value ->> 2 AS ${integer}) AS status, fact.value ->> 3 AS provider, fact.value ->> 4 AS model, fact.value ->> 5 AS key_id,
@@ -95,7 +98,12 @@ const batches = Effect.gen(function*() {
 })
 
 const run = Migrator.make({})({
-  loader: Migrator.fromRecord({ "1_records": records, "2_accounting": accounting, "3_leases": leases, "4_batches": batches }),
+  loader: Migrator.fromRecord({
+    "1_records": records,
+    "2_accounting": accounting,
+    "3_leases": leases,
+    "4_batches": batches
+  }),
   table: "migrations"
 })
 
@@ -104,25 +112,34 @@ const lockNumber = 787
 
 const unusable = (error: Migrator.MigrationError | SqlError): StoreUnusable => {
   const cause = error._tag === "MigrationError" ? error.cause : error
-  return new StoreUnusable({ message: `the store cannot be migrated: ${isSqlError(cause) ? reasonOf(cause) : error.message}` })
+  return new StoreUnusable({
+    message: `the store cannot be migrated: ${isSqlError(cause) ? reasonOf(cause) : error.message}`
+  })
 }
 
 /**
  * Brings the database to the tables of this version, one process at a time, all or nothing; gives the migrations that ran.
  * A database that is ahead of this version stays as it is.
  */
-export const migrate: Effect.Effect<ReadonlyArray<readonly [id: number, name: string]>, StoreUnusable, SqlClient.SqlClient> = Effect.gen(
-  function*() {
-    const sql = yield* SqlClient.SqlClient
-    // SQLite's transactions of changes exclude each other anyway.
-    const lock = onSqlite(sql) ? Effect.void : Effect.asVoid(sql`SELECT pg_advisory_xact_lock(${lockNumber})`)
-    return yield* transaction(sql)(Effect.andThen(lock, run))
-  }
-).pipe(Effect.mapError(unusable))
+export const migrate: Effect.Effect<
+  ReadonlyArray<readonly [id: number, name: string]>,
+  StoreUnusable,
+  SqlClient.SqlClient
+> = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  // SQLite's transactions of changes exclude each other anyway.
+  const lock = onSqlite(sql) ? Effect.void : Effect.asVoid(sql`SELECT pg_advisory_xact_lock(${lockNumber})`)
+  return yield* transaction(sql)(Effect.andThen(lock, run))
+}).pipe(Effect.mapError(unusable))
 
 /** The database there, with its tables. Fails when it cannot be reached or is none of ours; `awaited` in the place of `reached` is patient. */
-export const database = (location: StoreLocation, reach: typeof reached = reached): Layer.Layer<SqlClient.SqlClient, StoreUnusable> =>
-  Layer.tap(layer(location), (context) => Effect.provideContext(Effect.andThen(reach(describeStore(location)), migrate), context))
+export const database = (
+  location: StoreLocation,
+  reach: typeof reached = reached
+): Layer.Layer<SqlClient.SqlClient, StoreUnusable> =>
+  Layer.tap(layer(location), (context) =>
+    Effect.provideContext(Effect.andThen(reach(describeStore(location)), migrate), context)
+  )
 
 /** A database of this process alone, gone when it ends. */
 export const databaseMemory: Layer.Layer<SqlClient.SqlClient> = Layer.orDie(Layer.suspend(() => database(storeMemory)))

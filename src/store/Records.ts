@@ -51,10 +51,16 @@ export interface Actor {
 }
 
 /** A record of the id is there already. */
-export class RecordTaken extends Schema.TaggedError<RecordTaken>()("RecordTaken", { kind: Schema.Literals(recordKinds), id: Schema.String }) {}
+export class RecordTaken extends Schema.TaggedError<RecordTaken>()("RecordTaken", {
+  kind: Schema.Literals(recordKinds),
+  id: Schema.String
+}) {}
 
 /** The id has no record. */
-export class RecordMissing extends Schema.TaggedError<RecordMissing>()("RecordMissing", { kind: Schema.Literals(recordKinds), id: Schema.String }) {}
+export class RecordMissing extends Schema.TaggedError<RecordMissing>()("RecordMissing", {
+  kind: Schema.Literals(recordKinds),
+  id: Schema.String
+}) {}
 
 /** Some record has changed since the revision by which the change was judged. */
 export class RecordsMoved extends Schema.TaggedError<RecordsMoved>()("RecordsMoved", {}) {}
@@ -86,49 +92,65 @@ export interface Page<A> {
   readonly next: string | undefined
 }
 
-export class Records extends Context.Service<Records, {
-  /** Every record of a kind, by id. One that is broken is left out, and the log told of it, so that the others are served. */
-  readonly all: (kind: RecordKind) => Effect.Effect<ReadonlyArray<StoredRecord>, StoreUnavailable>
-  /** A page of a kind in the order of ids, without those broken; `cursor` is the `next` of the page before. */
-  readonly page: (kind: RecordKind, limit: number, cursor: string | undefined) => Effect.Effect<Page<StoredRecord>, StoreUnavailable>
-  readonly get: (kind: RecordKind, id: string) => Effect.Effect<StoredRecord, RecordMissing | RecordBroken | StoreUnavailable>
-  /** Every version of a record that is kept, the oldest first; empty when there is none. Secrets of older versions are not. */
-  readonly versions: (kind: RecordKind, id: string) => Effect.Effect<ReadonlyArray<StoredRecord>, StoreUnavailable>
-  /** Every version that is kept of every record of a kind that is still there, by id and version, without those broken. Only the newest of each has its secret. */
-  readonly histories: (kind: RecordKind) => Effect.Effect<ReadonlyArray<StoredRecord>, StoreUnavailable>
-  /** Each change, with `expected`, is made only while that is the revision, so that what it was judged by still holds. */
-  readonly create: (
-    kind: RecordKind,
-    id: string,
-    content: RecordContent,
-    actor: Actor,
-    expected?: number
-  ) => Effect.Effect<StoredRecord, RecordTaken | RecordsMoved | StoreUnavailable>
-  /** Writes the next version. A record that is broken takes a new secret only. */
-  readonly update: (
-    kind: RecordKind,
-    id: string,
-    content: RecordContent,
-    actor: Actor,
-    expected?: number
-  ) => Effect.Effect<StoredRecord, RecordMissing | RecordsMoved | RecordBroken | StoreUnavailable>
-  /** Removes the record and all its versions. */
-  readonly remove: (
-    kind: RecordKind,
-    id: string,
-    actor: Actor,
-    expected?: number
-  ) => Effect.Effect<void, RecordMissing | RecordsMoved | StoreUnavailable>
-  /** A number that grows with every change of any record, by any process on the same store. */
-  readonly revision: Effect.Effect<number, StoreUnavailable>
-  /** The latest `auditStored` changes, the newest first. */
-  readonly audit: (limit: number, cursor: string | undefined) => Effect.Effect<Page<AuditRow>, StoreUnavailable>
-}>()("gateway/store/Records") {
+export class Records extends Context.Service<
+  Records,
+  {
+    /** Every record of a kind, by id. One that is broken is left out, and the log told of it, so that the others are served. */
+    readonly all: (kind: RecordKind) => Effect.Effect<ReadonlyArray<StoredRecord>, StoreUnavailable>
+    /** A page of a kind in the order of ids, without those broken; `cursor` is the `next` of the page before. */
+    readonly page: (
+      kind: RecordKind,
+      limit: number,
+      cursor: string | undefined
+    ) => Effect.Effect<Page<StoredRecord>, StoreUnavailable>
+    readonly get: (
+      kind: RecordKind,
+      id: string
+    ) => Effect.Effect<StoredRecord, RecordMissing | RecordBroken | StoreUnavailable>
+    /** Every version of a record that is kept, the oldest first; empty when there is none. Secrets of older versions are not. */
+    readonly versions: (kind: RecordKind, id: string) => Effect.Effect<ReadonlyArray<StoredRecord>, StoreUnavailable>
+    /** Every version that is kept of every record of a kind that is still there, by id and version, without those broken. Only the newest of each has its secret. */
+    readonly histories: (kind: RecordKind) => Effect.Effect<ReadonlyArray<StoredRecord>, StoreUnavailable>
+    /** Each change, with `expected`, is made only while that is the revision, so that what it was judged by still holds. */
+    readonly create: (
+      kind: RecordKind,
+      id: string,
+      content: RecordContent,
+      actor: Actor,
+      expected?: number
+    ) => Effect.Effect<StoredRecord, RecordTaken | RecordsMoved | StoreUnavailable>
+    /** Writes the next version. A record that is broken takes a new secret only. */
+    readonly update: (
+      kind: RecordKind,
+      id: string,
+      content: RecordContent,
+      actor: Actor,
+      expected?: number
+    ) => Effect.Effect<StoredRecord, RecordMissing | RecordsMoved | RecordBroken | StoreUnavailable>
+    /** Removes the record and all its versions. */
+    readonly remove: (
+      kind: RecordKind,
+      id: string,
+      actor: Actor,
+      expected?: number
+    ) => Effect.Effect<void, RecordMissing | RecordsMoved | StoreUnavailable>
+    /** A number that grows with every change of any record, by any process on the same store. */
+    readonly revision: Effect.Effect<number, StoreUnavailable>
+    /** The latest `auditStored` changes, the newest first. */
+    readonly audit: (limit: number, cursor: string | undefined) => Effect.Effect<Page<AuditRow>, StoreUnavailable>
+  }
+>()("gateway/store/Records") {
   /** Records in the database, whose tables are there; a change is one transaction and is on the disk once it is acknowledged. */
-  static readonly layer: Layer.Layer<Records, never, SqlClient.SqlClient | Vault> = Layer.effect(Records, Effect.suspend(() => make))
+  static readonly layer: Layer.Layer<Records, never, SqlClient.SqlClient | Vault> = Layer.effect(
+    Records,
+    Effect.suspend(() => make)
+  )
 
   /** The same in the memory of this process, gone when it ends. */
-  static readonly layerMemory: Layer.Layer<Records> = Records.layer.pipe(Layer.provide(Vault.layerMemory), Layer.provide(databaseMemory))
+  static readonly layerMemory: Layer.Layer<Records> = Records.layer.pipe(
+    Layer.provide(Vault.layerMemory),
+    Layer.provide(databaseMemory)
+  )
 }
 
 type Service = Records["Service"]
@@ -179,7 +201,9 @@ const paged = <A>(rows: ReadonlyArray<A>, limit: number, cursorOf: (row: A) => s
 
 /** Rows of the current records, each with the key of its secret. */
 const selecting = (sql: SqlClient.SqlClient) => ({
-  columns: sql.literal("r.kind, r.id, r.version, r.created_millis, r.updated_millis, r.value, r.secret, r.secret_key_id, k.wrapped, k.master_id"),
+  columns: sql.literal(
+    "r.kind, r.id, r.version, r.created_millis, r.updated_millis, r.value, r.secret, r.secret_key_id, k.wrapped, k.master_id"
+  ),
   source: sql.literal("records r LEFT JOIN vault_keys k ON k.id = r.secret_key_id")
 })
 
@@ -207,13 +231,15 @@ const reads = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Answer
   /** Without those that are broken, each of which the log is told of. */
   const sound = (rows: ReadonlyArray<Row>): Effect.Effect<ReadonlyArray<StoredRecord>> =>
     Effect.map(
-      Effect.forEach(rows, (row) => Effect.catch(recordOf(vault, row), ({ message }) => Effect.as(Effect.logError(`store: ${message}`), undefined))),
+      Effect.forEach(rows, (row) =>
+        Effect.catch(recordOf(vault, row), ({ message }) => Effect.as(Effect.logError(`store: ${message}`), undefined))
+      ),
       (records) => records.filter((record) => record !== undefined)
     )
   const all: Service["all"] = (kind) =>
     Effect.flatMap(within(sql<Row>`SELECT ${columns} FROM ${source} WHERE r.kind = ${kind} ORDER BY r.id`), sound)
 
-  const page: Service["page"] = Effect.fnUntraced(function*(kind, limit, cursor) {
+  const page: Service["page"] = Effect.fnUntraced(function* (kind, limit, cursor) {
     const rows = yield* within(sql<Row>`SELECT ${columns} FROM ${source}
       WHERE r.kind = ${kind} AND r.id > ${cursor ?? ""} ORDER BY r.id LIMIT ${limit + 1}`)
     const { next, rows: shown } = paged(rows, limit, ({ id }) => id)
@@ -222,7 +248,8 @@ const reads = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Answer
 
   const get: Service["get"] = (kind, id) =>
     Effect.flatMap(within(byName(sql, kind, id)), (row): Effect.Effect<StoredRecord, RecordMissing | RecordBroken> =>
-      row === undefined ? Effect.fail(new RecordMissing({ kind, id })) : recordOf(vault, row))
+      row === undefined ? Effect.fail(new RecordMissing({ kind, id })) : recordOf(vault, row)
+    )
 
   const past = sql.literal(`v.kind, v.id, v.version, v.created_millis, v.updated_millis, v.value,
     r.secret, r.secret_key_id, k.wrapped, k.master_id FROM record_versions v
@@ -259,20 +286,39 @@ interface Change {
 }
 
 /** Runs a change under the next revision; taking that is the lock that puts the changes of all processes in order. */
-const changing = (sql: SqlClient.SqlClient, within: Answered, auditStored: number) =>
-  <A extends { readonly version: number }, E>({ action, actor, expected, id, kind }: Change, work: (now: number) => Effect.Effect<A, E | SqlError>) =>
-    within(durably(sql)(Effect.gen(function*() {
-      const [next] = yield* sql<{ readonly number: number }>`UPDATE revision SET number = number + 1 RETURNING number`
-      const revision = next?.number ?? 0
-      if (expected !== undefined && revision !== expected + 1) return yield* new RecordsMoved()
-      const now = yield* Clock.currentTimeMillis
-      const done = yield* work(now)
-      const { version } = done
-      const entry = { revision, at_millis: now, actor: actor.id, request_id: actor.requestId ?? null, action, kind, id, version }
-      yield* sql`INSERT INTO audit_log ${sql.insert(entry)}`
-      yield* sql`DELETE FROM audit_log WHERE revision <= ${revision - auditStored}`
-      return done
-    })))
+const changing =
+  (sql: SqlClient.SqlClient, within: Answered, auditStored: number) =>
+  <A extends { readonly version: number }, E>(
+    { action, actor, expected, id, kind }: Change,
+    work: (now: number) => Effect.Effect<A, E | SqlError>
+  ) =>
+    within(
+      durably(sql)(
+        Effect.gen(function* () {
+          const [next] = yield* sql<{
+            readonly number: number
+          }>`UPDATE revision SET number = number + 1 RETURNING number`
+          const revision = next?.number ?? 0
+          if (expected !== undefined && revision !== expected + 1) return yield* new RecordsMoved()
+          const now = yield* Clock.currentTimeMillis
+          const done = yield* work(now)
+          const { version } = done
+          const entry = {
+            revision,
+            at_millis: now,
+            actor: actor.id,
+            request_id: actor.requestId ?? null,
+            action,
+            kind,
+            id,
+            version
+          }
+          yield* sql`INSERT INTO audit_log ${sql.insert(entry)}`
+          yield* sql`DELETE FROM audit_log WHERE revision <= ${revision - auditStored}`
+          return done
+        })
+      )
+    )
 
 /** The row of a record as far as anybody may read it. */
 const shownRow = ({ createdMillis, updatedMillis, value, version }: StoredRecord) => ({
@@ -287,55 +333,87 @@ const secretRow = (vault: Vault["Service"], record: StoredRecord) =>
   record.secret === undefined
     ? Effect.succeed({ secret: null, secret_key_id: null })
     : vault.seal(record, record.secret).pipe(
-      Effect.map(({ bytes, keyId }) => ({ secret: bytes, secret_key_id: keyId })),
-      Effect.catchTag("SecretBroken", ({ why }) =>
-        Effect.andThen(Effect.logError(`store: nothing can be encrypted: ${why}`), new StoreUnavailable({ reason: "unreachable" })))
-    )
+        Effect.map(({ bytes, keyId }) => ({ secret: bytes, secret_key_id: keyId })),
+        Effect.catchTag("SecretBroken", ({ why }) =>
+          Effect.andThen(
+            Effect.logError(`store: nothing can be encrypted: ${why}`),
+            new StoreUnavailable({ reason: "unreachable" })
+          )
+        )
+      )
 
 const writes = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Answered, auditStored: number) => {
   const change = changing(sql, within, auditStored)
   const addVersion = (record: StoredRecord) =>
     sql`INSERT INTO record_versions ${sql.insert({ kind: record.kind, id: record.id, ...shownRow(record) })}`
-  const forgetVersions = (kind: RecordKind, id: string) => sql`DELETE FROM record_versions WHERE kind = ${kind} AND id = ${id}`
+  const forgetVersions = (kind: RecordKind, id: string) =>
+    sql`DELETE FROM record_versions WHERE kind = ${kind} AND id = ${id}`
 
   /** The row a change starts from. */
-  const changeable = Effect.fnUntraced(function*(kind: RecordKind, id: string) {
+  const changeable = Effect.fnUntraced(function* (kind: RecordKind, id: string) {
     const row = yield* byName(sql, kind, id)
     return row === undefined ? yield* new RecordMissing({ kind, id }) : row
   })
 
   const create: Service["create"] = (kind, id, { secret, value }, actor, expected) =>
-    change({ action: "create", kind, id, actor, expected }, Effect.fnUntraced(function*(now) {
-      if ((yield* byName(sql, kind, id)) !== undefined) return yield* new RecordTaken({ kind, id })
-      const record: StoredRecord = { kind, id, version: 1, createdMillis: now, updatedMillis: now, value, secret: secret ?? undefined }
-      yield* sql`INSERT INTO records ${sql.insert({ kind, id, ...shownRow(record), ...(yield* secretRow(vault, record)) })}`
-      yield* addVersion(record)
-      return record
-    }))
+    change(
+      { action: "create", kind, id, actor, expected },
+      Effect.fnUntraced(function* (now) {
+        if ((yield* byName(sql, kind, id)) !== undefined) return yield* new RecordTaken({ kind, id })
+        const record: StoredRecord = {
+          kind,
+          id,
+          version: 1,
+          createdMillis: now,
+          updatedMillis: now,
+          value,
+          secret: secret ?? undefined
+        }
+        yield* sql`INSERT INTO records ${sql.insert({ kind, id, ...shownRow(record), ...(yield* secretRow(vault, record)) })}`
+        yield* addVersion(record)
+        return record
+      })
+    )
 
   const update: Service["update"] = (kind, id, { action, secret, value }, actor, expected) =>
-    change({ action: action ?? "update", kind, id, actor, expected }, Effect.fnUntraced(function*(now) {
-      const row = yield* changeable(kind, id)
-      const kept = secret === undefined ? yield* secretOf(vault, row) : secret ?? undefined
-      const record: StoredRecord = { kind, id, version: row.version + 1, createdMillis: row.created_millis, updatedMillis: now, value, secret: kept }
-      yield* sql`UPDATE records SET ${sql.update({ ...shownRow(record), ...(yield* secretRow(vault, record)) })}
+    change(
+      { action: action ?? "update", kind, id, actor, expected },
+      Effect.fnUntraced(function* (now) {
+        const row = yield* changeable(kind, id)
+        const kept = secret === undefined ? yield* secretOf(vault, row) : (secret ?? undefined)
+        const record: StoredRecord = {
+          kind,
+          id,
+          version: row.version + 1,
+          createdMillis: row.created_millis,
+          updatedMillis: now,
+          value,
+          secret: kept
+        }
+        yield* sql`UPDATE records SET ${sql.update({ ...shownRow(record), ...(yield* secretRow(vault, record)) })}
         WHERE kind = ${kind} AND id = ${id}`
-      if (!versioned.has(kind)) yield* forgetVersions(kind, id)
-      yield* addVersion(record)
-      return record
-    }))
+        if (!versioned.has(kind)) yield* forgetVersions(kind, id)
+        yield* addVersion(record)
+        return record
+      })
+    )
 
   const remove: Service["remove"] = (kind, id, actor, expected) =>
-    Effect.asVoid(change({ action: "delete", kind, id, actor, expected }, Effect.fnUntraced(function*() {
-      const row = yield* changeable(kind, id)
-      yield* sql`DELETE FROM records WHERE kind = ${kind} AND id = ${id}`
-      yield* forgetVersions(kind, id)
-      return row
-    })))
+    Effect.asVoid(
+      change(
+        { action: "delete", kind, id, actor, expected },
+        Effect.fnUntraced(function* () {
+          const row = yield* changeable(kind, id)
+          yield* sql`DELETE FROM records WHERE kind = ${kind} AND id = ${id}`
+          yield* forgetVersions(kind, id)
+          return row
+        })
+      )
+    )
   return { create, update, remove }
 }
 
-const make = Effect.gen(function*() {
+const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const vault = yield* Vault
   const within = yield* answered

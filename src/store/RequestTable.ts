@@ -32,19 +32,25 @@ const placesPerBatch = 1000
 /** Batches leave together when they hold this share of what is kept. */
 const trimShare = 0.01
 
-export class RequestTable extends Context.Service<RequestTable, {
-  /** All of them or none. */
-  readonly write: (batch: RequestBatch) => Effect.Effect<void, StoreUnavailable>
-  /** The latest that fits, of those that have this id in any way. */
-  readonly latest: (id: string, fit: (row: RequestRow) => boolean) => Effect.Effect<RequestRow | undefined, StoreUnavailable>
-  readonly requests: (query: RequestQuery) => Effect.Effect<RequestPage, StoreUnavailable>
-  readonly usage: (query: UsageQuery) => Effect.Effect<ReadonlyArray<UsageGroup>, StoreUnavailable>
-  readonly lastUsed: (keyId: string) => Effect.Effect<number | undefined, StoreUnavailable>
-}>()("gateway/store/RequestTable") {
+export class RequestTable extends Context.Service<
+  RequestTable,
+  {
+    /** All of them or none. */
+    readonly write: (batch: RequestBatch) => Effect.Effect<void, StoreUnavailable>
+    /** The latest that fits, of those that have this id in any way. */
+    readonly latest: (
+      id: string,
+      fit: (row: RequestRow) => boolean
+    ) => Effect.Effect<RequestRow | undefined, StoreUnavailable>
+    readonly requests: (query: RequestQuery) => Effect.Effect<RequestPage, StoreUnavailable>
+    readonly usage: (query: UsageQuery) => Effect.Effect<ReadonlyArray<UsageGroup>, StoreUnavailable>
+    readonly lastUsed: (keyId: string) => Effect.Effect<number | undefined, StoreUnavailable>
+  }
+>()("gateway/store/RequestTable") {
   /** Keeps `requestsStored` of the latest requests and a few more, and sums for `usageDays` days. */
   static readonly layer: Layer.Layer<RequestTable, never, SqlClient.SqlClient> = Layer.effect(
     RequestTable,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { requestsStored, usageDays } = yield* Limits
       const within = yield* answered
@@ -59,14 +65,16 @@ export class RequestTable extends Context.Service<RequestTable, {
       })
       /** The first batch of a process trims too, or one that is often started would never do so. */
       let untrimmed = requestsStored
-      const trimmed = (rows: number) => Effect.suspend(() => {
-        untrimmed += rows
-        if (untrimmed < requestsStored * trimShare) return Effect.void
-        untrimmed = 0
-        return Effect.asVoid(trim(sql, requestsStored))
-      })
+      const trimmed = (rows: number) =>
+        Effect.suspend(() => {
+          untrimmed += rows
+          if (untrimmed < requestsStored * trimShare) return Effect.void
+          untrimmed = 0
+          return Effect.asVoid(trim(sql, requestsStored))
+        })
       return {
-        write: (batch) => within(atOnce(Effect.andThen(written(sql, batch), Effect.andThen(trimmed(batch.rows), tidied)))),
+        write: (batch) =>
+          within(atOnce(Effect.andThen(written(sql, batch), Effect.andThen(trimmed(batch.rows), tidied)))),
         ...reads(sql, within)
       }
     })
@@ -84,14 +92,27 @@ const packedRows = ({ packed }: Batch): ReadonlyArray<PackedRow> => {
   return value as ReadonlyArray<PackedRow>
 }
 
-const written = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, batch: RequestBatch) {
+const written = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, batch: RequestBatch) {
   // SQLite takes bytes without making anything of them, PostgreSQL wants a text.
   const packed = onSqlite(sql) ? sql`CAST(${batch.bytes} AS TEXT)` : sql`${batch.text}`
   yield* sql`INSERT INTO request_batches (rows_number, packed) VALUES (${batch.rows}, ${packed})`
-  for (const { by, lastMillis, sums: { cached, costMicros, errors, input, output, requests } } of batch.sums) {
+  for (const {
+    by,
+    lastMillis,
+    sums: { cached, costMicros, errors, input, output, requests }
+  } of batch.sums) {
     yield* sql`
       INSERT INTO usage_sums ${sql.insert({
-        day: by.day, key_id: by.key, provider: by.provider, model: by.model, requests, errors, input, output, cached, cost_micros: costMicros,
+        day: by.day,
+        key_id: by.key,
+        provider: by.provider,
+        model: by.model,
+        requests,
+        errors,
+        input,
+        output,
+        cached,
+        cost_micros: costMicros,
         last_millis: lastMillis
       })}
       ON CONFLICT (day, key_id, provider, model) DO UPDATE SET
@@ -108,7 +129,12 @@ const trim = (sql: SqlClient.SqlClient, most: number) =>
     SELECT MAX(position) FROM (SELECT position, SUM(rows_number) OVER (ORDER BY position DESC) AS total FROM request_batches) AS counted
     WHERE total >= ${most})`
 
-const groupColumns: Readonly<Record<Grouping, string>> = { day: "day", key: "key_id", provider: "provider", model: "model" }
+const groupColumns: Readonly<Record<Grouping, string>> = {
+  day: "day",
+  key: "key_id",
+  provider: "provider",
+  model: "model"
+}
 const sumNames = ["requests", "errors", "input", "output", "cached", "cost_micros"] as const
 /** PostgreSQL would make a sum of whole numbers a decimal. */
 const sumColumns = sumNames.map((name) => `CAST(SUM(${name}) AS BIGINT) AS ${name}`).join(", ")
@@ -130,7 +156,12 @@ const sumsOf = ({ cached, cost_micros: costMicros, errors, input, output, reques
 })
 
 const byOf = (row: SumRow, groupBy: ReadonlyArray<Grouping>): UsageGroup["by"] => {
-  const values: Readonly<Record<Grouping, string | undefined>> = { day: row.day, key: row.key_id, provider: row.provider, model: row.model }
+  const values: Readonly<Record<Grouping, string | undefined>> = {
+    day: row.day,
+    key: row.key_id,
+    provider: row.provider,
+    model: row.model
+  }
   return Object.fromEntries(groupBy.map((one) => [one, values[one] ?? ""]))
 }
 
@@ -143,10 +174,12 @@ interface Found {
 
 /** The latest first. */
 const placed = (batch: Batch): ReadonlyArray<Found> =>
-  packedRows(batch).map((row, at) => ({ position: batch.position * placesPerBatch + at, row: unpacked(row) })).toReversed()
+  packedRows(batch)
+    .map((row, at) => ({ position: batch.position * placesPerBatch + at, row: unpacked(row) }))
+    .toReversed()
 
 /** The latest rows that fit, of batches of which something may be known beforehand; so many, and what else is in the batch of the last one. */
-const found = Effect.fnUntraced(function*(
+const found = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   cursor: number,
   most: number,
@@ -191,17 +224,23 @@ const reads = (sql: SqlClient.SqlClient, within: Within): Omit<RequestTable["Ser
       ...(to === undefined ? [] : [sql`day <= ${to}`]),
       ...(key === undefined ? [] : [sql`key_id = ${key}`])
     ]
-    const summed = by === ""
-      ? sql<SumRow>`SELECT ${sql.literal(sumColumns)} FROM usage_sums WHERE ${sql.and(asked)}`
-      : sql<SumRow>`SELECT ${sql.literal(by)}, ${sql.literal(sumColumns)} FROM usage_sums WHERE ${sql.and(asked)}
+    const summed =
+      by === ""
+        ? sql<SumRow>`SELECT ${sql.literal(sumColumns)} FROM usage_sums WHERE ${sql.and(asked)}`
+        : sql<SumRow>`SELECT ${sql.literal(by)}, ${sql.literal(sumColumns)} FROM usage_sums WHERE ${sql.and(asked)}
           GROUP BY ${sql.literal(by)} ORDER BY ${sql.literal(by)}`
     // Without groups there is one row, be there anything or not.
     return Effect.map(within(summed), (rows) =>
-      rows.filter(({ requests }) => requests !== null).map((row) => ({ by: byOf(row, groupBy), ...sumsOf(row) })))
+      rows.filter(({ requests }) => requests !== null).map((row) => ({ by: byOf(row, groupBy), ...sumsOf(row) }))
+    )
   },
   lastUsed: (keyId) =>
     Effect.map(
-      within(sql<{ readonly last_millis: number | null }>`SELECT MAX(last_millis) AS last_millis FROM usage_sums WHERE key_id = ${keyId}`),
+      within(
+        sql<{
+          readonly last_millis: number | null
+        }>`SELECT MAX(last_millis) AS last_millis FROM usage_sums WHERE key_id = ${keyId}`
+      ),
       // 0 for what was summed before this was noted.
       ([row]) => row?.last_millis || undefined
     )

@@ -21,7 +21,11 @@ type Row = SealedRow & { readonly kind: string; readonly id: string; readonly ve
 const batch = 50
 
 /** Encrypts the next secrets anew that are behind this record; undefined when there are none. */
-const nextBatch = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, vault: Vault["Service"], behind: Pick<Row, "kind" | "id">) {
+const nextBatch = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  vault: Vault["Service"],
+  behind: Pick<Row, "kind" | "id">
+) {
   yield* lockStore(sql)
   const rows = yield* sql<Row>`SELECT r.kind, r.id, r.version, r.secret, r.secret_key_id, k.wrapped, k.master_id
     FROM records r LEFT JOIN vault_keys k ON k.id = r.secret_key_id
@@ -32,7 +36,10 @@ const nextBatch = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, vault: V
   for (const row of rows) {
     const { id, kind } = row
     yield* Effect.flatMap(vault.open(row, row), (secret) => vault.seal(row, secret)).pipe(
-      Effect.flatMap(({ bytes, keyId }) => sql`UPDATE records SET secret = ${bytes}, secret_key_id = ${keyId} WHERE kind = ${kind} AND id = ${id}`),
+      Effect.flatMap(
+        ({ bytes, keyId }) =>
+          sql`UPDATE records SET secret = ${bytes}, secret_key_id = ${keyId} WHERE kind = ${kind} AND id = ${id}`
+      ),
       Effect.catchTag("SecretBroken", () => Effect.sync(() => broken.push(`${kind} ${id}`)))
     )
   }
@@ -41,7 +48,7 @@ const nextBatch = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, vault: V
 })
 
 /** Forgets the data keys that nothing is encrypted with any more. */
-const forget = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
+const forget = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   yield* lockStore(sql)
   const gone = yield* sql`DELETE FROM vault_keys WHERE is_current = 0
     AND id NOT IN (SELECT secret_key_id FROM records WHERE secret_key_id IS NOT NULL)
@@ -50,7 +57,7 @@ const forget = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
 })
 
 /** Forgets the master keys that nothing is encrypted with: those of another rotation, which has come less far, stay. */
-const retire = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, masters: MasterKeys) {
+const retire = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, masters: MasterKeys) {
   yield* lockStore(sql)
   const used = yield* sql<{ readonly master_id: string }>`SELECT DISTINCT master_id FROM vault_keys`
   yield* masters.retire(new Set(used.map(({ master_id: id }) => id)))
@@ -62,7 +69,7 @@ const retire = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, masters: Ma
  * unreadable: run it again.
  */
 export const rotateSecret = (masters: MasterKeys): Effect.Effect<Rotated, StoreUnusable, SqlClient.SqlClient | Vault> =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const vault = yield* Vault
     const transaction = durably(sql)
@@ -81,5 +88,8 @@ export const rotateSecret = (masters: MasterKeys): Effect.Effect<Rotated, StoreU
     yield* transaction(retire(sql, masters))
     return { records, broken, keysRetired }
   }).pipe(
-    Effect.catchTag("SqlError", (error) => new StoreUnusable({ message: `the rotation stopped: ${reasonOf(error)}; run it again to finish it` }))
+    Effect.catchTag(
+      "SqlError",
+      (error) => new StoreUnusable({ message: `the rotation stopped: ${reasonOf(error)}; run it again to finish it` })
+    )
   )

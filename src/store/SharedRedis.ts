@@ -10,23 +10,30 @@ import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { PackageMissing } from "../domain/PackageMissing.ts"
 
 /** All that the gateway keeps in Redis has a name that begins so. */
-export const RedisPrefix: Context.Reference<string> = Context.Reference<string>("gateway/store/RedisPrefix", { defaultValue: () => "mgw:" })
+export const RedisPrefix: Context.Reference<string> = Context.Reference<string>("gateway/store/RedisPrefix", {
+  defaultValue: () => "mgw:"
+})
 
-export class SharedRedis extends Context.Service<SharedRedis, {
-  /** Whether commands are sent; false from the first one that was not answered in time until one is again. */
-  readonly isUp: () => boolean
-}>()("gateway/store/SharedRedis") {
+export class SharedRedis extends Context.Service<
+  SharedRedis,
+  {
+    /** Whether commands are sent; false from the first one that was not answered in time until one is again. */
+    readonly isUp: () => boolean
+  }
+>()("gateway/store/SharedRedis") {
   /** Starts whether or not Redis is there, and waits for it no longer than for a connection. The driver is loaded here. */
   static readonly layer = (url: Redacted.Redacted<string>): Layer.Layer<SharedRedis | Redis.Redis, PackageMissing> =>
-    Layer.effectContext(Effect.gen(function*() {
-      const limits = yield* Limits
-      const connection = yield* connect(url, limits, `${yield* RedisPrefix}look`)
-      yield* connection.settled
-      yield* Effect.forkScoped(watch(connection))
-      const unused = Effect.fail(new Redis.RedisError({ cause: "nobody subscribes or reserves" }))
-      const redis = yield* Redis.make({ send: connection.send, subscribe: () => unused, connect: unused })
-      return Context.make(SharedRedis, { isUp: connection.isUp }).pipe(Context.add(Redis.Redis, redis))
-    }))
+    Layer.effectContext(
+      Effect.gen(function* () {
+        const limits = yield* Limits
+        const connection = yield* connect(url, limits, `${yield* RedisPrefix}look`)
+        yield* connection.settled
+        yield* Effect.forkScoped(watch(connection))
+        const unused = Effect.fail(new Redis.RedisError({ cause: "nobody subscribes or reserves" }))
+        const redis = yield* Redis.make({ send: connection.send, subscribe: () => unused, connect: unused })
+        return Context.make(SharedRedis, { isUp: connection.isUp }).pipe(Context.add(Redis.Redis, redis))
+      })
+    )
 }
 
 /** How often Redis is looked at when nobody uses it. */
@@ -48,17 +55,26 @@ interface Connection {
 
 const gone = new Redis.RedisError({ cause: "Redis is gone" })
 
-const connect = (url: Redacted.Redacted<string>, limits: LimitValues, lookName: string): Effect.Effect<Connection, PackageMissing, Scope.Scope> =>
-  Effect.gen(function*() {
+const connect = (
+  url: Redacted.Redacted<string>,
+  limits: LimitValues,
+  lookName: string
+): Effect.Effect<Connection, PackageMissing, Scope.Scope> =>
+  Effect.gen(function* () {
     const { createClient, ErrorReply } = yield* Effect.tryPromise({
       try: () => import("redis"),
       catch: () => new PackageMissing({ setting: "redis.url", packages: "the package redis" })
     })
-    const client = yield* Effect.orDie(Effect.try({
-      try: () => createClient(options(url, limits)),
-      // The driver's own error quotes the address, with the password in it.
-      catch: () => new Error("The address of Redis in the settings is none: redis://host:6379 or rediss://user:password@host:6380/0 is.")
-    }))
+    const client = yield* Effect.orDie(
+      Effect.try({
+        try: () => createClient(options(url, limits)),
+        // The driver's own error quotes the address, with the password in it.
+        catch: () =>
+          new Error(
+            "The address of Redis in the settings is none: redis://host:6379 or rediss://user:password@host:6380/0 is."
+          )
+      })
+    )
     let up = false
     let fault = `no connection within ${limits.redisConnectMillis} ms`
     const failed = (cause: unknown): void => {
@@ -101,34 +117,37 @@ const connect = (url: Redacted.Redacted<string>, limits: LimitValues, lookName: 
         Effect.suspend(() =>
           up
             ? Effect.tryPromise({
-              try: () => answered(client.sendCommand([...command]), limits.redisMillis) as Promise<A>,
-              catch: (cause) => {
-                // What Redis refuses it has answered.
-                if (!(cause instanceof ErrorReply)) failed(cause)
-                return new Redis.RedisError({ cause })
-              }
-            })
-            : Effect.fail(gone))
+                try: () => answered(client.sendCommand([...command]), limits.redisMillis) as Promise<A>,
+                catch: (cause) => {
+                  // What Redis refuses it has answered.
+                  if (!(cause instanceof ErrorReply)) failed(cause)
+                  return new Redis.RedisError({ cause })
+                }
+              })
+            : Effect.fail(gone)
+        )
     }
   })
 
-const options = (url: Redacted.Redacted<string>, { redisConnectMillis, redisQueue }: LimitValues) => ({
-  url: Redacted.value(url),
-  // What older servers and proxies speak as well.
-  RESP: 2,
-  maintNotifications: "disabled",
-  disableClientInfo: true,
-  disableOfflineQueue: true,
-  commandsQueueMaxLength: redisQueue,
-  // The driver's own timer stops when a command was written.
-  commandOptions: { timeout: 0 },
-  socket: {
-    connectTimeout: redisConnectMillis,
-    // A peer that vanished closes nothing. Looks keep a healthy connection from being silent for so long.
-    socketTimeout: 2 * redisConnectMillis,
-    reconnectStrategy: (retries: number) => Math.min(leastPauseMillis * 2 ** retries, mostPauseMillis) * (1 + Math.random() / 2)
-  }
-} as const)
+const options = (url: Redacted.Redacted<string>, { redisConnectMillis, redisQueue }: LimitValues) =>
+  ({
+    url: Redacted.value(url),
+    // What older servers and proxies speak as well.
+    RESP: 2,
+    maintNotifications: "disabled",
+    disableClientInfo: true,
+    disableOfflineQueue: true,
+    commandsQueueMaxLength: redisQueue,
+    // The driver's own timer stops when a command was written.
+    commandOptions: { timeout: 0 },
+    socket: {
+      connectTimeout: redisConnectMillis,
+      // A peer that vanished closes nothing. Looks keep a healthy connection from being silent for so long.
+      socketTimeout: 2 * redisConnectMillis,
+      reconnectStrategy: (retries: number) =>
+        Math.min(leastPauseMillis * 2 ** retries, mostPauseMillis) * (1 + Math.random() / 2)
+    }
+  }) as const
 
 const reasonOf = (cause: unknown): string => {
   if (!(cause instanceof Error)) return String(cause)
@@ -142,10 +161,12 @@ const answered = (reply: Promise<unknown>, millis: number): Promise<unknown> =>
   new Promise((resolve, reject) => {
     const late = () => reject(new Error(`no answer within ${millis} ms`))
     const timer = setTimeout(() => setImmediate(late), millis)
-    const inTime = <A>(settle: (value: A) => void) => (value: A): void => {
-      clearTimeout(timer)
-      settle(value)
-    }
+    const inTime =
+      <A>(settle: (value: A) => void) =>
+      (value: A): void => {
+        clearTimeout(timer)
+        settle(value)
+      }
     reply.then(inTime(resolve), inTime(reject))
   })
 
@@ -157,7 +178,9 @@ const watch = ({ fault, isUp, look }: Connection): Effect.Effect<never> => {
     told = isUp()
     return told
       ? Effect.logInfo("Redis answers again: limits, circuits, signatures and cached answers are shared.")
-      : Effect.logWarning(`Redis does not answer (${fault()}): until it does, limits, circuits, signatures and cached answers are this process's own.`)
+      : Effect.logWarning(
+          `Redis does not answer (${fault()}): until it does, limits, circuits, signatures and cached answers are this process's own.`
+        )
   })
   const rest = Effect.suspend(() => Effect.sleep(watchMillis * (1 + Math.random())))
   return Effect.forever(Effect.andThen(tell, Effect.andThen(rest, look)))

@@ -33,21 +33,36 @@ export interface SpendingState {
   readonly leasedMicros: number
 }
 
-export class Spending extends Context.Service<Spending, {
-  /** All changes or none; the answers in their order. */
-  readonly exchange: (changes: ReadonlyArray<SpendingChange>) => Effect.Effect<ReadonlyArray<SpendingState>, StoreUnavailable>
-  /** What all processes have spent of a period, as far as they have told. */
-  readonly spent: (keyId: string, period: string) => Effect.Effect<number, StoreUnavailable>
-}>()("gateway/store/Spending") {
+export class Spending extends Context.Service<
+  Spending,
+  {
+    /** All changes or none; the answers in their order. */
+    readonly exchange: (
+      changes: ReadonlyArray<SpendingChange>
+    ) => Effect.Effect<ReadonlyArray<SpendingState>, StoreUnavailable>
+    /** What all processes have spent of a period, as far as they have told. */
+    readonly spent: (keyId: string, period: string) => Effect.Effect<number, StoreUnavailable>
+  }
+>()("gateway/store/Spending") {
   /** Shared by all processes on the database; a part that is not renewed for `leaseMillis` is anybody's again. */
-  static readonly layer: Layer.Layer<Spending, never, SqlClient.SqlClient> = Layer.effect(Spending, Effect.suspend(() => make))
+  static readonly layer: Layer.Layer<Spending, never, SqlClient.SqlClient> = Layer.effect(
+    Spending,
+    Effect.suspend(() => make)
+  )
 
   /** Of this process alone, gone when it ends; so many periods as fit, the oldest go first. */
   static readonly layerMemory: Layer.Layer<Spending> = Layer.effect(
     Spending,
     Effect.map(Limits, ({ usageEntries }) => {
       const sums = new Map<string, { turn: number; micros: number }>()
-      const exchanged = ({ budgetMicros, keyId, period, spentMicros, turn, wantedMicros }: SpendingChange): SpendingState => {
+      const exchanged = ({
+        budgetMicros,
+        keyId,
+        period,
+        spentMicros,
+        turn,
+        wantedMicros
+      }: SpendingChange): SpendingState => {
         const name = `${keyId}\n${period}`
         const sum = sums.get(name) ?? { turn: 0, micros: 0 }
         if (sum.turn !== turn) sum.micros += spentMicros
@@ -74,13 +89,16 @@ interface LeaseRow {
   readonly until_millis: number
 }
 
-const make = Effect.gen(function*() {
+const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const within = yield* answered
   const { leaseMillis, usageDays } = yield* Limits
   const holder = randomUUID()
 
-  const exchanged = Effect.fnUntraced(function*({ budgetMicros, keyId, period, spentMicros, turn, wantedMicros }: SpendingChange, now: number) {
+  const exchanged = Effect.fnUntraced(function* (
+    { budgetMicros, keyId, period, spentMicros, turn, wantedMicros }: SpendingChange,
+    now: number
+  ) {
     // Takes the row's lock, so that all processes exchange in turn.
     const [before] = yield* sql<{ readonly spent_micros: number }>`
       INSERT INTO spending (key_id, period, spent_micros, updated_millis) VALUES (${keyId}, ${period}, 0, ${now})
@@ -88,12 +106,19 @@ const make = Effect.gen(function*() {
     const leases = yield* sql<LeaseRow>`
       SELECT holder, micros, turn, until_millis FROM spending_leases WHERE key_id = ${keyId} AND period = ${period}`
     const isTold = leases.some((lease) => lease.holder === holder && lease.turn === turn)
-    const [after] = isTold || spentMicros === 0 ? [before] : yield* sql<{ readonly spent_micros: number }>`
+    const [after] =
+      isTold || spentMicros === 0
+        ? [before]
+        : yield* sql<{ readonly spent_micros: number }>`
       UPDATE spending SET spent_micros = spent_micros + ${spentMicros}
       WHERE key_id = ${keyId} AND period = ${period} RETURNING spent_micros`
     const spent = after?.spent_micros ?? 0
     const others = leases.filter((lease) => lease.holder !== holder && lease.until_millis > now)
-    const leased = granted(budgetMicros, wantedMicros, others.reduce((sum, { micros }) => sum + micros, spent))
+    const leased = granted(
+      budgetMicros,
+      wantedMicros,
+      others.reduce((sum, { micros }) => sum + micros, spent)
+    )
     yield* sql`
       INSERT INTO spending_leases ${sql.insert({ key_id: keyId, period, holder, micros: leased, turn, until_millis: now + leaseMillis })}
       ON CONFLICT (key_id, period, holder) DO UPDATE SET micros = excluded.micros, turn = excluded.turn, until_millis = excluded.until_millis`
@@ -115,10 +140,15 @@ const make = Effect.gen(function*() {
   return Spending.of({
     exchange: (changes) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        within(lazily(sql)(Effect.forEach(changes, (change) => exchanged(change, now))))),
+        within(lazily(sql)(Effect.forEach(changes, (change) => exchanged(change, now))))
+      ),
     spent: (keyId, period) =>
       Effect.map(
-        within(sql<{ readonly spent_micros: number }>`SELECT spent_micros FROM spending WHERE key_id = ${keyId} AND period = ${period}`),
+        within(
+          sql<{
+            readonly spent_micros: number
+          }>`SELECT spent_micros FROM spending WHERE key_id = ${keyId} AND period = ${period}`
+        ),
         ([row]) => row?.spent_micros ?? 0
       )
   })

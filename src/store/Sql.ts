@@ -27,7 +27,7 @@ export class StoreUnusable extends Schema.TaggedError<StoreUnusable>()("StoreUnu
 /** What the driver said, in one line. */
 export const reasonOf = ({ reason }: SqlError): string => {
   const { cause } = reason
-  const said = cause instanceof Error && cause.message !== "" ? cause.message : reason.message ?? reason._tag
+  const said = cause instanceof Error && cause.message !== "" ? cause.message : (reason.message ?? reason._tag)
   return said.replaceAll(/\s+/g, " ")
 }
 
@@ -35,19 +35,25 @@ const uninstalled = new PackageMissing({ setting: "a store.url of PostgreSQL", p
 
 /** The driver is loaded only where it is used. */
 const driver = <A>(load: () => Promise<A>): Effect.Effect<A, StoreUnusable> =>
-  Effect.tryPromise({ try: load, catch: () => new StoreUnusable({ message: uninstalled.message, isUninstalled: true }) })
+  Effect.tryPromise({
+    try: load,
+    catch: () => new StoreUnusable({ message: uninstalled.message, isUninstalled: true })
+  })
 
 /** Whole numbers come as numbers on every database; none of ours passes 2^53. */
-const numbers = Effect.map(driver(() => import("@effect/sql-pg/PgTypes")), (PgTypes) => {
-  const registry = PgTypes.makeRegistry()
-  registry.register(PgTypes.OID.int8, {
-    encode: (value: number) => PgTypes.encode(BigInt(value), PgTypes.OID.int8),
-    decode: (bytes) => Result.map(PgTypes.decode(bytes, PgTypes.OID.int8, 1), Number)
-  })
-  return registry
-})
+const numbers = Effect.map(
+  driver(() => import("@effect/sql-pg/PgTypes")),
+  (PgTypes) => {
+    const registry = PgTypes.makeRegistry()
+    registry.register(PgTypes.OID.int8, {
+      encode: (value: number) => PgTypes.encode(BigInt(value), PgTypes.OID.int8),
+      decode: (bytes) => Result.map(PgTypes.decode(bytes, PgTypes.OID.int8, 1), Number)
+    })
+    return registry
+  }
+)
 
-const postgres = Effect.fnUntraced(function*({ url }: Extract<StoreLocation, { kind: "postgres" }>) {
+const postgres = Effect.fnUntraced(function* ({ url }: Extract<StoreLocation, { kind: "postgres" }>) {
   const { storeAnswerMillis, storeConnections } = yield* Limits
   const PgClient = yield* driver(() => import("@effect/sql-pg/PgClient"))
   return yield* PgClient.make({
@@ -64,26 +70,38 @@ const postgres = Effect.fnUntraced(function*({ url }: Extract<StoreLocation, { k
  * Nothing reconnects by itself, so a server that comes back is not stormed.
  */
 export const layer = (location: StoreLocation): Layer.Layer<SqlClient.SqlClient, StoreUnusable> =>
-  Layer.effect(SqlClient.SqlClient, location.kind === "sqlite" ? SqliteClient.make(location.path) : postgres(location)).pipe(
+  Layer.effect(
+    SqlClient.SqlClient,
+    location.kind === "sqlite" ? SqliteClient.make(location.path) : postgres(location)
+  ).pipe(
     Layer.provide(Reactivity.layer),
     Layer.catch((error) =>
-      Layer.effect(SqlClient.SqlClient, error._tag === "StoreUnusable"
-        ? error
-        : new StoreUnusable({ message: `the store ${describeStore(location)} cannot be opened: ${reasonOf(error)}` })))
+      Layer.effect(
+        SqlClient.SqlClient,
+        error._tag === "StoreUnusable"
+          ? error
+          : new StoreUnusable({ message: `the store ${describeStore(location)} cannot be opened: ${reasonOf(error)}` })
+      )
+    )
   )
 
 /** True on SQLite, false on PostgreSQL. */
-export const onSqlite = (sql: SqlClient.SqlClient): boolean => sql.onDialectOrElse({ sqlite: () => true, orElse: () => false })
+export const onSqlite = (sql: SqlClient.SqlClient): boolean =>
+  sql.onDialectOrElse({ sqlite: () => true, orElse: () => false })
 
 /**
  * All of the work or nothing. Effect takes it for a defect when a ROLLBACK fails. It does where the connection was lost, and
  * then there is nothing to roll back: it is a failure of the database like any other, and must end no fiber that writes.
  */
-export const transaction = (sql: SqlClient.SqlClient) =>
+export const transaction =
+  (sql: SqlClient.SqlClient) =>
   <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
-    Effect.catchDefect(sql.withTransaction(work), (defect) => isSqlError(defect) ? Effect.fail(defect) : Effect.die(defect))
+    Effect.catchDefect(sql.withTransaction(work), (defect) =>
+      isSqlError(defect) ? Effect.fail(defect) : Effect.die(defect)
+    )
 
-const postgresTransaction = (sql: SqlClient.SqlClient, setting: string, value: string) =>
+const postgresTransaction =
+  (sql: SqlClient.SqlClient, setting: string, value: string) =>
   <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
     Effect.provideService(
       transaction(sql)(Effect.andThen(sql`SELECT set_config(${setting}, ${value}, true)`, work)),
@@ -102,7 +120,7 @@ export const durably = (sql: SqlClient.SqlClient) =>
 export const lazily = (sql: SqlClient.SqlClient) =>
   onSqlite(sql)
     ? <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
-      Effect.provideService(transaction(sql)(work), SqlClient.BeginTransaction, SqliteClient.lazyBegin)
+        Effect.provideService(transaction(sql)(work), SqlClient.BeginTransaction, SqliteClient.lazyBegin)
     : postgresTransaction(sql, "synchronous_commit", "off")
 
 /** SQLite: full, disk error, read-only. PostgreSQL: disk full, out of resources, a replica that only reads. */
@@ -129,7 +147,9 @@ const isAway = (error: SqlError): boolean => error.reason._tag === "ConnectionEr
 const leavable = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(Effect.forkDetach(work), (fiber) =>
-      Effect.onInterrupt(restore(Fiber.join(fiber)), () => Effect.sync(() => fiber.interruptUnsafe()))))
+      Effect.onInterrupt(restore(Fiber.join(fiber)), () => Effect.sync(() => fiber.interruptUnsafe()))
+    )
+  )
 
 /** Clients whose last work failed, so that an outage is told once. */
 const silent = new WeakSet<SqlClient.SqlClient>()
@@ -145,25 +165,30 @@ export const answered = Effect.map(Effect.all([SqlClient.SqlClient, Limits]), ([
     silent.add(sql)
     return Effect.andThen(first ? Effect.logError(`store: ${why}`) : Effect.void, new StoreUnavailable({ reason }))
   }
-  return <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, Exclude<E, Extract<E, SqlError>> | StoreUnavailable, R> => {
+  return <A, E, R>(
+    work: Effect.Effect<A, E, R>
+  ): Effect.Effect<A, Exclude<E, Extract<E, SqlError>> | StoreUnavailable, R> => {
     const failing = work.pipe(
-      Effect.tap(() => silent.delete(sql) ? Effect.logInfo("store: it answers again") : Effect.void),
+      Effect.tap(() => (silent.delete(sql) ? Effect.logInfo("store: it answers again") : Effect.void)),
       Effect.catchIf(
         (error: E): error is Extract<E, SqlError> => isSqlError(error),
         (error) => told(reasonOf(error), isFull(error) ? "full" : "unreachable")
       )
     )
-    return isLocal ? failing : Effect.timeoutOrElse(leavable(failing), {
-      duration: storeAnswerMillis,
-      orElse: () => told(`no answer in ${storeAnswerMillis} ms`, "unreachable")
-    })
+    return isLocal
+      ? failing
+      : Effect.timeoutOrElse(leavable(failing), {
+          duration: storeAnswerMillis,
+          orElse: () => told(`no answer in ${storeAnswerMillis} ms`, "unreachable")
+        })
   }
 })
 
 /** Asks the database whether it is there, so that a server that stands still does not hold up the start. */
 export const reached = (where: string): Effect.Effect<void, StoreUnusable, SqlClient.SqlClient> =>
   Effect.flatMap(Effect.all([SqlClient.SqlClient, Limits]), ([sql, { storeAnswerMillis }]) => {
-    const unreached = (why: string, away: boolean) => new StoreUnusable({ message: `the store ${where} cannot be reached: ${why}`, isAway: away })
+    const unreached = (why: string, away: boolean) =>
+      new StoreUnusable({ message: `the store ${where} cannot be reached: ${why}`, isAway: away })
     const asked = Effect.mapError(Effect.asVoid(sql`SELECT 1`), (error) => unreached(reasonOf(error), isAway(error)))
     return Effect.timeoutOrElse(leavable(asked), {
       duration: storeAnswerMillis,
@@ -182,8 +207,10 @@ export const awaited = (where: string): Effect.Effect<void, StoreUnusable, SqlCl
       told = true
       return Effect.logWarning(`${message}; it is waited for`)
     }
-    return storeStartMillis === 0 ? reached(where) : Effect.retry(Effect.tapError(reached(where), tell), {
-      while: ({ isAway: away }) => away === true,
-      schedule: Schedule.spaced(pauseMillis).pipe(Schedule.jittered, Schedule.upTo({ duration: storeStartMillis }))
-    })
+    return storeStartMillis === 0
+      ? reached(where)
+      : Effect.retry(Effect.tapError(reached(where), tell), {
+          while: ({ isAway: away }) => away === true,
+          schedule: Schedule.spaced(pauseMillis).pipe(Schedule.jittered, Schedule.upTo({ duration: storeStartMillis }))
+        })
   })

@@ -25,14 +25,22 @@ export const lazyBegin = "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE"
 /** Node calls SQLite's code `errcode`, Effect looks for it as `errno`. */
 const sqlError = (cause: unknown, operation: string): SqlError => {
   const coded = cause instanceof Error && "errcode" in cause ? Object.assign(cause, { errno: cause.errcode }) : cause
-  return new SqlError({ reason: classifySqliteError(coded, { message: cause instanceof Error ? cause.message : "SQLite failed", operation }) })
+  return new SqlError({
+    reason: classifySqliteError(coded, { message: cause instanceof Error ? cause.message : "SQLite failed", operation })
+  })
 }
 
 /** SQLite knows no booleans. */
 const toInput = (value: unknown): SQLInputValue => {
   if (value === null || value === undefined) return null
   if (typeof value === "boolean") return value ? 1 : 0
-  if (typeof value === "string" || typeof value === "number" || typeof value === "bigint" || value instanceof Uint8Array) return value
+  if (
+    typeof value === "string" ||
+    typeof value === "number" ||
+    typeof value === "bigint" ||
+    value instanceof Uint8Array
+  )
+    return value
   throw new TypeError(`a ${typeof value} cannot be stored`)
 }
 
@@ -71,12 +79,16 @@ class Sqlite implements Connection {
     const once = Effect.try({ try: run, catch: (cause) => sqlError(cause, operation) })
     const isLocked = ({ reason }: SqlError): boolean => reason._tag === "LockTimeoutError" && !this.db.isTransaction
     // A schedule costs more than most statements, and few meet a lock.
-    return Effect.catchIf(once, isLocked, () => Effect.retry(once, { while: isLocked, schedule: waiting(this.#lockMillis) }))
+    return Effect.catchIf(once, isLocked, () =>
+      Effect.retry(once, { while: isLocked, schedule: waiting(this.#lockMillis) })
+    )
   }
 
   #rows(sql: string, params: ReadonlyArray<unknown>): ReadonlyArray<Record<string, unknown>> {
     // Rows come without a prototype, unlike those of other drivers.
-    return this.#prepare(sql).all(...params.map(toInput)).map((row) => ({ ...row }))
+    return this.#prepare(sql)
+      .all(...params.map(toInput))
+      .map((row) => ({ ...row }))
   }
 
   execute: Connection["execute"] = (sql, params, transform) =>
@@ -85,7 +97,8 @@ class Sqlite implements Connection {
       return transform === undefined ? rows : transform(rows)
     })
 
-  executeRaw: Connection["executeRaw"] = (sql, params) => this.#attempt("execute", () => this.#prepare(sql).run(...params.map(toInput)))
+  executeRaw: Connection["executeRaw"] = (sql, params) =>
+    this.#attempt("execute", () => this.#prepare(sql).run(...params.map(toInput)))
 
   executeValues: Connection["executeValues"] = (sql, params) =>
     this.#attempt("execute", () => this.#rows(sql, params).map((row) => Object.values(row)))
@@ -95,9 +108,9 @@ class Sqlite implements Connection {
   executeUnprepared: Connection["executeUnprepared"] = (sql, params, transform) =>
     sql === durableBegin || sql === lazyBegin
       ? this.#attempt("begin", () => {
-        this.db.exec(sql)
-        return []
-      })
+          this.db.exec(sql)
+          return []
+        })
       : this.execute(sql, params, transform)
 
   executeStream: Connection["executeStream"] = (sql, params, transform) =>
@@ -114,7 +127,7 @@ const makeFile = (path: string): void => {
  * A client on the database file at this path (made when absent), or in memory for `:memory:`. It keeps a write-ahead log;
  * a change is on the disk once it is acknowledged. Fails when the file cannot be opened or is no database.
  */
-export const make = Effect.fnUntraced(function*(path: string) {
+export const make = Effect.fnUntraced(function* (path: string) {
   const { storeLockMillis } = yield* Limits
   const connection = yield* Effect.acquireRelease(
     Effect.try({

@@ -44,19 +44,31 @@ const dataKeysKept = 100
 export const lockStore = (sql: SqlClient.SqlClient): Effect.Effect<void, SqlError> =>
   Effect.asVoid(sql`UPDATE revision SET number = number`)
 
-export class Vault extends Context.Service<Vault, {
-  /** Seals with the current data key; runs within the transaction that holds the lock of changes. */
-  readonly seal: (place: Place, secret: Redacted.Redacted<JsonObject>) => Effect.Effect<Sealed, SecretBroken | SqlError>
-  readonly open: (place: Place, row: SealedRow) => Effect.Effect<Redacted.Redacted<JsonObject>, SecretBroken>
-  /** Random, the same for every process on the store, made once. */
-  readonly pepper: Redacted.Redacted<string>
-  /** Makes a new current data key, wraps every one by the first master key and seals the pepper anew; within a transaction as `seal` does. */
-  readonly renew: Effect.Effect<void, SqlError | StoreUnusable>
-}>()("gateway/store/Vault") {
+export class Vault extends Context.Service<
+  Vault,
+  {
+    /** Seals with the current data key; runs within the transaction that holds the lock of changes. */
+    readonly seal: (
+      place: Place,
+      secret: Redacted.Redacted<JsonObject>
+    ) => Effect.Effect<Sealed, SecretBroken | SqlError>
+    readonly open: (place: Place, row: SealedRow) => Effect.Effect<Redacted.Redacted<JsonObject>, SecretBroken>
+    /** Random, the same for every process on the store, made once. */
+    readonly pepper: Redacted.Redacted<string>
+    /** Makes a new current data key, wraps every one by the first master key and seals the pepper anew; within a transaction as `seal` does. */
+    readonly renew: Effect.Effect<void, SqlError | StoreUnusable>
+  }
+>()("gateway/store/Vault") {
   /** Makes data key and pepper in a store that has none. Fails when the master keys are unfit or not those of the store. */
   static readonly layer = (masters: MasterKeys): Layer.Layer<Vault, StoreUnusable, SqlClient.SqlClient> =>
-    Layer.effect(Vault, Effect.catchTag(make(masters), "SqlError", (error) =>
-      new StoreUnusable({ message: `the keys of the store cannot be read: ${reasonOf(error)}` })))
+    Layer.effect(
+      Vault,
+      Effect.catchTag(
+        make(masters),
+        "SqlError",
+        (error) => new StoreUnusable({ message: `the keys of the store cannot be read: ${reasonOf(error)}` })
+      )
+    )
 
   /** For a store that ends with this process: so does its master key. */
   static readonly layerMemory: Layer.Layer<Vault, never, SqlClient.SqlClient> = Layer.orDie(
@@ -65,11 +77,14 @@ export class Vault extends Context.Service<Vault, {
 }
 
 /** The master keys in order; each must be 32 bytes in base64. */
-const readMasters = Effect.fnUntraced(function*(masters: MasterKeys) {
+const readMasters = Effect.fnUntraced(function* (masters: MasterKeys) {
   const keys: Array<MasterKey> = []
   for (const text of yield* masters.all) {
     const key = keyOf(Buffer.from(Redacted.value(text), "base64"))
-    if (key === undefined) return yield* new StoreUnusable({ message: `${masters.where} must hold 32 bytes in base64, as \`openssl rand -base64 32\` makes them` })
+    if (key === undefined)
+      return yield* new StoreUnusable({
+        message: `${masters.where} must hold 32 bytes in base64, as \`openssl rand -base64 32\` makes them`
+      })
     keys.push({ id: fingerprint(key), key })
   }
   const [first] = keys
@@ -77,19 +92,23 @@ const readMasters = Effect.fnUntraced(function*(masters: MasterKeys) {
 })
 
 /** Data keys as objects, unwrapped once each. */
-const makeKeyring = Effect.fnUntraced(function*(masters: MasterKeys) {
+const makeKeyring = Effect.fnUntraced(function* (masters: MasterKeys) {
   let known = yield* readMasters(masters)
   const opened = new Map<string, KeyObject>()
   const masterOf = (id: string) => known.keys.find((one) => one.id === id)?.key
-  const unwrap = Effect.fnUntraced(function*(id: string, wrapped: Uint8Array | null, masterId: string | null) {
+  const unwrap = Effect.fnUntraced(function* (id: string, wrapped: Uint8Array | null, masterId: string | null) {
     const kept = opened.get(id)
     if (kept !== undefined) return kept
-    if (wrapped === null || masterId === null) return yield* new SecretBroken({ why: `its data key ${id} is gone from the store` })
+    if (wrapped === null || masterId === null)
+      return yield* new SecretBroken({ why: `its data key ${id} is gone from the store` })
     if (masterOf(masterId) === undefined) {
       known = yield* Effect.mapError(readMasters(masters), ({ message }) => new SecretBroken({ why: message }))
     }
     const master = masterOf(masterId)
-    if (master === undefined) return yield* new SecretBroken({ why: `its data key is wrapped by the master key ${masterId}, which is not in ${masters.where}` })
+    if (master === undefined)
+      return yield* new SecretBroken({
+        why: `its data key is wrapped by the master key ${masterId}, which is not in ${masters.where}`
+      })
     const bytes = openBytes(master, keyPlace(id), wrapped)
     const key = bytes === undefined ? undefined : keyOf(bytes)
     bytes?.fill(0)
@@ -108,7 +127,11 @@ const makeKeyring = Effect.fnUntraced(function*(masters: MasterKeys) {
   }
 })
 
-const opening = (key: KeyObject, place: Place, bytes: Uint8Array): Effect.Effect<Redacted.Redacted<JsonObject>, SecretBroken> => {
+const opening = (
+  key: KeyObject,
+  place: Place,
+  bytes: Uint8Array
+): Effect.Effect<Redacted.Redacted<JsonObject>, SecretBroken> => {
   const plain = openBytes(key, place, bytes)
   if (plain === undefined) return Effect.fail(new SecretBroken({ why: "it was changed in the store" }))
   const parsed = parseExactJsonText(plain.toString("utf8"))
@@ -135,7 +158,7 @@ const keyFault = ({ why }: SecretBroken): StoreUnusable =>
 /** The data keys in the database. */
 const dataKeys = (sql: SqlClient.SqlClient, ring: Keyring) => {
   /** Makes a new one the current. */
-  const add = Effect.fnUntraced(function*(master: MasterKey) {
+  const add = Effect.fnUntraced(function* (master: MasterKey) {
     const bytes = randomKey()
     const id = randomKey().toString("hex").slice(0, 16)
     const wrapped = sealBytes(master.key, keyPlace(id), bytes)
@@ -146,7 +169,7 @@ const dataKeys = (sql: SqlClient.SqlClient, ring: Keyring) => {
   })
 
   /** Wraps every data key by this master key. */
-  const rewrap = Effect.fnUntraced(function*(master: MasterKey) {
+  const rewrap = Effect.fnUntraced(function* (master: MasterKey) {
     for (const row of yield* sql<KeyRow>`SELECT id, wrapped, master_id FROM vault_keys WHERE master_id <> ${master.id}`) {
       const key = yield* Effect.mapError(ring.unwrap(row.id, row.wrapped, row.master_id), keyFault)
       const bytes = key.export()
@@ -155,16 +178,19 @@ const dataKeys = (sql: SqlClient.SqlClient, ring: Keyring) => {
     }
   })
 
-  const current = Effect.map(sql<KeyRow>`SELECT id, wrapped, master_id FROM vault_keys WHERE is_current = 1`, ([row]) => row)
+  const current = Effect.map(
+    sql<KeyRow>`SELECT id, wrapped, master_id FROM vault_keys WHERE is_current = 1`,
+    ([row]) => row
+  )
   return { add, rewrap, current }
 }
 
-const make = Effect.fnUntraced(function*(masters: MasterKeys) {
+const make = Effect.fnUntraced(function* (masters: MasterKeys) {
   const sql = yield* SqlClient.SqlClient
   const ring = yield* makeKeyring(masters)
   const keys = dataKeys(sql, ring)
 
-  const seal: Vault["Service"]["seal"] = Effect.fnUntraced(function*(place, secret) {
+  const seal: Vault["Service"]["seal"] = Effect.fnUntraced(function* (place, secret) {
     const row = yield* keys.current
     if (row === undefined) return yield* new SecretBroken({ why: "the store has no current data key" })
     const key = yield* ring.unwrap(row.id, row.wrapped, row.master_id)
@@ -174,37 +200,44 @@ const make = Effect.fnUntraced(function*(masters: MasterKeys) {
   const open: Vault["Service"]["open"] = (place, row) =>
     Effect.flatMap(ring.unwrap(row.secret_key_id, row.wrapped, row.master_id), (key) => opening(key, place, row.secret))
 
-  const readPepper = Effect.gen(function*() {
-    const [row] = yield* sql<SealedRow>`SELECT v.value AS secret, v.value_key_id AS secret_key_id, k.wrapped, k.master_id
+  const readPepper = Effect.gen(function* () {
+    const [row] =
+      yield* sql<SealedRow>`SELECT v.value AS secret, v.value_key_id AS secret_key_id, k.wrapped, k.master_id
       FROM vault_values v LEFT JOIN vault_keys k ON k.id = v.value_key_id WHERE v.name = 'pepper'`
     if (row === undefined) return undefined
     const { pepper } = Redacted.value(yield* Effect.mapError(open(pepperPlace, row), keyFault))
     return typeof pepper === "string" ? Redacted.make(pepper) : undefined
   })
 
-  const writePepper = Effect.fnUntraced(function*(pepper: Redacted.Redacted<string>) {
-    const { bytes, keyId } = yield* Effect.catchTag(seal(pepperPlace, Redacted.make({ pepper: Redacted.value(pepper) })), "SecretBroken", keyFault)
+  const writePepper = Effect.fnUntraced(function* (pepper: Redacted.Redacted<string>) {
+    const { bytes, keyId } = yield* Effect.catchTag(
+      seal(pepperPlace, Redacted.make({ pepper: Redacted.value(pepper) })),
+      "SecretBroken",
+      keyFault
+    )
     yield* sql`DELETE FROM vault_values WHERE name = 'pepper'`
     yield* sql`INSERT INTO vault_values ${sql.insert({ name: "pepper", value: bytes, value_key_id: keyId })}`
   })
 
   /** A new store gets its first keys, from whichever process comes first. */
-  const found = durably(sql)(Effect.gen(function*() {
-    yield* lockStore(sql)
-    const there = yield* readPepper
-    if (there !== undefined) return there
-    if ((yield* keys.current) === undefined) yield* keys.add(yield* ring.first)
-    const pepper = Redacted.make(randomKey().toString("base64url"))
-    yield* writePepper(pepper)
-    return pepper
-  }))
+  const found = durably(sql)(
+    Effect.gen(function* () {
+      yield* lockStore(sql)
+      const there = yield* readPepper
+      if (there !== undefined) return there
+      if ((yield* keys.current) === undefined) yield* keys.add(yield* ring.first)
+      const pepper = Redacted.make(randomKey().toString("base64url"))
+      yield* writePepper(pepper)
+      return pepper
+    })
+  )
   const pepper = (yield* readPepper) ?? (yield* found)
 
   return Vault.of({
     seal,
     open,
     pepper,
-    renew: Effect.gen(function*() {
+    renew: Effect.gen(function* () {
       const master = yield* ring.first
       yield* keys.rewrap(master)
       yield* keys.add(master)

@@ -20,8 +20,17 @@ const packedAttempt = (attempt: AttemptRow) =>
     attempt.upstreamStatus ?? null
   ] as const
 
-const packedUsage = ({ audioInput, audioOutput, cached, cacheWritten, imageOutput, images, input, output, reasoning }: Usage) =>
-  [input, output, cached, cacheWritten, reasoning, audioInput, audioOutput, imageOutput, images] as const
+const packedUsage = ({
+  audioInput,
+  audioOutput,
+  cached,
+  cacheWritten,
+  imageOutput,
+  images,
+  input,
+  output,
+  reasoning
+}: Usage) => [input, output, cached, cacheWritten, reasoning, audioInput, audioOutput, imageOutput, images] as const
 
 /** An id of its own stands last, and only where the client sent another one. */
 export type PackedRow = readonly [...ReturnType<typeof facts>, id?: string]
@@ -48,11 +57,12 @@ const facts = (row: RequestRow) =>
     row.attempts.map(packedAttempt)
   ] as const
 
-export const packed = (row: RequestRow): string => JSON.stringify(row.id === undefined ? facts(row) : [...facts(row), row.id])
+export const packed = (row: RequestRow): string =>
+  JSON.stringify(row.id === undefined ? facts(row) : [...facts(row), row.id])
 
-const attemptOf = (
-  [provider, model, target, duration, firstChunk, errorCode, upstreamStatus]: ReturnType<typeof packedAttempt>
-): AttemptRow => ({
+const attemptOf = ([provider, model, target, duration, firstChunk, errorCode, upstreamStatus]: ReturnType<
+  typeof packedAttempt
+>): AttemptRow => ({
   provider,
   model,
   target,
@@ -62,15 +72,50 @@ const attemptOf = (
   upstreamStatus: known(upstreamStatus)
 })
 
-const usageOf = (
-  [input, output, cached, cacheWritten, reasoning, audioInput, audioOutput, imageOutput, images]: ReturnType<typeof packedUsage>
-): Usage => ({ input, output, cached, cacheWritten, reasoning, audioInput, audioOutput, imageOutput, images })
+const usageOf = ([
+  input,
+  output,
+  cached,
+  cacheWritten,
+  reasoning,
+  audioInput,
+  audioOutput,
+  imageOutput,
+  images
+]: ReturnType<typeof packedUsage>): Usage => ({
+  input,
+  output,
+  cached,
+  cacheWritten,
+  reasoning,
+  audioInput,
+  audioOutput,
+  imageOutput,
+  images
+})
 
 /** The row of an array that `packed` made a text of. */
-export const unpacked = (
-  [endedMillis, requestId, status, provider, model, keyId, traceId, route, target, stream, cache, duration, ttft, overhead, usage, costMicros, errorCode, attempts, id]:
-    PackedRow
-): RequestRow => ({
+export const unpacked = ([
+  endedMillis,
+  requestId,
+  status,
+  provider,
+  model,
+  keyId,
+  traceId,
+  route,
+  target,
+  stream,
+  cache,
+  duration,
+  ttft,
+  overhead,
+  usage,
+  costMicros,
+  errorCode,
+  attempts,
+  id
+]: PackedRow): RequestRow => ({
   endedMillis,
   requestId,
   id,

@@ -10,7 +10,7 @@ import type { StoredRecord } from "./Records.ts"
  * The whole of a record, or in one line why it cannot be used; the line holds no value. A record is read once, for those who
  * judge a change look at all there are.
  */
-export const recordReader = <A>(schema: Schema.Codec<A>): (record: StoredRecord) => Result.Result<A, string> => {
+export const recordReader = <A>(schema: Schema.Codec<A>): ((record: StoredRecord) => Result.Result<A, string>) => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "first" })
   const known = new WeakMap<StoredRecord, Result.Result<A, string>>()
   return (record) => {
@@ -24,5 +24,6 @@ export const recordReader = <A>(schema: Schema.Codec<A>): (record: StoredRecord)
 }
 
 /** The newest version of each record, of the versions in their order. */
-export const newestOf = (records: ReadonlyArray<StoredRecord>): ReadonlyArray<StoredRecord> =>
-  [...new Map(records.map((record) => [record.id, record])).values()]
+export const newestOf = (records: ReadonlyArray<StoredRecord>): ReadonlyArray<StoredRecord> => [
+  ...new Map(records.map((record) => [record.id, record])).values()
+]

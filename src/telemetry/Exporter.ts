@@ -4,7 +4,16 @@ import * as NodeSdk from "@effect/opentelemetry/NodeSdk"
 import * as OtelMetrics from "@effect/opentelemetry/OtelMetrics"
 import { OtelTracerProvider } from "@effect/opentelemetry/OtelTracer"
 import * as Resource from "@effect/opentelemetry/Resource"
-import { type Context, createTraceState, ROOT_CONTEXT, type SpanContext, SpanKind, SpanStatusCode, trace, TraceFlags } from "@opentelemetry/api"
+import {
+  type Context,
+  createTraceState,
+  ROOT_CONTEXT,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags
+} from "@opentelemetry/api"
 import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-http"
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http"
 import { PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics"
@@ -50,7 +59,9 @@ const parentOf = ({ parent, state, traceId }: SpanPlace): SpanContext | undefine
 
 /** Lists are copied: the SDK keeps what it is given. */
 const attributesOf = ({ attributes }: SpanFacts) =>
-  Object.fromEntries(Object.entries(attributes).map(([key, value]) => [key, typeof value === "object" ? [...value] : value]))
+  Object.fromEntries(
+    Object.entries(attributes).map(([key, value]) => [key, typeof value === "object" ? [...value] : value])
+  )
 
 const tracerOf = (version: string, ids: KnownIds, content: boolean) =>
   Effect.map(OtelTracerProvider, (provider): Tracer => {
@@ -58,7 +69,11 @@ const tracerOf = (version: string, ids: KnownIds, content: boolean) =>
     const record = (facts: SpanFacts, context: Context): void => {
       ids.spanId = facts.spanId
       const { kind, startMillis: startTime } = facts
-      const span = tracer.startSpan(facts.name, { kind: kinds[kind], startTime, attributes: attributesOf(facts) }, context)
+      const span = tracer.startSpan(
+        facts.name,
+        { kind: kinds[kind], startTime, attributes: attributesOf(facts) },
+        context
+      )
       if (facts.failed) span.setStatus({ code: SpanStatusCode.ERROR })
       const inside = trace.setSpan(ROOT_CONTEXT, span)
       for (const one of facts.below ?? []) record(one, inside)
@@ -80,8 +95,16 @@ const tracerOf = (version: string, ids: KnownIds, content: boolean) =>
 export const exporter = (version: string, { content, isNamed, metrics, traces }: ExportSetting): Layer.Layer<never> => {
   const ids = new KnownIds()
   const spans = Layer.effect(Tracing, tracerOf(version, ids, content)).pipe(
-    Layer.provide(Layer.unwrap(Effect.sync(() =>
-      NodeSdk.layerTracerProvider(new BatchSpanProcessor(new OTLPTraceExporter()), { idGenerator: ids, shutdownTimeout }))))
+    Layer.provide(
+      Layer.unwrap(
+        Effect.sync(() =>
+          NodeSdk.layerTracerProvider(new BatchSpanProcessor(new OTLPTraceExporter()), {
+            idGenerator: ids,
+            shutdownTimeout
+          })
+        )
+      )
+    )
   )
   const series = OtelMetrics.layer(
     () =>

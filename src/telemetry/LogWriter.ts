@@ -37,12 +37,16 @@ export class LogWriter {
   }
 
   /** A writer for as long as the scope lives; what waits then is still written, if somebody reads it. */
-  static readonly make: Effect.Effect<LogWriter, never, Scope.Scope> = Effect.gen(function*() {
+  static readonly make: Effect.Effect<LogWriter, never, Scope.Scope> = Effect.gen(function* () {
     const sink = yield* LogSink
     const { logBytes } = yield* Limits
     return yield* Effect.acquireRelease(
       Effect.sync(() => new LogWriter(sink, logBytes)),
-      (writer) => Effect.timeoutOption(Effect.callback<void>((resume) => writer.end(() => resume(Effect.void))), lastMillis)
+      (writer) =>
+        Effect.timeoutOption(
+          Effect.callback<void>((resume) => writer.end(() => resume(Effect.void))),
+          lastMillis
+        )
     )
   })
 

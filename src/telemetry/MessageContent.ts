@@ -8,13 +8,20 @@ const list = (value: Json | undefined): ReadonlyArray<Json> => (Array.isArray(va
 
 const blob = (mimeType: Json | undefined, base64: string): JsonObject => {
   const bytes = Buffer.from(base64, "base64")
-  return { type: "blob", mime_type: typeof mimeType === "string" ? mimeType : undefined, bytes: bytes.length, sha256: hash("sha256", bytes, "hex") }
+  return {
+    type: "blob",
+    mime_type: typeof mimeType === "string" ? mimeType : undefined,
+    bytes: bytes.length,
+    sha256: hash("sha256", bytes, "hex")
+  }
 }
 
 const media = (url: Json | undefined): JsonObject => {
   if (typeof url !== "string") return { type: "uri" }
   const comma = url.indexOf(",")
-  return url.startsWith("data:") ? blob(url.slice("data:".length, Math.max(0, comma)).split(";")[0], url.slice(comma + 1)) : { type: "uri", uri: url }
+  return url.startsWith("data:")
+    ? blob(url.slice("data:".length, Math.max(0, comma)).split(";")[0], url.slice(comma + 1))
+    : { type: "uri", uri: url }
 }
 
 const source = (given: Json | undefined): JsonObject => {
@@ -45,11 +52,17 @@ const partOf = (part: Json): JsonObject => {
   }
 }
 
-const responseOf = (content: Json | undefined): Json | undefined => (Array.isArray(content) ? content.map(partOf) : content)
+const responseOf = (content: Json | undefined): Json | undefined =>
+  Array.isArray(content) ? content.map(partOf) : content
 
 const callOf = (call: Json): JsonObject => {
   const called = isJsonObject(call) && isJsonObject(call["function"]) ? call["function"] : {}
-  return { type: "tool_call", id: isJsonObject(call) ? call["id"] : undefined, name: called["name"], arguments: called["arguments"] }
+  return {
+    type: "tool_call",
+    id: isJsonObject(call) ? call["id"] : undefined,
+    name: called["name"],
+    arguments: called["arguments"]
+  }
 }
 
 const partsOf = (content: Json | undefined): ReadonlyArray<JsonObject> =>
@@ -61,13 +74,13 @@ const messageOf = (message: JsonObject): JsonObject => {
   return role === "tool"
     ? { role, parts: [{ type: "tool_call_response", id: message["tool_call_id"], response: responseOf(content) }] }
     : {
-      role,
-      parts: [
-        ...(typeof reasoning === "string" ? [{ type: "reasoning", content: reasoning }] : []),
-        ...partsOf(content),
-        ...list(message["tool_calls"]).map(callOf)
-      ]
-    }
+        role,
+        parts: [
+          ...(typeof reasoning === "string" ? [{ type: "reasoning", content: reasoning }] : []),
+          ...partsOf(content),
+          ...list(message["tool_calls"]).map(callOf)
+        ]
+      }
 }
 
 const isInstruction = ({ role }: JsonObject): boolean => role === "system" || role === "developer"
@@ -75,7 +88,10 @@ const isInstruction = ({ role }: JsonObject): boolean => role === "system" || ro
 /** Messages, instructions and tools of a request in either dialect. */
 export const inputContent = (request: JsonObject): Attributes => {
   const messages = list(request["messages"]).filter(isJsonObject)
-  const instructions = [...partsOf(request["system"]), ...messages.filter(isInstruction).flatMap(({ content }) => partsOf(content))]
+  const instructions = [
+    ...partsOf(request["system"]),
+    ...messages.filter(isInstruction).flatMap(({ content }) => partsOf(content))
+  ]
   const tools = list(request["tools"])
   return {
     ...(instructions.length === 0 ? {} : { "gen_ai.system_instructions": JSON.stringify(instructions) }),
@@ -85,8 +101,13 @@ export const inputContent = (request: JsonObject): Attributes => {
 }
 
 /** One message of an answer, with why it ended. */
-export const outputContent = (messages: ReadonlyArray<{ readonly message: JsonObject; readonly finishReason: string | undefined }>): Attributes => ({
+export const outputContent = (
+  messages: ReadonlyArray<{ readonly message: JsonObject; readonly finishReason: string | undefined }>
+): Attributes => ({
   "gen_ai.output.messages": JSON.stringify(
-    messages.map(({ finishReason, message }) => ({ ...messageOf({ role: "assistant", ...message }), finish_reason: finishReason }))
+    messages.map(({ finishReason, message }) => ({
+      ...messageOf({ role: "assistant", ...message }),
+      finish_reason: finishReason
+    }))
   )
 })

@@ -52,15 +52,28 @@ export class TargetMeters {
   readonly costs: ByName<Counter>
 
   /** `key` is the gateway key's id, where operators want to tell keys apart. */
-  constructor(registry: SeriesRegistry, route: string, { kind, slug }: Answering, operation: string, model: string, key: string | undefined) {
-    const genAi = { gen_ai_operation_name: operationName(operation), gen_ai_provider_name: providerName(kind), gen_ai_request_model: model }
+  constructor(
+    registry: SeriesRegistry,
+    route: string,
+    { kind, slug }: Answering,
+    operation: string,
+    model: string,
+    key: string | undefined
+  ) {
+    const genAi = {
+      gen_ai_operation_name: operationName(operation),
+      gen_ai_provider_name: providerName(kind),
+      gen_ai_request_model: model
+    }
     const keyed = key === undefined ? {} : { key_id: key }
     const own = { provider: slug, model, ...keyed }
     const timing = (spec: (typeof metrics)[keyof typeof metrics]) =>
       new ByName((error) => registry.histogram(spec, error === "" ? genAi : { ...genAi, error_type: error }))
     const counter = (spec: (typeof metrics)[keyof typeof metrics], labels: Labels, name: string) =>
       new ByName((value) => registry.counter(spec, name === "" ? labels : { ...labels, [name]: value }))
-    this.tokens = new ByName((gen_ai_token_type) => registry.histogram(metrics.tokenUsage, { ...genAi, ...keyed, gen_ai_token_type }))
+    this.tokens = new ByName((gen_ai_token_type) =>
+      registry.histogram(metrics.tokenUsage, { ...genAi, ...keyed, gen_ai_token_type })
+    )
     this.operation = timing(metrics.operationDuration)
     this.request = timing(metrics.requestDuration)
     this.firstChunk = timing(metrics.firstChunk)
@@ -70,7 +83,9 @@ export class TargetMeters {
     this.attempts = counter(metrics.attempts, { provider: slug }, "outcome")
     this.retries = counter(metrics.retries, { provider: slug }, "reason")
     this.fallbacks = counter(metrics.fallbacks, { provider: slug }, "reason")
-    this.requests = new ByName((status) => registry.counter(metrics.requests, { route, ...own, status_class: statusClass(status) }))
+    this.requests = new ByName((status) =>
+      registry.counter(metrics.requests, { route, ...own, status_class: statusClass(status) })
+    )
     this.costs = counter(metrics.cost, own, "")
   }
 
@@ -100,9 +115,15 @@ export class RouteMeters {
     this.route = route
     this.activeRequests = registry.gauge(metrics.activeRequests, { route })
     this.http = new ByName((status) =>
-      registry.histogram(metrics.httpDuration, { http_request_method: method, http_route: route, http_response_status_code: String(status) }))
+      registry.histogram(metrics.httpDuration, {
+        http_request_method: method,
+        http_route: route,
+        http_response_status_code: String(status)
+      })
+    )
     this.refused = new ByName((status) =>
-      registry.counter(metrics.requests, { route, provider: none, model: none, status_class: statusClass(status) }))
+      registry.counter(metrics.requests, { route, provider: none, model: none, status_class: statusClass(status) })
+    )
     this.cache = new ByName((result) => registry.counter(metrics.cache, { result }))
     this.overheads = new ByName((streamed) => registry.histogram(metrics.overhead, { route, streamed }))
   }

@@ -18,29 +18,35 @@ const cpuSeconds = (): number => {
 
 /** For as long as the scope lives. */
 const layer = (version: string): Layer.Layer<never> =>
-  Layer.effectDiscard(Effect.gen(function*() {
-    const registry = SeriesRegistry.of(yield* Effect.context<never>())
-    const delay = yield* Effect.acquireRelease(
-      Effect.sync(() => {
-        const histogram = monitorEventLoopDelay({ resolution: lookMillis })
-        histogram.enable()
-        return histogram
-      }),
-      (histogram) => Effect.sync(() => histogram.disable())
-    )
-    registry.gauge(metrics.buildInfo, { version, node: process.versions.node, effect: Version.getCurrentVersion() }).value = 1
-    registry.read(metrics.cpu, {}, cpuSeconds)
-    registry.read(metrics.residentMemory, {}, () => process.memoryUsage.rss())
-    registry.gauge(metrics.startTime, {}).value = performance.timeOrigin / 1000
-    registry.read(metrics.eventLoopLag, {}, () => {
-      // What the timer itself waits is no lag.
-      const lag = Math.max(0, (delay.percentile(99) / 1000 / 1000 - lookMillis) / 1000)
-      delay.reset()
-      return lag
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const registry = SeriesRegistry.of(yield* Effect.context<never>())
+      const delay = yield* Effect.acquireRelease(
+        Effect.sync(() => {
+          const histogram = monitorEventLoopDelay({ resolution: lookMillis })
+          histogram.enable()
+          return histogram
+        }),
+        (histogram) => Effect.sync(() => histogram.disable())
+      )
+      registry.gauge(metrics.buildInfo, {
+        version,
+        node: process.versions.node,
+        effect: Version.getCurrentVersion()
+      }).value = 1
+      registry.read(metrics.cpu, {}, cpuSeconds)
+      registry.read(metrics.residentMemory, {}, () => process.memoryUsage.rss())
+      registry.gauge(metrics.startTime, {}).value = performance.timeOrigin / 1000
+      registry.read(metrics.eventLoopLag, {}, () => {
+        // What the timer itself waits is no lag.
+        const lag = Math.max(0, (delay.percentile(99) / 1000 / 1000 - lookMillis) / 1000)
+        delay.reset()
+        return lag
+      })
+      registry.read(metrics.heapUsed, {}, () => getHeapStatistics().used_heap_size)
+      registry.read(metrics.heapTotal, {}, () => getHeapStatistics().total_heap_size)
+      registry.read(metrics.externalMemory, {}, () => getHeapStatistics().external_memory)
     })
-    registry.read(metrics.heapUsed, {}, () => getHeapStatistics().used_heap_size)
-    registry.read(metrics.heapTotal, {}, () => getHeapStatistics().total_heap_size)
-    registry.read(metrics.externalMemory, {}, () => getHeapStatistics().external_memory)
-  }))
+  )
 
 export const ProcessMetrics = { layer }

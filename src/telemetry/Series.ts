@@ -53,7 +53,7 @@ export class Histogram {
 
   state(): Metric.HistogramState {
     let below = 0
-    const buckets = this.bounds.map((bound, at): [number, number] => [bound, below += this.counts[at] ?? 0])
+    const buckets = this.bounds.map((bound, at): [number, number] => [bound, (below += this.counts[at] ?? 0)])
     const { count, max, min, sum } = this
     return { buckets, count, min, max, sum }
   }
@@ -109,7 +109,11 @@ export class SeriesRegistry {
     return kept(this.histograms, spec, labels, () => {
       const series = new Histogram(spec)
       const metric = Metric.histogram(spec.name, { ...options(spec, labels), boundaries: spec.buckets ?? [] })
-      Metric.registerUnsafe(metric, this.context, hooks(() => series.state()))
+      Metric.registerUnsafe(
+        metric,
+        this.context,
+        hooks(() => series.state())
+      )
       return series
     })
   }
@@ -119,9 +123,17 @@ export class SeriesRegistry {
     const registered = options(spec, labels)
     if (spec.kind === "counter") {
       const metric = Metric.counter(spec.name, { ...registered, incremental: true })
-      Metric.registerUnsafe(metric, this.context, hooks(() => ({ count: get(), incremental: true })))
+      Metric.registerUnsafe(
+        metric,
+        this.context,
+        hooks(() => ({ count: get(), incremental: true }))
+      )
     } else {
-      Metric.registerUnsafe(Metric.gauge(spec.name, registered), this.context, hooks(() => ({ value: get() })))
+      Metric.registerUnsafe(
+        Metric.gauge(spec.name, registered),
+        this.context,
+        hooks(() => ({ value: get() }))
+      )
     }
   }
 }

@@ -3,6 +3,9 @@
 import * as Context from "effect/Context"
 
 /** Replaceable where durations must be known beforehand. */
-export const Stopwatch: Context.Reference<() => number> = Context.Reference<() => number>("gateway/telemetry/Stopwatch", {
-  defaultValue: () => () => performance.now()
-})
+export const Stopwatch: Context.Reference<() => number> = Context.Reference<() => number>(
+  "gateway/telemetry/Stopwatch",
+  {
+    defaultValue: () => () => performance.now()
+  }
+)

@@ -34,6 +34,9 @@ export interface Tracer {
   readonly ended: (span: SpanFacts, place?: SpanPlace) => void
 }
 
-export const Tracing: Context.Reference<Tracer | undefined> = Context.Reference<Tracer | undefined>("gateway/telemetry/Tracing", {
-  defaultValue: () => undefined
-})
+export const Tracing: Context.Reference<Tracer | undefined> = Context.Reference<Tracer | undefined>(
+  "gateway/telemetry/Tracing",
+  {
+    defaultValue: () => undefined
+  }
+)

@@ -26,7 +26,12 @@ const overheadSeconds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.
 const genAi = ["gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model"]
 const failing = [...genAi, "error_type"]
 
-const timing = (name: string, description: string, labels: ReadonlyArray<string>, buckets: ReadonlyArray<number> = seconds): MetricSpec => ({
+const timing = (
+  name: string,
+  description: string,
+  labels: ReadonlyArray<string>,
+  buckets: ReadonlyArray<number> = seconds
+): MetricSpec => ({
   name,
   kind: "histogram",
   description,
@@ -34,8 +39,18 @@ const timing = (name: string, description: string, labels: ReadonlyArray<string>
   unit: "s",
   buckets
 })
-const counter = (name: string, description: string, ...labels: ReadonlyArray<string>): MetricSpec => ({ name, kind: "counter", description, labels })
-const gauge = (name: string, description: string, ...labels: ReadonlyArray<string>): MetricSpec => ({ name, kind: "gauge", description, labels })
+const counter = (name: string, description: string, ...labels: ReadonlyArray<string>): MetricSpec => ({
+  name,
+  kind: "counter",
+  description,
+  labels
+})
+const gauge = (name: string, description: string, ...labels: ReadonlyArray<string>): MetricSpec => ({
+  name,
+  kind: "gauge",
+  description,
+  labels
+})
 
 export const metrics = {
   tokenUsage: {
@@ -46,19 +61,49 @@ export const metrics = {
     unit: "{token}",
     buckets: tokens
   },
-  operationDuration: timing("gen_ai.client.operation.duration", "One upstream call, to the end of its answer.", failing),
-  firstChunk: timing("gen_ai.client.operation.time_to_first_chunk", "From an upstream call to the first chunk of its stream.", genAi),
-  outputChunk: timing("gen_ai.client.operation.time_per_output_chunk", "Between the chunks of a stream, behind the first.", genAi),
+  operationDuration: timing(
+    "gen_ai.client.operation.duration",
+    "One upstream call, to the end of its answer.",
+    failing
+  ),
+  firstChunk: timing(
+    "gen_ai.client.operation.time_to_first_chunk",
+    "From an upstream call to the first chunk of its stream.",
+    genAi
+  ),
+  outputChunk: timing(
+    "gen_ai.client.operation.time_per_output_chunk",
+    "Between the chunks of a stream, behind the first.",
+    genAi
+  ),
   requestDuration: timing("gen_ai.server.request.duration", "A whole request as its caller sees it.", failing),
-  firstToken: timing("gen_ai.server.time_to_first_token", "From the arrival of a request to the first bytes of its stream.", genAi, firstToken),
-  outputToken: timing("gen_ai.server.time_per_output_token", "Time per output token of a stream, behind the first.", genAi, perToken),
+  firstToken: timing(
+    "gen_ai.server.time_to_first_token",
+    "From the arrival of a request to the first bytes of its stream.",
+    genAi,
+    firstToken
+  ),
+  outputToken: timing(
+    "gen_ai.server.time_per_output_token",
+    "Time per output token of a stream, behind the first.",
+    genAi,
+    perToken
+  ),
   httpDuration: timing(
     "http.server.request.duration",
     "Any HTTP request to the API.",
     ["http_request_method", "http_route", "http_response_status_code"],
     httpSeconds
   ),
-  requests: counter("gateway_requests_total", "Requests to the API that have ended.", "route", "provider", "model", "status_class", "key_id"),
+  requests: counter(
+    "gateway_requests_total",
+    "Requests to the API that have ended.",
+    "route",
+    "provider",
+    "model",
+    "status_class",
+    "key_id"
+  ),
   overhead: {
     name: "gateway_overhead_seconds",
     kind: "histogram",
@@ -68,25 +113,53 @@ export const metrics = {
   },
   activeRequests: gauge("gateway_active_requests", "Requests whose answer is not complete.", "route"),
   activeStreams: gauge("gateway_active_streams", "Streams that are open.", "route"),
-  attempts: counter("gateway_upstream_attempts_total", "Upstream calls that have ended, by what became of them.", "provider", "outcome"),
+  attempts: counter(
+    "gateway_upstream_attempts_total",
+    "Upstream calls that have ended, by what became of them.",
+    "provider",
+    "outcome"
+  ),
   retries: counter("gateway_retries_total", "Calls repeated at the same target, by why.", "provider", "reason"),
   fallbacks: counter("gateway_fallbacks_total", "Calls that went to another target, by why.", "provider", "reason"),
-  circuitState: gauge("gateway_circuit_state", "Circuits of a target that has failed: 0 closed, 1 half open, 2 open; the worst where there are several.", "target"),
+  circuitState: gauge(
+    "gateway_circuit_state",
+    "Circuits of a target that has failed: 0 closed, 1 half open, 2 open; the worst where there are several.",
+    "target"
+  ),
   cache: counter("gateway_cache_requests_total", "Requests that asked for the cache, by what it had.", "result"),
   cost: counter("gateway_cost_usd_total", "US dollars spent upstream, by list prices.", "provider", "model", "key_id"),
-  rateLimited: counter("gateway_rate_limited_total", "Requests refused because of a limit: of a key, its requests, tokens or budget, its running requests or their memory.", "scope", "kind"),
-  budgetRemaining: gauge("gateway_budget_remaining_usd", "US dollars left of the budget of a key in its period, as this process knows it; with telemetry.key_label only.", "budget"),
+  rateLimited: counter(
+    "gateway_rate_limited_total",
+    "Requests refused because of a limit: of a key, its requests, tokens or budget, its running requests or their memory.",
+    "scope",
+    "kind"
+  ),
+  budgetRemaining: gauge(
+    "gateway_budget_remaining_usd",
+    "US dollars left of the budget of a key in its period, as this process knows it; with telemetry.key_label only.",
+    "budget"
+  ),
   tokenRefreshes: counter("gateway_token_refresh_total", "Access tokens asked for.", "provider", "result"),
-  configReloads: counter("gateway_config_reload_total", "Times the configuration was read anew, by whether it was taken over.", "result"),
+  configReloads: counter(
+    "gateway_config_reload_total",
+    "Times the configuration was read anew, by whether it was taken over.",
+    "result"
+  ),
   logQueue: gauge("gateway_log_queue_depth", "Log lines that wait to be written."),
   logDropped: counter("gateway_log_dropped_total", "Log lines dropped because too many waited."),
   usageQueue: gauge("gateway_usage_queue_depth", "Ended requests that wait to be written to the store."),
-  usageDropped: counter("gateway_usage_dropped_total", "Ended requests that are in no list and no sum because too many waited."),
+  usageDropped: counter(
+    "gateway_usage_dropped_total",
+    "Ended requests that are in no list and no sum because too many waited."
+  ),
   buildInfo: gauge("gateway_build_info", "Always 1; its labels say what runs.", "version", "node", "effect"),
   cpu: counter("process_cpu_seconds_total", "User and system CPU time."),
   residentMemory: gauge("process_resident_memory_bytes", "Resident memory."),
   startTime: gauge("process_start_time_seconds", "When the process started, in seconds since 1970."),
-  eventLoopLag: gauge("nodejs_eventloop_lag_seconds", "99th percentile of the delay of the event loop since the last look."),
+  eventLoopLag: gauge(
+    "nodejs_eventloop_lag_seconds",
+    "99th percentile of the delay of the event loop since the last look."
+  ),
   heapUsed: gauge("nodejs_heap_size_used_bytes", "Heap in use."),
   heapTotal: gauge("nodejs_heap_size_total_bytes", "Heap taken from the system."),
   externalMemory: gauge("nodejs_external_memory_bytes", "Memory of buffers and other objects outside the heap.")

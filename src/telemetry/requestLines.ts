@@ -49,21 +49,25 @@ const opening = (row: RequestRow, level: LogLevel, what: string): string =>
 
 const plain = (name: string, value: string | undefined): string => (value === undefined ? "" : `,"${name}":"${value}"`)
 const number = (name: string, value: number | undefined): string => (value === undefined ? "" : `,"${name}":${value}`)
-const millis = (name: string, value: number | undefined): string => (value === undefined ? "" : `,"${name}":${millisText(value)}`)
+const millis = (name: string, value: number | undefined): string =>
+  value === undefined ? "" : `,"${name}":${millisText(value)}`
 /** Names that operators and upstreams give; they are few. */
-const named = (name: string, value: string | undefined): string => (value === undefined ? "" : `,"${name}":${quoted(value)}`)
+const named = (name: string, value: string | undefined): string =>
+  value === undefined ? "" : `,"${name}":${quoted(value)}`
 /** Millionths of a dollar. */
 const dollars = (micros: number | undefined): string => (micros === undefined ? "" : `,"cost_usd":${dollarsOf(micros)}`)
 
 /** One line for a request; what is not known is left out. */
 export const requestLine = (row: RequestRow, level: LogLevel): string =>
-  `${opening(row, level, "request")},"route":"${row.route}","status":${row.status}${plain("provider", row.provider)}${plain("model", row.model)}${
-    number("target", row.target)
-  },"attempts":${row.attempts.length},"stream":${row.stream}${plain("cache", row.cache)}${millis("duration_ms", row.durationMillis)}${
-    millis("ttft_ms", row.ttftMillis)
-  }${millis("overhead_ms", row.overheadMillis)}${number("input_tokens", row.usage?.input)}${number("output_tokens", row.usage?.output)}${
-    dollars(row.costMicros)
-  }${named("key_id", row.keyId)}${named("error_code", row.errorCode)}}`
+  `${opening(row, level, "request")},"route":"${row.route}","status":${row.status}${plain("provider", row.provider)}${plain("model", row.model)}${number(
+    "target",
+    row.target
+  )},"attempts":${row.attempts.length},"stream":${row.stream}${plain("cache", row.cache)}${millis("duration_ms", row.durationMillis)}${millis(
+    "ttft_ms",
+    row.ttftMillis
+  )}${millis("overhead_ms", row.overheadMillis)}${number("input_tokens", row.usage?.input)}${number("output_tokens", row.usage?.output)}${dollars(
+    row.costMicros
+  )}${named("key_id", row.keyId)}${named("error_code", row.errorCode)}}`
 
 /** One line for an upstream call that failed. */
 export const attemptLine = (row: RequestRow, attempt: AttemptRow, position: number): string =>
@@ -72,7 +76,8 @@ export const attemptLine = (row: RequestRow, attempt: AttemptRow, position: numb
   }${number("upstream_status", attempt.upstreamStatus)}${millis("duration_ms", attempt.durationMillis)}${named("error_code", attempt.errorCode)}}`
 
 /** Whole milliseconds, or seconds when there are many. */
-const span = (value: number): string => (value < 10 * 1000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(1)} s`)
+const span = (value: number): string =>
+  value < 10 * 1000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(1)} s`
 
 /** The same for the eye: what has no value is left out. */
 export const prettyLine = (row: RequestRow): string =>
@@ -88,9 +93,15 @@ export const prettyLine = (row: RequestRow): string =>
     row.attempts.length > 1 ? `${row.attempts.length} calls` : undefined,
     row.errorCode,
     row.requestId
-  ].filter((part) => part !== undefined).join("  ")
+  ]
+    .filter((part) => part !== undefined)
+    .join("  ")
 
 export const prettyAttempt = (row: RequestRow, attempt: AttemptRow, position: number): string =>
-  `${timeOf(row.endedMillis).slice(11, 19)}  call ${position + 1} failed  @${attempt.provider}/${attempt.model}  ${span(attempt.durationMillis)}  ${
-    [attempt.upstreamStatus, attempt.errorCode, row.requestId].filter((part) => part !== undefined).join("  ")
-  }`
+  `${timeOf(row.endedMillis).slice(11, 19)}  call ${position + 1} failed  @${attempt.provider}/${attempt.model}  ${span(attempt.durationMillis)}  ${[
+    attempt.upstreamStatus,
+    attempt.errorCode,
+    row.requestId
+  ]
+    .filter((part) => part !== undefined)
+    .join("  ")}`

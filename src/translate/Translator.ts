@@ -172,7 +172,8 @@ class Folding<State, In, Out> implements Machine<In, Out> {
   }
 }
 
-export const machine = <State, In, Out>(fold: Fold<State, In, Out>): Machine<In, Out> => new Folding(fold, fold.initial())
+export const machine = <State, In, Out>(fold: Fold<State, In, Out>): Machine<In, Out> =>
+  new Folding(fold, fold.initial())
 
 class Composed<A, B, C> implements Machine<A, C> {
   private readonly first: Machine<A, B>
@@ -204,7 +205,8 @@ class Composed<A, B, C> implements Machine<A, C> {
 }
 
 /** Feeds every output of the first machine to the second; halting the first flushes into the second, then halts it. */
-export const compose = <A, B, C>(first: Machine<A, B>, second: Machine<B, C>): Machine<A, C> => new Composed(first, second)
+export const compose = <A, B, C>(first: Machine<A, B>, second: Machine<B, C>): Machine<A, C> =>
+  new Composed(first, second)
 
 /** Runs a machine over all inputs and halts it. */
 export const runMachine = <In, Out>(start: Machine<In, Out>, inputs: Iterable<In>): ReadonlyArray<Out> => {

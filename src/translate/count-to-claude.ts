@@ -13,7 +13,10 @@ import { count } from "./shared/reply/counts.ts"
 import type { Translated, TranslateContext, Unary } from "./Translator.ts"
 
 /** Whatever only shapes the answer has no place in the count (T1708), and how many answers are asked for matters to none (T1706). */
-const countRequest = ({ n: _answers, ...request }: ChatRequest, context: TranslateContext): Result.Result<Translated<CountTokensBody>, RequestFault> =>
+const countRequest = (
+  { n: _answers, ...request }: ChatRequest,
+  context: TranslateContext
+): Result.Result<Translated<CountTokensBody>, RequestFault> =>
   Result.map(chatToClaudeRequest(request, context), ({ body, headers, ignored }) => {
     const { anthropic_version, messages, system, tools, tool_choice, thinking } = body
     return {
@@ -31,10 +34,22 @@ const countRequest = ({ n: _answers, ...request }: ChatRequest, context: Transla
     }
   })
 
-const countResponse = ({ input_tokens: tokens }: CountTokensReply, { target }: TranslateContext): Result.Result<TokenCount, Reason> =>
+const countResponse = (
+  { input_tokens: tokens }: CountTokensReply,
+  { target }: TranslateContext
+): Result.Result<TokenCount, Reason> =>
   typeof tokens === "number"
-    ? Result.succeed({ object: "token_count", model: target.modelId, input_tokens: count(tokens), provider: target.kind })
-    : Result.fail({ _tag: "BadReply", kind: "no_content", message: "The upstream answered without a count of tokens. Try again." })
+    ? Result.succeed({
+        object: "token_count",
+        model: target.modelId,
+        input_tokens: count(tokens),
+        provider: target.kind
+      })
+    : Result.fail({
+        _tag: "BadReply",
+        kind: "no_content",
+        message: "The upstream answered without a count of tokens. Try again."
+      })
 
 export const countToClaude: Unary<ChatRequest, CountTokensBody, CountTokensReply, TokenCount> = {
   name: "count-to-claude",

@@ -38,7 +38,11 @@ const modalities = { TEXT: "text_tokens", IMAGE: "image_tokens", AUDIO: "audio_t
 const countResponse = (reply: CountTokensReply, { target }: TranslateContext): Result.Result<TokenCount, Reason> => {
   const { cachedContentTokenCount: cached, promptTokensDetails, totalBillableCharacters: billable, totalTokens } = reply
   if (typeof totalTokens !== "number") {
-    return Result.fail({ _tag: "BadReply", kind: "no_content", message: "The upstream answered without a count of tokens. Try again." })
+    return Result.fail({
+      _tag: "BadReply",
+      kind: "no_content",
+      message: "The upstream answered without a count of tokens. Try again."
+    })
   }
   const details = {
     ...(typeof cached === "number" ? { cached_tokens: count(cached) } : {}),

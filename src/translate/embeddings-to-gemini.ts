@@ -82,7 +82,12 @@ const batchResponse = (
   return embeddingList(found, count(usageMetadata?.promptTokenCount ?? undefined), context, request)
 }
 
-export const embeddingsToBatch: Unary<EmbeddingsRequest, BatchEmbedContentsRequest, BatchEmbedContentsReply, EmbeddingList> = {
+export const embeddingsToBatch: Unary<
+  EmbeddingsRequest,
+  BatchEmbedContentsRequest,
+  BatchEmbedContentsReply,
+  EmbeddingList
+> = {
   name: "embeddings-to-gemini-batch",
   reply: BatchEmbedContentsReply,
   request: batchRequest,
@@ -91,7 +96,9 @@ export const embeddingsToBatch: Unary<EmbeddingsRequest, BatchEmbedContentsReque
 }
 
 /** One input per call; `cutEmbeddings` sees to that. */
-const embedContentRequest = (request: EmbeddingsRequest): Result.Result<Translated<EmbedContentRequest>, RequestFault> => {
+const embedContentRequest = (
+  request: EmbeddingsRequest
+): Result.Result<Translated<EmbedContentRequest>, RequestFault> => {
   const wish = readEmbeddings(request)
   if (Result.isFailure(wish)) return Result.fail(wish.failure)
   const { dimensions, inputs, taskType, title, unused } = wish.success
@@ -118,16 +125,18 @@ const embedContentResponse = (
   request: EmbeddingsRequest
 ): Result.Result<EmbeddingList, Reason> => {
   const numbers = numbersOf(embedding?.values)
-  const found = numbers === undefined ? [] : [
-    { embedding: vectorOf(numbers, request), ...(truncated === true ? { truncated } : {}) }
-  ]
+  const found =
+    numbers === undefined
+      ? []
+      : [{ embedding: vectorOf(numbers, request), ...(truncated === true ? { truncated } : {}) }]
   return embeddingList(found, count(usageMetadata?.promptTokenCount ?? undefined), context, request)
 }
 
-export const embeddingsToEmbedContent: Unary<EmbeddingsRequest, EmbedContentRequest, EmbedContentReply, EmbeddingList> = {
-  name: "embeddings-to-gemini",
-  reply: EmbedContentReply,
-  request: embedContentRequest,
-  response: embedContentResponse,
-  failure: failureFromGoogle
-}
+export const embeddingsToEmbedContent: Unary<EmbeddingsRequest, EmbedContentRequest, EmbedContentReply, EmbeddingList> =
+  {
+    name: "embeddings-to-gemini",
+    reply: EmbedContentReply,
+    request: embedContentRequest,
+    response: embedContentResponse,
+    failure: failureFromGoogle
+  }

@@ -31,7 +31,10 @@ const rules: ReadonlyMap<string, ParamRule> = new Map(Object.entries(openAiEmbed
 /** The client's own fields in their order, known or not. */
 type Body = Readonly<Record<string, unknown>>
 
-const request = (asked: EmbeddingsRequest, { target }: TranslateContext): Result.Result<Translated<Body>, RequestFault> => {
+const request = (
+  asked: EmbeddingsRequest,
+  { target }: TranslateContext
+): Result.Result<Translated<Body>, RequestFault> => {
   const wish = readEmbeddings(asked)
   if (Result.isFailure(wish)) return Result.fail(wish.failure)
   const unused: Array<string> = []
@@ -42,7 +45,11 @@ const request = (asked: EmbeddingsRequest, { target }: TranslateContext): Result
     if (rule?.kind === "ignored") unused.push(name)
     else fields.push([name, name === "model" ? target.modelId : value])
   }
-  return Result.map(textsOnly(wish.success.inputs), () => ({ body: Object.fromEntries(fields), headers: {}, ignored: unused }))
+  return Result.map(textsOnly(wish.success.inputs), () => ({
+    body: Object.fromEntries(fields),
+    headers: {},
+    ignored: unused
+  }))
 }
 
 /** Vectors belong to the inputs their index names, else to those at their own place. */

@@ -5,7 +5,11 @@ import type { RequestFault } from "../domain/GatewayError.ts"
 import type { Json } from "../domain/text/json.ts"
 import type { ProviderKind } from "../domain/ProviderAccount.ts"
 import type { Reason } from "../domain/ProviderError.ts"
-import { GenerateContentReply, type GenerateContentRequest, type UsageMetadata } from "../wire/google/GenerateContent.ts"
+import {
+  GenerateContentReply,
+  type GenerateContentRequest,
+  type UsageMetadata
+} from "../wire/google/GenerateContent.ts"
 import type { Image, ImageList, ImagesRequest, ImagesUsage } from "../wire/openai/Images.ts"
 import { filterWords } from "./shared/google/filterWords.ts"
 import { usageOf } from "./shared/google/geminiUsage.ts"
@@ -13,7 +17,15 @@ import { failureFromGoogle, failureInside } from "./shared/google/googleFailure.
 import { filteredPicture, noPicture, outputFormatOf, pictureOf } from "./shared/reply/imageList.ts"
 import { readLabels } from "./shared/chat-request/labels.ts"
 import { ignored, ignoredBy, mapped, silent } from "./shared/chat-request/paramRules.ts"
-import { bothSpellings, type Canvas, type ImagesParam, type ImagesWish, readImages, told, unusedSpellings } from "./shared/readImages.ts"
+import {
+  bothSpellings,
+  type Canvas,
+  type ImagesParam,
+  type ImagesWish,
+  readImages,
+  told,
+  unusedSpellings
+} from "./shared/readImages.ts"
 import { readSafety } from "./shared/chat-request/safetySettings.ts"
 import type { ParamRule, Translated, TranslateContext, Unary } from "./Translator.ts"
 
@@ -29,7 +41,9 @@ export const geminiImageParams = {
   image_size: mapped("generationConfig.imageConfig.imageSize"),
   response_format: silent("shapes our own answer"),
   output_format: mapped("generationConfig.imageConfig.imageOutputOptions.mimeType; png and jpeg (Vertex AI only)"),
-  output_compression: mapped("generationConfig.imageConfig.imageOutputOptions.compressionQuality, with jpeg (Vertex AI only)"),
+  output_compression: mapped(
+    "generationConfig.imageConfig.imageOutputOptions.compressionQuality, with jpeg (Vertex AI only)"
+  ),
   seed: mapped("generationConfig.seed; each further call counts one up"),
   person_generation: mapped("generationConfig.imageConfig.personGeneration (Vertex AI only)"),
   safety_settings: mapped("safetySettings"),
@@ -97,7 +111,11 @@ const geminiRequest = (
       ...labels.success.body
     },
     headers: {},
-    ignored: ignoredParams(request, [...unused, ...labels.success.unused, ...(target.kind === "google" ? vertexOnly : [])])
+    ignored: ignoredParams(request, [
+      ...unused,
+      ...labels.success.unused,
+      ...(target.kind === "google" ? vertexOnly : [])
+    ])
   }))
 }
 
@@ -136,7 +154,12 @@ const noneBecause = ({ candidates, promptFeedback }: GenerateContentReply): Reas
 
 /** What the upstream does not list by kind is text in the prompt, and picture in the answer unless it was thought. */
 const imagesUsage = (metadata: UsageMetadata): ImagesUsage => {
-  const { completion_tokens: output, completion_tokens_details: drawn, prompt_tokens: input, prompt_tokens_details: details } = usageOf(metadata)
+  const {
+    completion_tokens: output,
+    completion_tokens_details: drawn,
+    prompt_tokens: input,
+    prompt_tokens_details: details
+  } = usageOf(metadata)
   const image = Math.min(details?.image_tokens ?? 0, input)
   const picture = Math.min(drawn?.image_tokens ?? output - (drawn?.reasoning_tokens ?? 0), output)
   return {

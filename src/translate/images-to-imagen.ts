@@ -68,7 +68,10 @@ const plain = [
   ["include_safety_attributes", "includeSafetyAttributes"]
 ] as const
 
-const imagenRequest = (request: ImagesRequest, { target }: TranslateContext): Result.Result<Translated<PredictRequest>, RequestFault> => {
+const imagenRequest = (
+  request: ImagesRequest,
+  { target }: TranslateContext
+): Result.Result<Translated<PredictRequest>, RequestFault> => {
   const wish = readImages(request, imagenCanvas)
   if (Result.isFailure(wish)) return Result.fail(wish.failure)
   const { aspectRatio, imageSize, n, output, prompt, seed, unused } = wish.success
@@ -91,7 +94,11 @@ const imagenRequest = (request: ImagesRequest, { target }: TranslateContext): Re
   return Result.succeed({
     body: { instances: [{ prompt }], parameters, ...labels.success.body },
     headers: {},
-    ignored: ignoredParams(request, [...unused, ...labels.success.unused, ...(stores ? [] : unusedSpellings(["storage_uri"]))])
+    ignored: ignoredParams(request, [
+      ...unused,
+      ...labels.success.unused,
+      ...(stores ? [] : unusedSpellings(["storage_uri"]))
+    ])
   })
 }
 
@@ -120,13 +127,22 @@ const imagenResponse = (
     })
   }
   if (data.length === 0) return Result.fail(filtered === undefined ? noPicture : filteredPicture(filtered))
-  return Result.succeed({ created: context.createdSeconds, data, ...outputFormatOf(mimeType), provider: context.target.kind })
+  return Result.succeed({
+    created: context.createdSeconds,
+    data,
+    ...outputFormatOf(mimeType),
+    provider: context.target.kind
+  })
 }
 
 /** Stored pictures come as the address they were stored under, whatever form was asked for. */
-const pictureIn = (prediction: { readonly [key: string]: Json | undefined }, request: ImagesRequest): Image | undefined => {
+const pictureIn = (
+  prediction: { readonly [key: string]: Json | undefined },
+  request: ImagesRequest
+): Image | undefined => {
   const { bytesBase64Encoded: bytes, gcsUri, mimeType } = prediction
-  if (typeof bytes === "string" && bytes !== "") return pictureOf(bytes, typeof mimeType === "string" ? mimeType : "image/png", request)
+  if (typeof bytes === "string" && bytes !== "")
+    return pictureOf(bytes, typeof mimeType === "string" ? mimeType : "image/png", request)
   return typeof gcsUri === "string" && gcsUri !== "" ? { url: gcsUri } : undefined
 }
 

@@ -12,9 +12,9 @@ export interface JsonEventsState {
 }
 
 /** Every object that comes as an event; anything that is no object is passed over. A payload that is no JSON ends the stream as failed. */
-export const jsonEvents = (
-  limits: { readonly eventBytes: number }
-): Fold<JsonEventsState, Uint8Array, Json | StreamFailed> => {
+export const jsonEvents = (limits: {
+  readonly eventBytes: number
+}): Fold<JsonEventsState, Uint8Array, Json | StreamFailed> => {
   const framing = sseEvents(limits)
   const read = (outputs: ReturnType<typeof framing.onHalt>): readonly [boolean, ReadonlyArray<Json | StreamFailed>] => {
     const out: Array<Json | StreamFailed> = []

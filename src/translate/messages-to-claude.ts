@@ -47,14 +47,16 @@ export const usageOfReply = (body: Json): Usage | undefined => {
   return counts === undefined ? undefined : usageOf(counts)
 }
 
-const invalid = (code: string, param: string, message: string) => Result.fail(new BodyInvalid({ code, param, message: `${param} ${message}` }))
+const invalid = (code: string, param: string, message: string) =>
+  Result.fail(new BodyInvalid({ code, param, message: `${param} ${message}` }))
 
 /** Reads what both routes need: `model`, and `messages` that are some (T1904). */
 export const readCounted = (body: JsonObject, bytes: Uint8Array): Result.Result<MessagesRequest, BodyInvalid> => {
   const { model, messages, stream } = body
   if (model === undefined || model === null) return invalid("missing_required_parameter", "model", "is missing.")
   if (typeof model !== "string") return invalid("invalid_type", "model", "has the wrong type: expected string.")
-  if (messages === undefined || messages === null) return invalid("missing_required_parameter", "messages", "is missing.")
+  if (messages === undefined || messages === null)
+    return invalid("missing_required_parameter", "messages", "is missing.")
   if (!Array.isArray(messages)) return invalid("invalid_type", "messages", "has the wrong type: expected array.")
   if (messages.length === 0) return invalid("empty_array", "messages", "is empty; send at least one message.")
   const betas = betasOf(body["anthropic_beta"])
@@ -77,14 +79,20 @@ export const readMessages = (body: JsonObject, bytes: Uint8Array): Result.Result
 const always: TopLevelEdits = { anthropic_version: JSON.stringify(vertexVersion), anthropic_beta: undefined }
 
 /** The upstream's body of a message to answer: the model stands in the URL. */
-export const messagesBody = (request: MessagesRequest): Uint8Array => editTopLevel(request.bytes, { ...always, model: undefined })
+export const messagesBody = (request: MessagesRequest): Uint8Array =>
+  editTopLevel(request.bytes, { ...always, model: undefined })
 
 /** The upstream's body of a message to count: the URL names no model, and nothing is streamed. */
 export const countedBody = (request: MessagesRequest, modelId: string): Uint8Array =>
   editTopLevel(request.bytes, { ...always, model: JSON.stringify(countedId(modelId)), stream: undefined })
 
 /** A refused call. What the model itself refuses is told in its own words: hints for other dialects would mislead (T1905). */
-export const failureFromMessages: Unary<never, unknown, unknown, unknown>["failure"] = (status, headers, body, origin) =>
+export const failureFromMessages: Unary<never, unknown, unknown, unknown>["failure"] = (
+  status,
+  headers,
+  body,
+  origin
+) =>
   status === 400 || status === 413
     ? reasonOfStatus(status, headers, readUpstreamError(status, headers, body), origin)
     : failureFromGoogle(status, headers, body, origin)
@@ -102,10 +110,18 @@ export interface MessageStreamState {
   readonly written: number
 }
 
-const start: MessageStreamState = { frames: noFrames, begun: false, phase: "open", usage: undefined, isCounted: undefined, written: 0 }
+const start: MessageStreamState = {
+  frames: noFrames,
+  begun: false,
+  phase: "open",
+  usage: undefined,
+  isCounted: undefined,
+  written: 0
+}
 
 /** The bytes of a content event around its text, without the `event:` line. */
-const envelopeBytes = 'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":""}}\n\n'.length
+const envelopeBytes = 'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":""}}\n\n'
+  .length
 
 /**
  * Whole frames as they came, all of a read as one piece. An error as the first event fails the call, so that it can still
@@ -127,10 +143,14 @@ export const messageStream = (
       const isOver = phase === "ended"
       // After the first event the client gets the upstream's own frame; an error without a name is no frame of this dialect.
       if (error !== undefined && !isOver && (!begun || frame.event === "")) {
-        return [{ ...state, frames, begun, phase: "failed", usage, written }, [...done, ...together(run), streamFailed(error())]]
+        return [
+          { ...state, frames, begun, phase: "failed", usage, written },
+          [...done, ...together(run), streamFailed(error())]
+        ]
       }
       if (!isOver) {
-        if (type === "content_block_delta") written += Math.max(0, frame.bytes.length - envelopeBytes - nameBytes(frame))
+        if (type === "content_block_delta")
+          written += Math.max(0, frame.bytes.length - envelopeBytes - nameBytes(frame))
         if (isLast === true) isCounted = true
         if (type === "error") isCounted ??= false
         if (counts !== undefined) usage = mergeUsage(usage, counts)
@@ -166,7 +186,9 @@ const shownError = ({ bytes }: WholeFrame, redaction: Redaction): Uint8Array | u
   const data = readFrame(bytes)?.data ?? decoder.decode(bytes)
   const event = jsonOf(data)
   const shown = isJsonObject(event) ? JSON.stringify(publicError(event, redaction)) : upstreamText(redaction.text(data))
-  return shown === (isJsonObject(event) ? JSON.stringify(event) : data) ? undefined : encoder.encode(`event: error\ndata: ${shown}\n\n`)
+  return shown === (isJsonObject(event) ? JSON.stringify(event) : data)
+    ? undefined
+    : encoder.encode(`event: error\ndata: ${shown}\n\n`)
 }
 
 /** The error's message is text like that of any other error; the rest loses known values only. */
@@ -182,7 +204,11 @@ const publicError = (event: JsonObject, redaction: Redaction): Json => {
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-const tooLarge: Reason = { _tag: "BadReply", kind: "too_large", message: "The upstream sent an event over the size limit." }
+const tooLarge: Reason = {
+  _tag: "BadReply",
+  kind: "too_large",
+  message: "The upstream sent an event over the size limit."
+}
 
 /** Frames of one read stand one behind the other in memory, but for one that began in an earlier read. */
 const together = (frames: ReadonlyArray<Uint8Array>): ReadonlyArray<Uint8Array> => {
@@ -212,7 +238,9 @@ const eventOf = ({ bytes, event }: WholeFrame, redaction: Redaction): ReadEvent 
   const value = jsonOf(readFrame(bytes)?.data ?? "")
   const error = errorIn(value)
   const type = event === "" && isJsonObject(value) && typeof value["type"] === "string" ? value["type"] : event
-  return error === undefined ? { type, counts: countsIn(value), isLast: endsAnswer(value) } : { type, error: () => failureInside(error, redaction) }
+  return error === undefined
+    ? { type, counts: countsIn(value), isLast: endsAnswer(value) }
+    : { type, error: () => failureInside(error, redaction) }
 }
 
 const endsAnswer = (event: Json): boolean =>
@@ -220,7 +248,7 @@ const endsAnswer = (event: Json): boolean =>
 
 /** The first event of an answer tells its counts within the message, a later one beside what it changes. */
 const countsIn = (event: Json): JsonObject | undefined =>
-  isJsonObject(event) ? countsOf(event["message"]) ?? countsOf(event) : undefined
+  isJsonObject(event) ? (countsOf(event["message"]) ?? countsOf(event)) : undefined
 
 /** Whose credential was refused cannot be told inside a 200; nobody is blamed for a stored one. */
 const failureInside = (error: JsonObject, redaction: Redaction): Reason =>

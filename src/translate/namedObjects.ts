@@ -13,9 +13,20 @@ export interface NamedObject {
 const plain = (member: string): string => member.replaceAll("_", "").toLowerCase()
 
 /** Members whose values a model or its client made; an address in them is text and fetches nothing. */
-const opaque = new Set(["text", "args", "arguments", "response", "functiondeclarations", "inputschema", "responseschema", "responsejsonschema", "labels"])
+const opaque = new Set([
+  "text",
+  "args",
+  "arguments",
+  "response",
+  "functiondeclarations",
+  "inputschema",
+  "responseschema",
+  "responsejsonschema",
+  "labels"
+])
 
-const holdsAddress = (member: string): boolean => member.endsWith("uri") || member.endsWith("url") || member === "filedata" || member === "data"
+const holdsAddress = (member: string): boolean =>
+  member.endsWith("uri") || member.endsWith("url") || member === "filedata" || member === "data"
 
 /** Every text in a value, with the member it stands under. */
 const visit = (value: Json | undefined, member: string, meet: (text: string, member: string) => void): void => {
@@ -39,7 +50,8 @@ const atPlaces = (body: JsonObject): Array<NamedObject> => {
   const resource = (name: string) => {
     if (name.includes("projects/")) found.push({ use: "resource", name })
   }
-  for (const name of both(body["parameters"], "storageUri", "storage_uri")) if (typeof name === "string") found.push({ use: "write", name })
+  for (const name of both(body["parameters"], "storageUri", "storage_uri"))
+    if (typeof name === "string") found.push({ use: "write", name })
   for (const name of both(body, "cachedContent", "cached_content")) if (typeof name === "string") resource(name)
   const { tools } = body
   if (Array.isArray(tools)) for (const tool of tools) if (isJsonObject(tool)) visit(tool["retrieval"], "", resource)
@@ -52,7 +64,8 @@ export const namedObjects = (body: Json, withReads: boolean): ReadonlyArray<Name
   const found = atPlaces(body)
   if (withReads) {
     visit(body, "", (text, member) => {
-      if (holdsAddress(member) && member !== "storageuri" && storageObject(text) !== undefined) found.push({ use: "read", name: text })
+      if (holdsAddress(member) && member !== "storageuri" && storageObject(text) !== undefined)
+        found.push({ use: "read", name: text })
     })
   }
   return found

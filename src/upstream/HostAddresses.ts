@@ -8,15 +8,21 @@ import * as Effect from "effect/Effect"
 export type HostAddresses = (host: string) => Effect.Effect<ReadonlyArray<string>>
 
 /** By these servers, or by those the machine asks. */
-export const hostAddressesBy = (servers?: ReadonlyArray<string>): HostAddresses => (host) =>
-  Effect.callback((resume) => {
-    const resolver = new Resolver()
-    if (servers !== undefined) resolver.setServers(servers)
-    const ofKind = (kind: "A" | "AAAA"): Promise<ReadonlyArray<string>> => resolver.resolve(host, kind).catch(() => [])
-    void Promise.all([ofKind("A"), ofKind("AAAA")]).then((both) => resume(Effect.succeed(both.flat())))
-    return Effect.sync(() => resolver.cancel())
-  })
+export const hostAddressesBy =
+  (servers?: ReadonlyArray<string>): HostAddresses =>
+  (host) =>
+    Effect.callback((resume) => {
+      const resolver = new Resolver()
+      if (servers !== undefined) resolver.setServers(servers)
+      const ofKind = (kind: "A" | "AAAA"): Promise<ReadonlyArray<string>> =>
+        resolver.resolve(host, kind).catch(() => [])
+      void Promise.all([ofKind("A"), ofKind("AAAA")]).then((both) => resume(Effect.succeed(both.flat())))
+      return Effect.sync(() => resolver.cancel())
+    })
 
-export const HostAddresses: Context.Reference<HostAddresses> = Context.Reference<HostAddresses>("gateway/upstream/HostAddresses", {
-  defaultValue: () => hostAddressesBy()
-})
+export const HostAddresses: Context.Reference<HostAddresses> = Context.Reference<HostAddresses>(
+  "gateway/upstream/HostAddresses",
+  {
+    defaultValue: () => hostAddressesBy()
+  }
+)

@@ -248,16 +248,18 @@ export class StreamCall extends Call {
     return this.close
   })
 
-  private readonly pull: TransportResponse["body"] = Effect.suspend(() =>
-    this.ready() ?? Effect.callback((resume) => {
-      // A fiber that gives way to others between the look and here finds what came meanwhile, which woke nobody.
-      const ready = this.ready()
-      if (ready !== undefined) return resume(ready)
-      this.onReady = resume
-      return Effect.sync(() => {
-        this.onReady = undefined
+  private readonly pull: TransportResponse["body"] = Effect.suspend(
+    () =>
+      this.ready() ??
+      Effect.callback((resume) => {
+        // A fiber that gives way to others between the look and here finds what came meanwhile, which woke nobody.
+        const ready = this.ready()
+        if (ready !== undefined) return resume(ready)
+        this.onReady = resume
+        return Effect.sync(() => {
+          this.onReady = undefined
+        })
       })
-    })
   )
 
   protected onHead(status: number, headers: Record<string, string>): void {

@@ -59,7 +59,10 @@ export interface Prepared<Out, Chunk> {
     redaction?: Redaction
   ) => Result.Result<Out, ProviderError>
   /** From network bytes of a 200 stream to chunks. */
-  readonly chunks: (headers: Readonly<Record<string, string>>, redaction?: Redaction) => Machine<Uint8Array, Chunk | StreamFailed>
+  readonly chunks: (
+    headers: Readonly<Record<string, string>>,
+    redaction?: Redaction
+  ) => Machine<Uint8Array, Chunk | StreamFailed>
 }
 
 /** The further calls of one request, and how all answers, in order and the first included, become one. */
@@ -93,7 +96,8 @@ export const prepare = <Req, Body, Reply, Event, Out, Chunk, State>(
     compose(
       machine(jsonEvents(input.limits)),
       ownedBy(input.origin, throughFailure(machine(input.translator.stream(input.context, input.request)), redaction))
-    ))
+    )
+  )
 
 /** The same for an operation that has no streams. */
 export const prepareUnary = <Req, Body, Reply, Out>(
@@ -112,7 +116,8 @@ const prepared = <Req, Body, Reply, Out, Chunk>(
     body: asJson(body),
     ignored,
     adjusted,
-    reply: (status, replyHeaders, bytes, redaction) => readReply(input, { status, headers: replyHeaders, bytes, redaction }),
+    reply: (status, replyHeaders, bytes, redaction) =>
+      readReply(input, { status, headers: replyHeaders, bytes, redaction }),
     chunks
   }))
 
@@ -120,10 +125,14 @@ const prepared = <Req, Body, Reply, Out, Chunk>(
 const asJson = (body: unknown): Json => body as Json
 
 /** Translators do not know whose credential went out: an error inside a 200 is worded as if it were ours. */
-const owned = (reason: Reason, origin: "caller" | "stored"): Reason => reason._tag === "CredentialsRejected" ? { ...reason, origin } : reason
+const owned = (reason: Reason, origin: "caller" | "stored"): Reason =>
+  reason._tag === "CredentialsRejected" ? { ...reason, origin } : reason
 
 /** Nothing follows a failure of a stream, so that it is the last output. */
-export const ownedBy = <In, Chunk>(origin: "caller" | "stored", inner: Machine<In, Chunk | StreamFailed>): Machine<In, Chunk | StreamFailed> => {
+export const ownedBy = <In, Chunk>(
+  origin: "caller" | "stored",
+  inner: Machine<In, Chunk | StreamFailed>
+): Machine<In, Chunk | StreamFailed> => {
   if (origin === "stored") return inner
   const outputs = (some: ReadonlyArray<Chunk | StreamFailed>): ReadonlyArray<Chunk | StreamFailed> => {
     const last = some.at(-1)
@@ -143,7 +152,10 @@ export const ownedBy = <In, Chunk>(origin: "caller" | "stored", inner: Machine<I
 const isReason = Schema.is(Reason)
 
 /** A failure of the framing passes by the translator, and ends it. */
-const throughFailure = <Chunk>(inner: Machine<Json, Chunk | StreamFailed>, redaction: Redaction): Machine<Json | StreamFailed, Chunk | StreamFailed> => ({
+const throughFailure = <Chunk>(
+  inner: Machine<Json, Chunk | StreamFailed>,
+  redaction: Redaction
+): Machine<Json | StreamFailed, Chunk | StreamFailed> => ({
   steps: (inputs) => {
     const at = inputs.findIndex(isFailure)
     const some = events(at < 0 ? inputs : inputs.slice(0, at))
@@ -151,7 +163,9 @@ const throughFailure = <Chunk>(inner: Machine<Json, Chunk | StreamFailed>, redac
     const last = out.at(-1)
     const shown = isStreamFailed(last) ? [...out.slice(0, -1), failedAgain(inner, some, redaction, last)] : out
     const failure = inputs[at]
-    return isFailure(failure) ? [{ ...ended, usage: () => next.usage(), progress: () => next.progress() }, [...shown, failure]] : [throughFailure(next, redaction), shown]
+    return isFailure(failure)
+      ? [{ ...ended, usage: () => next.usage(), progress: () => next.progress() }, [...shown, failure]]
+      : [throughFailure(next, redaction), shown]
   },
   halt: () => inner.halt(),
   usage: () => inner.usage(),
@@ -213,7 +227,12 @@ const readReply = <Req, Body, Reply, Out>(
   const body = acceptedJson({ slug: target.slug, origin, failure: translator.failure }, answer)
   if (Result.isFailure(body)) return Result.fail(body.failure)
   const reply: unknown = body.success
-  if (!isReply(reply, translator)) return failed(target.slug, status, badReply("unreadable", "The upstream answered with JSON of a shape that cannot be read."))
+  if (!isReply(reply, translator))
+    return failed(
+      target.slug,
+      status,
+      badReply("unreadable", "The upstream answered with JSON of a shape that cannot be read.")
+    )
   const out = translator.response(reply, context, request)
   if (Result.isSuccess(out)) return Result.succeed(out.success)
   const hidden: unknown = redaction.json(body.success)
@@ -238,19 +257,26 @@ export const acceptedJson = (
   { bytes, headers, redaction = noRedaction, status }: Answer
 ): Result.Result<Json, ProviderError> => {
   const fail = (reason: Reason) => failed(slug, status, reason)
-  if (status >= 300 && status < 400) return fail(badReply("redirect", "The upstream answered with a redirect, which is never followed."))
+  if (status >= 300 && status < 400)
+    return fail(badReply("redirect", "The upstream answered with a redirect, which is never followed."))
   const text = decodeUtf8(bytes)
   const json = text === undefined ? undefined : parseExactJsonText(text)
   const body = json !== undefined && Result.isSuccess(json) ? json.success : undefined
-  const refused = (code: number, said: Json) => fail(failure(code, redaction.headers(headers), redaction.json(said), origin))
+  const refused = (code: number, said: Json) =>
+    fail(failure(code, redaction.headers(headers), redaction.json(said), origin))
   if (status < 200 || status >= 300) return refused(status, body ?? text ?? "")
   if (bytes.length === 0) return fail(badReply("empty", "The upstream answered without a body."))
-  if (body === undefined) return fail(badReply("unreadable", "The upstream answered with something that is not JSON text."))
+  if (body === undefined)
+    return fail(badReply("unreadable", "The upstream answered with something that is not JSON text."))
   const hidden = hiddenStatus(body)
   return hidden === undefined ? Result.succeed(body) : refused(hidden, body)
 }
 
-const badReply = (kind: "redirect" | "empty" | "unreadable", message: string): Reason => ({ _tag: "BadReply", kind, message })
+const badReply = (kind: "redirect" | "empty" | "unreadable", message: string): Reason => ({
+  _tag: "BadReply",
+  kind,
+  message
+})
 
 /** The status of an error that came as the body of a 2xx, by itself or as the only item of an array; undefined when there is none. */
 const hiddenStatus = (body: Json): number | undefined => {

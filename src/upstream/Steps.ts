@@ -54,4 +54,7 @@ export const inStep = (step: Step, work: Work): void => {
 const turnOf = (step: Step): Effect.Effect<void> => Effect.callback((resume) => inStep(step, () => resume(Effect.void)))
 
 /** Goes on in a step. */
-export const turn: { readonly [Name in "answer" | "end"]: Effect.Effect<void> } = { answer: turnOf("answer"), end: turnOf("end") }
+export const turn: { readonly [Name in "answer" | "end"]: Effect.Effect<void> } = {
+  answer: turnOf("answer"),
+  end: turnOf("end")
+}

@@ -12,7 +12,13 @@ import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { type HiddenValue, redacted } from "../domain/text/redaction.ts"
 import { version } from "../domain/version.ts"
 import { type Call, CollectCall, StreamCall, toBytes, type Wire } from "./HttpCall.ts"
-import type { AuthHeaders, CollectBounds, CollectedResponse, TransportRequest, TransportResponse } from "./HttpExchange.ts"
+import type {
+  AuthHeaders,
+  CollectBounds,
+  CollectedResponse,
+  TransportRequest,
+  TransportResponse
+} from "./HttpExchange.ts"
 import { type FaultKind, TransportFault } from "./TransportFault.ts"
 
 /** What a scripted call answers: a head and chunks, then optionally a fault. */
@@ -26,18 +32,27 @@ export type TransportScript = (
   request: TransportRequest
 ) => ScriptedResponse | Effect.Effect<ScriptedResponse, TransportFault>
 
-export class Transport extends Context.Service<Transport, {
-  /** Succeeds with the head of the answer; closing the scope closes the socket. */
-  readonly open: (request: TransportRequest) => Effect.Effect<TransportResponse, TransportFault, Scope.Scope>
-  /** The whole answer at once. */
-  readonly collect: (request: TransportRequest, bounds: CollectBounds) => Effect.Effect<CollectedResponse, TransportFault>
-}>()("gateway/upstream/Transport") {
+export class Transport extends Context.Service<
+  Transport,
+  {
+    /** Succeeds with the head of the answer; closing the scope closes the socket. */
+    readonly open: (request: TransportRequest) => Effect.Effect<TransportResponse, TransportFault, Scope.Scope>
+    /** The whole answer at once. */
+    readonly collect: (
+      request: TransportRequest,
+      bounds: CollectBounds
+    ) => Effect.Effect<CollectedResponse, TransportFault>
+  }
+>()("gateway/upstream/Transport") {
   /** Over undici; redirects are not followed, nothing is decompressed. */
   static readonly layer: Layer.Layer<Transport> = Layer.effect(
     Transport,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const limits = yield* Limits
-      const wire = yield* Effect.acquireRelease(Effect.sync(() => makeWire(limits)), (made) => Effect.promise(made.destroy))
+      const wire = yield* Effect.acquireRelease(
+        Effect.sync(() => makeWire(limits)),
+        (made) => Effect.promise(made.destroy)
+      )
       return {
         collect: (request, bounds) =>
           Effect.callback((resume) => {
@@ -67,7 +82,8 @@ export class Transport extends Context.Service<Transport, {
         Effect.flatMap(answer(request), ({ status, headers = {}, chunks = [], fault }) =>
           fault === undefined
             ? Effect.succeed({ status, headers, bytes: Buffer.concat(chunks.map(toBytes)) })
-            : Effect.fail(new TransportFault({ kind: fault })))
+            : Effect.fail(new TransportFault({ kind: fault }))
+        )
     })
   }
 }
@@ -100,7 +116,8 @@ const makeWire = (limits: LimitValues): Wire & { readonly destroy: () => Promise
   // Keeps no connection alive, so that every call gets a socket of its own.
   const fresh = new Agent({ ...options, pipelining: 0 })
   /** A connection of its own to one of these addresses, whatever the name system says by now. */
-  const pinned = (origin: string, addresses: ReadonlyArray<string>) => new Client(origin, { ...options, pipelining: 0, connect: { lookup: lookupOf(addresses) } })
+  const pinned = (origin: string, addresses: ReadonlyArray<string>) =>
+    new Client(origin, { ...options, pipelining: 0, connect: { lookup: lookupOf(addresses) } })
   const wire = {
     windowBytes: limits.streamWindowBytes,
     opened: false,
@@ -109,13 +126,16 @@ const makeWire = (limits: LimitValues): Wire & { readonly destroy: () => Promise
       const slash = url.indexOf("/", url.indexOf("//") + 2)
       const origin = slash < 0 ? url : url.slice(0, slash)
       const dispatcher: Dispatcher = addresses !== undefined ? pinned(origin, addresses) : anew ? fresh : kept
-      dispatcher.dispatch({
-        origin,
-        path: slash < 0 ? "/" : url.slice(slash),
-        method,
-        headers: sentHeaders(request),
-        body
-      }, handler)
+      dispatcher.dispatch(
+        {
+          origin,
+          path: slash < 0 ? "/" : url.slice(slash),
+          method,
+          headers: sentHeaders(request),
+          body
+        },
+        handler
+      )
     },
     destroy: () => Promise.all([kept.destroy(), fresh.destroy()])
   }
@@ -141,7 +161,10 @@ const lookupOf = (addresses: ReadonlyArray<string>): LookupFunction => {
 
 /** What must not be shown of the values a call was authorised with: the credentials without their scheme. */
 export const credentialsIn = (auth: AuthHeaders): ReadonlyArray<HiddenValue> =>
-  Object.values(auth).map((value) => ({ value: Redacted.value(value).replace(/^(Bearer|Basic)\s+/i, ""), put: redacted }))
+  Object.values(auth).map((value) => ({
+    value: Redacted.value(value).replace(/^(Bearer|Basic)\s+/i, ""),
+    put: redacted
+  }))
 
 const userAgent = `model-gateway/${version}`
 

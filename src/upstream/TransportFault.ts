@@ -65,7 +65,11 @@ export const faultReason = (kind: FaultKind, subject: string): Reason => {
     case "connect_timeout":
       return { _tag: "Timeout", phase: "connect", message: `${subject} did not accept a connection in time.` }
     case "first_byte_timeout":
-      return { _tag: "Timeout", phase: "first_byte", message: `${subject} accepted the request and did not begin to answer in time.` }
+      return {
+        _tag: "Timeout",
+        phase: "first_byte",
+        message: `${subject} accepted the request and did not begin to answer in time.`
+      }
     case "idle_timeout":
       return { _tag: "Timeout", phase: "idle", message: `${subject} fell silent in the middle of its answer.` }
     case "total_timeout":
@@ -77,17 +81,29 @@ export const faultReason = (kind: FaultKind, subject: string): Reason => {
     case "dns":
       return { _tag: "Transport", kind, message: `${subject} has no address: its host name could not be resolved.` }
     case "tls":
-      return { _tag: "Transport", kind, message: `${subject} could not be trusted: the TLS handshake or its certificate failed.` }
+      return {
+        _tag: "Transport",
+        kind,
+        message: `${subject} could not be trusted: the TLS handshake or its certificate failed.`
+      }
     case "other":
       return { _tag: "Transport", kind, message: `${subject} could not be reached.` }
     case "garbled":
       return { _tag: "BadReply", kind: "unreadable", message: `${subject} did not answer in valid HTTP.` }
     case "encoded":
-      return { _tag: "BadReply", kind: "unreadable", message: `${subject} answered in a content encoding that was not asked for.` }
+      return {
+        _tag: "BadReply",
+        kind: "unreadable",
+        message: `${subject} answered in a content encoding that was not asked for.`
+      }
     case "too_large":
       return { _tag: "BadReply", kind: "too_large", message: `${subject} sent an answer larger than the limit.` }
     case "no_room_for_key":
-      return { _tag: "NoRoom", shortage: "key", message: "The running requests of the key hold more than their share of memory." }
+      return {
+        _tag: "NoRoom",
+        shortage: "key",
+        message: "The running requests of the key hold more than their share of memory."
+      }
     case "no_room":
       return { _tag: "NoRoom", shortage: "all", message: "The gateway has no memory left for the call." }
   }

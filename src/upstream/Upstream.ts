@@ -38,32 +38,39 @@ export interface Opened<Chunk> {
   readonly progress: () => Progress
 }
 
-export class Upstream extends Context.Service<Upstream, {
-  /** One call, one complete answer. `room` counts the body until the call is over, and the answer until its request is. */
-  readonly once: <Out, Chunk>(
-    prepared: Prepared<Out, Chunk>,
-    auth: AuthHeaders,
-    times: AttemptTimes,
-    room?: Room
-  ) => Effect.Effect<Out, ProviderError>
-  /** Succeeds when the first chunk exists; a failure hidden in the first event fails here. Later failures fail the stream. */
-  readonly open: <Out, Chunk>(
-    prepared: Prepared<Out, Chunk>,
-    auth: AuthHeaders,
-    times: AttemptTimes,
-    room?: Room
-  ) => Effect.Effect<Opened<Chunk>, ProviderError, Scope.Scope>
-}>()("gateway/upstream/Upstream") {
+export class Upstream extends Context.Service<
+  Upstream,
+  {
+    /** One call, one complete answer. `room` counts the body until the call is over, and the answer until its request is. */
+    readonly once: <Out, Chunk>(
+      prepared: Prepared<Out, Chunk>,
+      auth: AuthHeaders,
+      times: AttemptTimes,
+      room?: Room
+    ) => Effect.Effect<Out, ProviderError>
+    /** Succeeds when the first chunk exists; a failure hidden in the first event fails here. Later failures fail the stream. */
+    readonly open: <Out, Chunk>(
+      prepared: Prepared<Out, Chunk>,
+      auth: AuthHeaders,
+      times: AttemptTimes,
+      room?: Room
+    ) => Effect.Effect<Opened<Chunk>, ProviderError, Scope.Scope>
+  }
+>()("gateway/upstream/Upstream") {
   static readonly layer: Layer.Layer<Upstream, never, Transport> = Layer.effect(
     Upstream,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const transport = yield* Transport
       const { replyBytes, errorBytes } = yield* Limits
       const bounds = { replyBytes, errorBytes }
       return {
         once: (prepared, auth, times, room) =>
-          withBody(prepared, requestOf(prepared, auth, times, room), (request) => transport.collect(request, bounds), (response) =>
-            readAnswer(prepared, response, redactionOf(prepared, auth))),
+          withBody(
+            prepared,
+            requestOf(prepared, auth, times, room),
+            (request) => transport.collect(request, bounds),
+            (response) => readAnswer(prepared, response, redactionOf(prepared, auth))
+          ),
         open: (prepared, auth, times, room) =>
           withBody(prepared, requestOf(prepared, auth, times, room), transport.open, (response) => {
             const redaction = redactionOf(prepared, auth)
@@ -105,10 +112,15 @@ const withBody = <A, B, R>(
 /** A longer text is kept as bytes alone while its call runs; the connection needs these anyway. */
 const longestText = 1024 * 1024
 
-const textOrBytes = (text: string): string | Uint8Array => text.length > longestText ? Buffer.from(text) : text
+const textOrBytes = (text: string): string | Uint8Array => (text.length > longestText ? Buffer.from(text) : text)
 
 /** The one place where the upstream body becomes text. */
-const requestOf = (prepared: Prepared<unknown, unknown>, auth: AuthHeaders, times: AttemptTimes, room: Room | undefined): TransportRequest => ({
+const requestOf = (
+  prepared: Prepared<unknown, unknown>,
+  auth: AuthHeaders,
+  times: AttemptTimes,
+  room: Room | undefined
+): TransportRequest => ({
   method: prepared.method,
   url: prepared.url,
   headers: prepared.headers,
@@ -123,7 +135,10 @@ const requestOf = (prepared: Prepared<unknown, unknown>, auth: AuthHeaders, time
 
 const uncalled = (prepared: Prepared<unknown, unknown>, shortage: Shortage): ProviderError => {
   const reason = faultReason(noRoom[shortage], "The upstream")
-  return new ProviderError({ slug: prepared.target.slug, reason: reason._tag === "NoRoom" ? { ...reason, isUncalled: true } : reason })
+  return new ProviderError({
+    slug: prepared.target.slug,
+    reason: reason._tag === "NoRoom" ? { ...reason, isUncalled: true } : reason
+  })
 }
 
 const unanswered = (prepared: Prepared<unknown, unknown>, fault: TransportFault): ProviderError =>
@@ -150,7 +165,11 @@ const readAnswer = <Out>(
 }
 
 /** Fails with what the upstream's retry-after header advises, which wins over its body. A provider may have quoted what it must not. */
-const failAdvised = (quoting: ProviderError, headers: Readonly<Record<string, string>>, redaction: Redaction): Effect.Effect<never, ProviderError> =>
+const failAdvised = (
+  quoting: ProviderError,
+  headers: Readonly<Record<string, string>>,
+  redaction: Redaction
+): Effect.Effect<never, ProviderError> =>
   Effect.clockWith((clock) => {
     const millis = retryAfterMillis(headers, clock.currentTimeMillisUnsafe())
     const error = withTexts(quoting, (text) => redaction.text(text))
@@ -166,7 +185,10 @@ const failAdvised = (quoting: ProviderError, headers: Readonly<Record<string, st
   })
 
 const takesAdvice = (reason: Reason): reason is Extract<Reason, { readonly retryAfterMillis?: number }> =>
-  reason._tag === "RateLimited" || reason._tag === "QuotaExhausted" || reason._tag === "Overloaded" || reason._tag === "Internal"
+  reason._tag === "RateLimited" ||
+  reason._tag === "QuotaExhausted" ||
+  reason._tag === "Overloaded" ||
+  reason._tag === "Internal"
 
 /** Reads the bounded body of a refused stream; a body that breaks off does not hide the status. */
 const readFailure = (
@@ -187,17 +209,24 @@ const readFailure = (
       return size < errorBytes ? collect : close
     }
   })
-  return Effect.flatMap(Effect.suspend(() => collect), () => {
-    const result = prepared.reply(status, headers, Buffer.concat(reads), redaction)
-    return failAdvised(Result.isFailure(result) ? result.failure : unexpected(prepared, status), headers, redaction)
-  })
+  return Effect.flatMap(
+    Effect.suspend(() => collect),
+    () => {
+      const result = prepared.reply(status, headers, Buffer.concat(reads), redaction)
+      return failAdvised(Result.isFailure(result) ? result.failure : unexpected(prepared, status), headers, redaction)
+    }
+  )
 }
 
 const unexpected = (prepared: Prepared<unknown, unknown>, upstreamStatus: number): ProviderError =>
   new ProviderError({
     slug: prepared.target.slug,
     upstreamStatus,
-    reason: { _tag: "BadReply", kind: "unreadable", message: "The upstream answered with a status that means nothing here." }
+    reason: {
+      _tag: "BadReply",
+      kind: "unreadable",
+      message: "The upstream answered with a status that means nothing here."
+    }
   })
 
 type Chunks<Chunk> = readonly [Chunk, ...Array<Chunk>]
@@ -284,7 +313,11 @@ const chunkPull = <Chunk>(
     for (const output of outputs) {
       if (end !== undefined) return
       if (isStreamFailed(output)) {
-        const error = new ProviderError({ slug: prepared.target.slug, reason: output.reason, upstreamStatus: response.status })
+        const error = new ProviderError({
+          slug: prepared.target.slug,
+          reason: output.reason,
+          upstreamStatus: response.status
+        })
         end = Effect.fail(withTexts(error, (text) => redaction.text(text)))
       } else into.push(output)
     }
@@ -296,7 +329,8 @@ const chunkPull = <Chunk>(
       current = next
       take(outputs, chunks)
       const shortage = openLine.read(reads)
-      if (shortage !== undefined) end ??= Effect.fail(unanswered(prepared, new TransportFault({ kind: noRoom[shortage] })))
+      if (shortage !== undefined)
+        end ??= Effect.fail(unanswered(prepared, new TransportFault({ kind: noRoom[shortage] })))
       return emit(chunks)
     },
     onFailure: (error) => {

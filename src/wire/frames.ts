@@ -94,10 +94,12 @@ const stateOf = ({ afterCr, bytes, data, depth, escaped, event, inArray, inStrin
 })
 
 /** Splits text of several JSON objects or arrays into the text of each; undefined when it holds anything else. */
-export const splitJson = (text: string): { readonly values: ReadonlyArray<string>; readonly rest: boolean } | undefined => {
+export const splitJson = (
+  text: string
+): { readonly values: ReadonlyArray<string>; readonly rest: boolean } | undefined => {
   const work: Work = { ...start, mode: "value", limit: Number.MAX_SAFE_INTEGER, out: [] }
   let at = 0
-  for (; at < text.length; ) {
+  for (; at < text.length;) {
     if (isBlank(text.charCodeAt(at))) {
       at++
       continue

@@ -28,7 +28,10 @@ const cr = 0x0d
  * All frames that end within `more`; lines end with LF, CRLF or CR. A frame that a CR at the end of `more` closes waits for
  * the next byte. Bytes are copied only for a frame that came in several pieces.
  */
-export const wholeFrames = (state: WholeFrameState, more: Uint8Array): readonly [WholeFrameState, ReadonlyArray<WholeFrame>] => {
+export const wholeFrames = (
+  state: WholeFrameState,
+  more: Uint8Array
+): readonly [WholeFrameState, ReadonlyArray<WholeFrame>] => {
   const frames: Array<WholeFrame> = []
   let { isLineStart, parts, size } = state
   let start = 0

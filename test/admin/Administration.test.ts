@@ -9,7 +9,14 @@ import { Administration } from "../../src/admin/Administration.ts"
 import { Catalog } from "../../src/catalog/Catalog.ts"
 import { Configs } from "../../src/catalog/Configs.ts"
 import { Prompts } from "../../src/catalog/Prompts.ts"
-import { KeyInvalid, RecordChanged, RecordInvalid, RecordRefused, RecordUnknown, StoreUnavailable } from "../../src/domain/GatewayError.ts"
+import {
+  KeyInvalid,
+  RecordChanged,
+  RecordInvalid,
+  RecordRefused,
+  RecordUnknown,
+  StoreUnavailable
+} from "../../src/domain/GatewayError.ts"
 import { GatewayKeys } from "../../src/keys/GatewayKeys.ts"
 import { type Declarations, Holdings } from "../../src/store/Holdings.ts"
 import { Records } from "../../src/store/Records.ts"
@@ -27,18 +34,34 @@ const accountJson = {
   client_email: serviceAccount.clientEmail
 }
 const declared: Declarations = {
-  accounts: [{ ...vertexAccount, slug: "prod", credentials: { _tag: "AccessToken", token: Redacted.make("ya29.canary-declared-token-0000") } }],
+  accounts: [
+    {
+      ...vertexAccount,
+      slug: "prod",
+      credentials: { _tag: "AccessToken", token: Redacted.make("ya29.canary-declared-token-0000") }
+    }
+  ],
   keys: [
-    { name: "ci", key: Redacted.make("mgk_canarydeclared000000000000000000000"), budget: { micros: 50_000_000, per: "month" }, expiresMillis: 60_000 },
+    {
+      name: "ci",
+      key: Redacted.make("mgk_canarydeclared000000000000000000000"),
+      budget: { micros: 50_000_000, per: "month" },
+      expiresMillis: 60_000
+    },
     { name: "boss", key: Redacted.make("mgk_short"), scopes: ["admin"], expiresMillis: 1_000_000 }
   ],
   configs: { slow: config({ provider: "@prod", api_key: canary }) },
-  prompts: [{
-    id: "tone",
-    name: undefined,
-    versions: new Map([[1, { _tag: "Partial", text: "Be kind." }], [2, { _tag: "Partial", text: "Be brief." }]]),
-    labels: new Map([["production", 1]])
-  }]
+  prompts: [
+    {
+      id: "tone",
+      name: undefined,
+      versions: new Map([
+        [1, { _tag: "Partial", text: "Be kind." }],
+        [2, { _tag: "Partial", text: "Be brief." }]
+      ]),
+      labels: new Map([["production", 1]])
+    }
+  ]
 }
 
 const services = Layer.mergeAll(Administration.layer, Catalog.layer, Configs.layer, Prompts.layer).pipe(
@@ -47,64 +70,121 @@ const services = Layer.mergeAll(Administration.layer, Catalog.layer, Configs.lay
   Layer.provideMerge(Records.layerMemory)
 )
 
-const faultsOf = (error: unknown): unknown => error instanceof RecordInvalid ? error.faults.map(({ message, path }) => `${path} ${message}`) : error
-const kept = { source: "store", version: 1, created_at: "1970-01-01T00:00:00.000Z", updated_at: "1970-01-01T00:00:00.000Z" }
+const faultsOf = (error: unknown): unknown =>
+  error instanceof RecordInvalid ? error.faults.map(({ message, path }) => `${path} ${message}`) : error
+const kept = {
+  source: "store",
+  version: 1,
+  created_at: "1970-01-01T00:00:00.000Z",
+  updated_at: "1970-01-01T00:00:00.000Z"
+}
 
 describe("providers", () => {
   it.effect("one that is made is used at once, and shown without its credential", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { providers } = yield* Administration
       const catalog = yield* Catalog
-      const made = yield* providers.create({ slug: "gemini", provider: "google", api_key: canary, models: ["gemini-*"] }, actor)
-      const shown = { object: "provider", slug: "gemini", provider: "google", models: ["gemini-*"], credential: { type: "api_key", fingerprint: "c7fba27c...wxyz" }, ...kept }
+      const made = yield* providers.create(
+        { slug: "gemini", provider: "google", api_key: canary, models: ["gemini-*"] },
+        actor
+      )
+      const shown = {
+        object: "provider",
+        slug: "gemini",
+        provider: "google",
+        models: ["gemini-*"],
+        credential: { type: "api_key", fingerprint: "c7fba27c...wxyz" },
+        ...kept
+      }
       expect(made).toEqual(shown)
       expect(yield* providers.get("gemini")).toEqual(shown)
       expect(catalog.resolve("gemini")?.credentials).toEqual({ _tag: "ApiKey", key: Redacted.make(canary) })
       const list = yield* providers.list(10)
-      expect(list).toEqual({ rows: [shown, { object: "provider", slug: "prod", provider: "vertex-ai", project_id: "test-project", region: "us-central1", credential: { type: "access_token", fingerprint: "085719d3...0000" }, source: "file", managed: "file" }], next: undefined })
+      expect(list).toEqual({
+        rows: [
+          shown,
+          {
+            object: "provider",
+            slug: "prod",
+            provider: "vertex-ai",
+            project_id: "test-project",
+            region: "us-central1",
+            credential: { type: "access_token", fingerprint: "085719d3...0000" },
+            source: "file",
+            managed: "file"
+          }
+        ],
+        next: undefined
+      })
       expect(yield* Effect.flip(providers.create({ slug: "gemini", provider: "google" }, actor))).toEqual(
-        new RecordRefused({ code: "already_exists", message: "There is a provider \"gemini\" already; update it, or choose another id." })
+        new RecordRefused({
+          code: "already_exists",
+          message: 'There is a provider "gemini" already; update it, or choose another id.'
+        })
       )
       yield* providers.remove("gemini", actor)
       expect(catalog.resolve("gemini")).toBeUndefined()
       expect(yield* Effect.flip(providers.get("gemini"))).toEqual(new RecordUnknown({ kind: "provider", id: "gemini" }))
-    }).pipe(Effect.provide(services)))
+    }).pipe(Effect.provide(services))
+  )
 
   it.effect("every fault is told at its place", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { providers } = yield* Administration
-      const faults = (written: Parameters<typeof providers.create>[0]) => Effect.map(Effect.flip(providers.create(written, actor)), faultsOf)
-      expect(yield* faults({ slug: "Bad Slug", provider: "vertex-ai", region: "us-centrl1", base_url: "ftp://x", api_key: "k", credentials: { type: "access_token", token: "t" } })).toEqual([
-        "slug \"Bad Slug\" is not a slug: lower-case letters, digits and \"-\", at most 63",
-        "region \"us-centrl1\" is not a region; did you mean us-central1?",
+      const faults = (written: Parameters<typeof providers.create>[0]) =>
+        Effect.map(Effect.flip(providers.create(written, actor)), faultsOf)
+      expect(
+        yield* faults({
+          slug: "Bad Slug",
+          provider: "vertex-ai",
+          region: "us-centrl1",
+          base_url: "ftp://x",
+          api_key: "k",
+          credentials: { type: "access_token", token: "t" }
+        })
+      ).toEqual([
+        'slug "Bad Slug" is not a slug: lower-case letters, digits and "-", at most 63',
+        'region "us-centrl1" is not a region; did you mean us-central1?',
         "base_url expected an http or https URL without user, query or fragment",
         "api_key give api_key or credentials, not both"
       ])
       expect(yield* faults({ provider: "vertex", apikey: canary, models: "x" })).toEqual([
         "apikey unknown key; did you mean api_key?",
         "slug is missing",
-        "provider \"vertex\" is not known here; did you mean vertex-ai?",
+        'provider "vertex" is not known here; did you mean vertex-ai?',
         "models expected a list"
       ])
-      expect(yield* faults({ slug: "v", provider: "vertex-ai", credentials: { type: "service_account", file: "/etc/passwd" } })).toEqual([
-        "credentials a file is read for the configuration file only; give the key file's content as json"
-      ])
-    }).pipe(Effect.provide(services)))
+      expect(
+        yield* faults({
+          slug: "v",
+          provider: "vertex-ai",
+          credentials: { type: "service_account", file: "/etc/passwd" }
+        })
+      ).toEqual(["credentials a file is read for the configuration file only; give the key file's content as json"])
+    }).pipe(Effect.provide(services))
+  )
 
   it.effect.each([
     ["no object", "canary", "expected a mapping of keys"],
-    ["another type", { ...accountJson, type: "external_account", credential_source: { url: "http://169.254.169.254" } }, "The service-account key"],
+    [
+      "another type",
+      { ...accountJson, type: "external_account", credential_source: { url: "http://169.254.169.254" } },
+      "The service-account key"
+    ],
     ["no key", { ...accountJson, private_key: "canary" }, "The service-account key"]
   ])("B95 a service account of %s is refused, and never repeated", ([, json]) =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { providers } = yield* Administration
-      const error = yield* Effect.flip(providers.create({ slug: "v", provider: "vertex-ai", credentials: { type: "service_account", json } }, actor))
+      const error = yield* Effect.flip(
+        providers.create({ slug: "v", provider: "vertex-ai", credentials: { type: "service_account", json } }, actor)
+      )
       expect(error._tag).toBe("RecordInvalid")
       expect(JSON.stringify(error)).not.toMatch(/canary|169\.254/)
-    }).pipe(Effect.provide(services)))
+    }).pipe(Effect.provide(services))
+  )
 
   it.effect("a credential that is not named stays, goes where it went, and null takes it away", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { providers } = yield* Administration
       const catalog = yield* Catalog
       const made = yield* providers.create({ slug: "gemini", provider: "google", api_key: canary }, actor)
@@ -114,12 +194,22 @@ describe("providers", () => {
       expect(changed).toEqual({ ...made, models: ["gemini-2.5-flash"], version: 2 })
       expect(catalog.resolve("gemini")?.credentials).toEqual({ _tag: "ApiKey", key: Redacted.make(canary) })
       const moved = { provider: "google", base_url: "https://elsewhere.example" }
-      expect(faultsOf(yield* Effect.flip(providers.update("gemini", moved, actor)))).toEqual(["base_url changes where the credential is sent; send the credential as well"])
-      expect((yield* providers.update("gemini", { ...moved, api_key: "new" }, actor)).credential).toEqual({ type: "api_key", fingerprint: "11507a0e" })
-      expect((yield* providers.update("gemini", { provider: "google", api_key: null }, actor)).credential).toBeUndefined()
+      expect(faultsOf(yield* Effect.flip(providers.update("gemini", moved, actor)))).toEqual([
+        "base_url changes where the credential is sent; send the credential as well"
+      ])
+      expect((yield* providers.update("gemini", { ...moved, api_key: "new" }, actor)).credential).toEqual({
+        type: "api_key",
+        fingerprint: "11507a0e"
+      })
+      expect(
+        (yield* providers.update("gemini", { provider: "google", api_key: null }, actor)).credential
+      ).toBeUndefined()
       expect(catalog.resolve("gemini")?.credentials).toBeUndefined()
-      expect(faultsOf(yield* Effect.flip(providers.update("gemini", { slug: "other", provider: "google" }, actor)))).toEqual(["slug is another than that of the URL; a slug cannot be changed"])
-    }).pipe(Effect.provide(services)))
+      expect(
+        faultsOf(yield* Effect.flip(providers.update("gemini", { slug: "other", provider: "google" }, actor)))
+      ).toEqual(["slug is another than that of the URL; a slug cannot be changed"])
+    }).pipe(Effect.provide(services))
+  )
 
   it.effect.each([
     ["base_url", "http://169.254.169.254/computeMetadata"],
@@ -127,51 +217,82 @@ describe("providers", () => {
     ["token_url", "http://[fe80::1]/token"],
     ["token_url", "http://0xa9.0xfe.0xa9fe/token"]
   ] as const)("TH4 %s %s is refused", ([name, url]) =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { providers } = yield* Administration
       const error = yield* Effect.flip(providers.create({ slug: "v", provider: "vertex-ai", [name]: url }, actor))
       expect(faultsOf(error)).toEqual([`${name} is an address for a machine's own metadata; no provider lives there`])
-    }).pipe(Effect.provide(services)))
+    }).pipe(Effect.provide(services))
+  )
 
   it.effect("TH4 the machine's own credential goes to Google only", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { providers } = yield* Administration
       const entry = { slug: "v", provider: "vertex-ai", credentials: { type: "application_default" } }
-      expect(faultsOf(yield* Effect.flip(providers.create({ ...entry, base_url: "https://elsewhere.example" }, actor)))).toEqual([
+      expect(
+        faultsOf(yield* Effect.flip(providers.create({ ...entry, base_url: "https://elsewhere.example" }, actor)))
+      ).toEqual([
         "base_url would be sent the machine's own credential; application_default goes with Google's own hosts only"
       ])
       expect((yield* providers.create(entry, actor)).credential).toEqual({ type: "application_default" })
-    }).pipe(Effect.provide(services)))
+    }).pipe(Effect.provide(services))
+  )
 
   it.effect("what is declared is read-only, and what others need stays", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { configs, keys, prompts, providers } = yield* Administration
-      const refused = new RecordRefused({ code: "declared_in_configuration", message: "The provider \"prod\" is declared under \"providers\" of the configuration file, or by the environment; change it there." })
-      for (const change of [providers.create({ slug: "prod", provider: "google" }, actor), providers.update("prod", { provider: "google" }, actor), providers.remove("prod", actor)]) {
+      const refused = new RecordRefused({
+        code: "declared_in_configuration",
+        message:
+          'The provider "prod" is declared under "providers" of the configuration file, or by the environment; change it there.'
+      })
+      for (const change of [
+        providers.create({ slug: "prod", provider: "google" }, actor),
+        providers.update("prod", { provider: "google" }, actor),
+        providers.remove("prod", actor)
+      ]) {
         expect(yield* Effect.flip(change)).toEqual(refused)
       }
       yield* providers.create({ slug: "gemini", provider: "google", api_key: canary }, actor)
       yield* configs.create({ id: "fast", config: { provider: "@gemini" } }, actor)
-      yield* prompts.create({ id: "hi", model: "@gemini/gemini-2.5-flash", messages: [{ role: "user", content: "Hi" }] }, actor)
-      expect(yield* Effect.flip(providers.remove("gemini", actor))).toEqual(new RecordRefused({
-        code: "in_use",
-        message: "Without the provider \"gemini\" as it is these would stop working: config fast, prompt hi. Change them first."
-      }))
+      yield* prompts.create(
+        { id: "hi", model: "@gemini/gemini-2.5-flash", messages: [{ role: "user", content: "Hi" }] },
+        actor
+      )
+      expect(yield* Effect.flip(providers.remove("gemini", actor))).toEqual(
+        new RecordRefused({
+          code: "in_use",
+          message:
+            'Without the provider "gemini" as it is these would stop working: config fast, prompt hi. Change them first.'
+        })
+      )
       const { id } = yield* keys.create({ name: "k", config: "fast" }, actor)
-      expect((yield* Effect.flip(configs.remove("fast", actor))).message).toBe(`Without the config "fast" as it is these would stop working: key ${id}. Change them first.`)
+      expect((yield* Effect.flip(configs.remove("fast", actor))).message).toBe(
+        `Without the config "fast" as it is these would stop working: key ${id}. Change them first.`
+      )
       yield* keys.remove(id, actor)
       yield* configs.remove("fast", actor)
       yield* prompts.remove("hi", actor)
       yield* providers.remove("gemini", actor)
-    }).pipe(Effect.provide(services)))
+    }).pipe(Effect.provide(services))
+  )
 })
 
 describe("keys", () => {
   it.effect("TH1 the text is told once, only its digest is kept, and it opens the gateway at once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { keys } = yield* Administration
       const found = yield* GatewayKeys
-      const { key = "", ...made } = yield* keys.create({ name: "team", providers: ["prod"], rate_limit: { requests_per_minute: 10 }, budget: { usd: 1.5, per: "day" }, metadata: { team: "a" }, metadata_locked: true }, actor)
+      const { key = "", ...made } = yield* keys.create(
+        {
+          name: "team",
+          providers: ["prod"],
+          rate_limit: { requests_per_minute: 10 },
+          budget: { usd: 1.5, per: "day" },
+          metadata: { team: "a" },
+          metadata_locked: true
+        },
+        actor
+      )
       expect(key).toMatch(/^mgk_[0-9A-Za-z]{43}$/)
       expect(made).toEqual({
         object: "key",
@@ -192,10 +313,11 @@ describe("keys", () => {
       const { providers: _, ...open } = made
       expect(changed).toEqual({ ...open, name: "team b", version: 2 })
       expect((yield* found.find(key)).providers).toBeUndefined()
-    }).pipe(Effect.provide(services)))
+    }).pipe(Effect.provide(services))
+  )
 
   it.effect("one that is rotated or revoked is refused from then on, and stays listed", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { keys } = yield* Administration
       const found = yield* GatewayKeys
       const { id, key: first = "" } = yield* keys.create({ name: "team" }, actor)
@@ -207,118 +329,218 @@ describe("keys", () => {
       yield* keys.remove(id, actor)
       expect(yield* Effect.flip(found.find(second))).toBeInstanceOf(KeyInvalid)
       const at = "1970-01-01T00:01:00.000Z"
-      expect((yield* keys.list(1, "boss")).rows).toEqual([{
-        object: "key", id: "ci", name: "ci", budget: { usd: 50, per: "month" }, expires_at: at, prefix: "mgk_cana", source: "file", managed: "file"
-      }])
-      expect(yield* keys.list(1, "ci")).toEqual({ rows: [{ ...rotated, version: 3, updated_at: at, revoked_at: at }], next: undefined })
-      const refused = new RecordRefused({ code: "key_revoked", message: `The key "${id}" is revoked, and that is for good; make a new one.` })
+      expect((yield* keys.list(1, "boss")).rows).toEqual([
+        {
+          object: "key",
+          id: "ci",
+          name: "ci",
+          budget: { usd: 50, per: "month" },
+          expires_at: at,
+          prefix: "mgk_cana",
+          source: "file",
+          managed: "file"
+        }
+      ])
+      expect(yield* keys.list(1, "ci")).toEqual({
+        rows: [{ ...rotated, version: 3, updated_at: at, revoked_at: at }],
+        next: undefined
+      })
+      const refused = new RecordRefused({
+        code: "key_revoked",
+        message: `The key "${id}" is revoked, and that is for good; make a new one.`
+      })
       expect(yield* Effect.flip(keys.update(id, { name: "x" }, actor))).toEqual(refused)
       expect(yield* Effect.flip(keys.rotate(id, actor))).toEqual(refused)
-    }).pipe(Effect.provide(services)))
+    }).pipe(Effect.provide(services))
+  )
 
   it.effect("every fault is told at its place", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { keys } = yield* Administration
-      const faults = (written: Parameters<typeof keys.create>[0]) => Effect.map(Effect.flip(keys.create(written, actor)), faultsOf)
-      expect(yield* faults({ scopes: ["root"], rate_limit: { requests_per_minute: 0 }, budget: { usd: -1, per: "year" }, key: "mgk_mine" })).toEqual([
+      const faults = (written: Parameters<typeof keys.create>[0]) =>
+        Effect.map(Effect.flip(keys.create(written, actor)), faultsOf)
+      expect(
+        yield* faults({
+          scopes: ["root"],
+          rate_limit: { requests_per_minute: 0 },
+          budget: { usd: -1, per: "year" },
+          key: "mgk_mine"
+        })
+      ).toEqual([
         "name is missing",
-        "scopes[0] \"root\" is not known here; known: inference, admin",
+        'scopes[0] "root" is not known here; known: inference, admin',
         "rate_limit.requests_per_minute expected a whole number from 1 to 2147483647",
         "budget.usd expected US dollars from 0 to 1000000000",
-        "budget.per \"year\" is not known here; known: day, month"
+        'budget.per "year" is not known here; known: day, month'
       ])
-      expect(yield* faults({ name: "k", providers: ["prd"], config: "fast", expires_at: "tomorrow", key: "mgk_mine" })).toEqual([
+      expect(
+        yield* faults({ name: "k", providers: ["prd"], config: "fast", expires_at: "tomorrow", key: "mgk_mine" })
+      ).toEqual([
         "key is made by the gateway, and told in its answer",
-        "expires_at \"tomorrow\" is not a moment such as 2027-01-31T12:00:00Z",
-        "providers[0] \"prd\" is no provider of this configuration; did you mean prod?",
-        "config \"fast\" is no config of this configuration; known: slow"
+        'expires_at "tomorrow" is not a moment such as 2027-01-31T12:00:00Z',
+        'providers[0] "prd" is no provider of this configuration; did you mean prod?',
+        'config "fast" is no config of this configuration; known: slow'
       ])
-    }).pipe(Effect.provide(services)))
+    }).pipe(Effect.provide(services))
+  )
 
   it.effect("what was written of a key and cannot be read can be written anew; the text of the key stays", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { keys } = yield* Administration
       const found = yield* GatewayKeys
-      const value = { name: "rich", budget: { usd: 1e15, per: "day" }, digest: found.digest("mgk_rich"), prefix: "mgk_rich" }
+      const value = {
+        name: "rich",
+        budget: { usd: 1e15, per: "day" },
+        digest: found.digest("mgk_rich"),
+        prefix: "mgk_rich"
+      }
       yield* (yield* Records).create("key", "k1", { value }, actor)
       expect(yield* Effect.flip(keys.get("k1"))).toEqual(
-        new RecordRefused({ code: "record_unreadable", message: "The key \"k1\" cannot be read: budget.usd expected US dollars from 0 to 1000000000. Remove it, and make it anew." })
+        new RecordRefused({
+          code: "record_unreadable",
+          message:
+            'The key "k1" cannot be read: budget.usd expected US dollars from 0 to 1000000000. Remove it, and make it anew.'
+        })
       )
       yield* keys.update("k1", { name: "rich", budget: { usd: 5, per: "day" } }, actor)
       expect((yield* found.find("mgk_rich")).budget).toEqual({ micros: 5_000_000, per: "day" })
-    }).pipe(Effect.provide(services)))
+    }).pipe(Effect.provide(services))
+  )
 
   it.effect("the last key that opens the admin API stays", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { keys } = yield* Administration
       const { id } = yield* keys.create({ name: "second", scopes: ["admin"] }, actor)
       // The declared one is good until now.
       yield* TestClock.adjust("1000 seconds")
-      const refused = new RecordRefused({ code: "last_admin_key", message: `"${id}" is the last key with the scope "admin"; make another one first.` })
+      const refused = new RecordRefused({
+        code: "last_admin_key",
+        message: `"${id}" is the last key with the scope "admin"; make another one first.`
+      })
       expect(yield* Effect.flip(keys.remove(id, actor))).toEqual(refused)
       expect(yield* Effect.flip(keys.update(id, { name: "second" }, actor))).toEqual(refused)
-      expect(yield* Effect.flip(keys.update(id, { name: "second", scopes: ["admin"], expires_at: "1970-01-01T00:00:00Z" }, actor))).toEqual(refused)
+      expect(
+        yield* Effect.flip(
+          keys.update(id, { name: "second", scopes: ["admin"], expires_at: "1970-01-01T00:00:00Z" }, actor)
+        )
+      ).toEqual(refused)
       const { id: third } = yield* keys.create({ name: "third", scopes: ["admin", "inference"] }, actor)
       // Two who leave at once do not leave nobody.
-      const left = yield* Effect.all([Effect.exit(keys.remove(id, actor)), Effect.exit(keys.remove(third, actor))], { concurrency: 2 })
+      const left = yield* Effect.all([Effect.exit(keys.remove(id, actor)), Effect.exit(keys.remove(third, actor))], {
+        concurrency: 2
+      })
       expect(left.map(({ _tag }) => _tag).toSorted()).toEqual(["Failure", "Success"])
-    }).pipe(Effect.provide(services)))
+    }).pipe(Effect.provide(services))
+  )
 })
 
 describe("configs", () => {
   it.effect("credentials of targets are shown as masks, and masks written back stand for them", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { configs } = yield* Administration
       const found = yield* Configs
-      const written = { strategy: { mode: "fallback" }, targets: [{ provider: "@prod", api_key: canary }, { provider: "@prod", vertex_service_account_json: accountJson }] }
+      const written = {
+        strategy: { mode: "fallback" },
+        targets: [
+          { provider: "@prod", api_key: canary },
+          { provider: "@prod", vertex_service_account_json: accountJson }
+        ]
+      }
       const shown = {
         strategy: { mode: "fallback" },
-        targets: [{ provider: "@prod", api_key: "***wxyz" }, { provider: "@prod", vertex_service_account_json: { ...accountJson, private_key: "***" } }]
+        targets: [
+          { provider: "@prod", api_key: "***wxyz" },
+          { provider: "@prod", vertex_service_account_json: { ...accountJson, private_key: "***" } }
+        ]
       }
       const made = yield* configs.create({ id: "fast", name: "Fast", config: written }, actor)
       expect(made).toEqual({ object: "config", id: "fast", name: "Fast", config: shown, ...kept })
-      expect(yield* configs.get("slow")).toEqual({ object: "config", id: "slow", config: { provider: "@prod", api_key: "***wxyz" }, source: "file", managed: "file" })
+      expect(yield* configs.get("slow")).toEqual({
+        object: "config",
+        id: "slow",
+        config: { provider: "@prod", api_key: "***wxyz" },
+        source: "file",
+        managed: "file"
+      })
       expect(JSON.stringify((yield* (yield* Records).get("config", "fast")).value)).not.toMatch(/Canary|BEGIN/)
       const changed = yield* configs.update("fast", { ...made, config: { ...shown, request_timeout: 1000 } }, actor)
       expect(changed).toEqual({ ...made, config: { ...shown, request_timeout: 1000 }, version: 2 })
-      expect(found.find("fast")?.targets[0]?.credentials).toEqual(config({ provider: "@prod", api_key: canary }).targets[0]?.credentials)
-      expect(found.find("fast")?.targets[1]?.credentials).toEqual(config({ provider: "@prod", vertex_service_account_json: accountJson }).targets[0]?.credentials)
-      yield* (yield* Administration).providers.create({ slug: "other", provider: "google", base_url: "https://elsewhere.example" }, actor)
-      const mask = "is how a credential is shown, and stands for none that this provider has here; write the credential itself"
-      expect(faultsOf(yield* Effect.flip(configs.update("fast", { config: { provider: "@other", api_key: "***wxyz" } }, actor)))).toEqual([`config.api_key ${mask}`])
-    }).pipe(Effect.provide(services)))
+      expect(found.find("fast")?.targets[0]?.credentials).toEqual(
+        config({ provider: "@prod", api_key: canary }).targets[0]?.credentials
+      )
+      expect(found.find("fast")?.targets[1]?.credentials).toEqual(
+        config({ provider: "@prod", vertex_service_account_json: accountJson }).targets[0]?.credentials
+      )
+      yield* (yield* Administration).providers.create(
+        { slug: "other", provider: "google", base_url: "https://elsewhere.example" },
+        actor
+      )
+      const mask =
+        "is how a credential is shown, and stands for none that this provider has here; write the credential itself"
+      expect(
+        faultsOf(
+          yield* Effect.flip(configs.update("fast", { config: { provider: "@other", api_key: "***wxyz" } }, actor))
+        )
+      ).toEqual([`config.api_key ${mask}`])
+    }).pipe(Effect.provide(services))
+  )
 
   it.effect("every fault is told at its place", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { configs } = yield* Administration
-      const faults = (written: Parameters<typeof configs.create>[0]) => Effect.map(Effect.flip(configs.create(written, actor)), faultsOf)
-      expect(yield* faults({ id: "a b", config: { strategy: { mode: "conditional" }, targets: [{ provider: "@prd" }, { api_key: canary }] } })).toEqual([
-        "id is not an id: letters, digits, \"_\", \".\" and \"-\", at most 64",
+      const faults = (written: Parameters<typeof configs.create>[0]) =>
+        Effect.map(Effect.flip(configs.create(written, actor)), faultsOf)
+      expect(
+        yield* faults({
+          id: "a b",
+          config: { strategy: { mode: "conditional" }, targets: [{ provider: "@prd" }, { api_key: canary }] }
+        })
+      ).toEqual([
+        'id is not an id: letters, digits, "_", "." and "-", at most 64',
         "config.targets[1] has credentials or a place of a provider, but names no provider",
         "config.strategy.conditions is missing",
         "config.strategy.default is missing: it names the target for requests that fit no condition",
-        "config.targets[0] \"prd\" is no provider of this configuration; did you mean prod?"
+        'config.targets[0] "prd" is no provider of this configuration; did you mean prod?'
       ])
       expect(yield* faults({ id: "a", config: { targets: [{ providr: "x" }] }, cofig: {} })).toEqual([
         "cofig unknown key; did you mean config?",
         "config.targets[0].providr unknown key; did you mean provider?"
       ])
-    }).pipe(Effect.provide(services)))
+    }).pipe(Effect.provide(services))
+  )
 })
 
 describe("prompts", () => {
   const chat = { model: "@prod/gemini-2.5-flash", messages: [{ role: "user", content: "{{>tone}} Hello {{name}}" }] }
 
   it.effect("a change makes a version; each stays readable by number and label", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { prompts } = yield* Administration
       const found = yield* Prompts
       const made = yield* prompts.create({ id: "greet", name: "Greeting", ...chat, labels: { production: 1 } }, actor)
-      expect(made).toEqual({ object: "prompt", id: "greet", name: "Greeting", ...chat, labels: { production: 1 }, versions: [1], ...kept })
+      expect(made).toEqual({
+        object: "prompt",
+        id: "greet",
+        name: "Greeting",
+        ...chat,
+        labels: { production: 1 },
+        versions: [1],
+        ...kept
+      })
       // Labels that are not named stay.
-      const changed = yield* prompts.update("greet", { ...chat, model: "@prod/gemini-2.5-pro", parameters: { temperature: 0 } }, actor)
+      const changed = yield* prompts.update(
+        "greet",
+        { ...chat, model: "@prod/gemini-2.5-pro", parameters: { temperature: 0 } },
+        actor
+      )
       const { name: _, ...unnamed } = made
-      expect(changed).toEqual({ ...unnamed, model: "@prod/gemini-2.5-pro", parameters: { temperature: 0 }, version: 2, versions: [1, 2] })
+      expect(changed).toEqual({
+        ...unnamed,
+        model: "@prod/gemini-2.5-pro",
+        parameters: { temperature: 0 },
+        version: 2,
+        versions: [1, 2]
+      })
       expect(yield* prompts.get("greet")).toEqual(changed)
       expect(yield* prompts.get("greet@latest")).toEqual(changed)
       const first = { ...made, versions: [1, 2] }
@@ -327,44 +549,79 @@ describe("prompts", () => {
       expect(found.find("greet")?.model).toBe("@prod/gemini-2.5-flash")
       expect(yield* Effect.flip(prompts.get("greet@3"))).toEqual(new RecordUnknown({ kind: "prompt", id: "greet" }))
       expect(yield* Effect.flip(prompts.get("nobody@1"))).toEqual(new RecordUnknown({ kind: "prompt", id: "nobody" }))
-      const tone = { object: "prompt", id: "tone", labels: { production: 1 }, versions: [1, 2], source: "file", managed: "file" }
+      const tone = {
+        object: "prompt",
+        id: "tone",
+        labels: { production: 1 },
+        versions: [1, 2],
+        source: "file",
+        managed: "file"
+      }
       expect(yield* prompts.get("tone")).toEqual({ ...tone, text: "Be brief.", version: 2 })
       expect(yield* prompts.get("tone@production")).toEqual({ ...tone, text: "Be kind.", version: 1 })
-      expect((yield* prompts.list(10)).rows.map(({ id, version }) => [id, version])).toEqual([["greet", 2], ["tone", 2]])
-    }).pipe(Effect.provide(services)))
+      expect((yield* prompts.list(10)).rows.map(({ id, version }) => [id, version])).toEqual([
+        ["greet", 2],
+        ["tone", 2]
+      ])
+    }).pipe(Effect.provide(services))
+  )
 
   it.effect("every fault is told at its place, and a partial that others hold stays one", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { prompts } = yield* Administration
-      expect(faultsOf(yield* Effect.flip(prompts.create({ id: "bad id", model: "@prd/x", messages: [{ role: "user", content: "{{>nothing}}" }], parameters: { temperature: "hot" }, labels: { production: 2 } }, actor)))).toEqual([
-        "id \"bad id\" is not an id: letters, digits, \"_\", \".\" and \"-\", at most 64",
-        "model \"prd\" is no provider of this configuration; did you mean prod?",
+      expect(
+        faultsOf(
+          yield* Effect.flip(
+            prompts.create(
+              {
+                id: "bad id",
+                model: "@prd/x",
+                messages: [{ role: "user", content: "{{>nothing}}" }],
+                parameters: { temperature: "hot" },
+                labels: { production: 2 }
+              },
+              actor
+            )
+          )
+        )
+      ).toEqual([
+        'id "bad id" is not an id: letters, digits, "_", "." and "-", at most 64',
+        'model "prd" is no provider of this configuration; did you mean prod?',
         "parameters.temperature expected a number",
-        "labels.production \"bad id\" has no version 2",
-        "messages[0].content there is no prompt or partial \"nothing\""
+        'labels.production "bad id" has no version 2',
+        'messages[0].content there is no prompt or partial "nothing"'
       ])
       yield* prompts.create({ id: "sign", text: "Yours" }, actor)
       yield* prompts.create({ id: "letter", ...chat, messages: [{ role: "user", content: "{{>sign}}" }] }, actor)
-      expect((yield* Effect.flip(prompts.remove("sign", actor))).message).toBe("Without the prompt \"sign\" as it is these would stop working: prompt letter. Change them first.")
+      expect((yield* Effect.flip(prompts.remove("sign", actor))).message).toBe(
+        'Without the prompt "sign" as it is these would stop working: prompt letter. Change them first.'
+      )
       yield* prompts.update("sign", { text: "Best" }, actor)
-    }).pipe(Effect.provide(services)))
+    }).pipe(Effect.provide(services))
+  )
 })
 
 it.effect("a change from an older version is refused, and one without a condition starts anew", () =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const { configs } = yield* Administration
     yield* configs.create({ id: "fast", config: {} }, actor)
     const at = (version: number) => (record: { readonly version: number }) => record.version === version
-    const writes = Array.from({ length: 8 }, (_, index) => Effect.exit(configs.update("fast", { config: { request_timeout: index + 1 } }, actor, at(1))))
+    const writes = Array.from({ length: 8 }, (_, index) =>
+      Effect.exit(configs.update("fast", { config: { request_timeout: index + 1 } }, actor, at(1)))
+    )
     const exits = yield* Effect.all(writes, { concurrency: 8 })
     expect(exits.filter(({ _tag }) => _tag === "Success").length).toBe(1)
     expect(yield* Effect.flip(configs.remove("fast", actor, at(1)))).toEqual(new RecordChanged({ version: 2 }))
-    yield* Effect.all([1, 2, 3].map((millis) => configs.update("fast", { config: { request_timeout: millis } }, actor)), { concurrency: 3 })
+    yield* Effect.all(
+      [1, 2, 3].map((millis) => configs.update("fast", { config: { request_timeout: millis } }, actor)),
+      { concurrency: 3 }
+    )
     expect((yield* configs.get("fast")).version).toBe(5)
-  }).pipe(Effect.provide(services)))
+  }).pipe(Effect.provide(services))
+)
 
 it.effect("the audit log has who changed what, and no secret", () =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const { audit, keys, providers } = yield* Administration
     yield* providers.create({ slug: "gemini", provider: "google", api_key: canary }, actor)
     const { id } = yield* keys.create({ name: "team" }, { id: "cli", requestId: undefined })
@@ -378,31 +635,47 @@ it.effect("the audit log has who changed what, and no secret", () =>
       { ...entry, actor: "cli", action: "create", kind: "key", id, version: 1 }
     ])
     expect(yield* audit(2, first.next)).toEqual({
-      rows: [{ ...entry, actor: "key_admin", request_id: "r1", action: "create", kind: "provider", id: "gemini", version: 1 }],
+      rows: [
+        { ...entry, actor: "key_admin", request_id: "r1", action: "create", kind: "provider", id: "gemini", version: 1 }
+      ],
       next: undefined
     })
-  }).pipe(Effect.provide(services)))
+  }).pipe(Effect.provide(services))
+)
 
-it.effect("F32 a store that is full or gone refuses the change as such; what was there stays, and the next change holds", () => {
-  let trouble: StoreUnavailable | undefined
-  const ailing = Layer.effect(Records, Effect.map(Records, (records) => ({
-    ...records,
-    update: (...change: Parameters<typeof records.update>) => Effect.suspend(() => trouble === undefined ? records.update(...change) : Effect.fail(trouble))
-  }))).pipe(Layer.provide(Records.layerMemory))
-  return Effect.gen(function*() {
-    const { configs } = yield* Administration
-    yield* configs.create({ id: "fast", config: {} }, actor)
-    for (const reason of ["full", "unreachable"] as const) {
-      trouble = new StoreUnavailable({ reason })
-      expect(yield* Effect.flip(configs.update("fast", { config: { request_timeout: 1 } }, actor))).toEqual(trouble)
-      expect((yield* configs.get("fast")).config).toEqual({})
-    }
-    trouble = undefined
-    expect((yield* configs.update("fast", { config: { request_timeout: 2 } }, actor)).config).toEqual({ request_timeout: 2 })
-    expect((yield* Configs).find("fast")?.targets[0]?.times?.request).toBe(2)
-  }).pipe(Effect.provide(Layer.mergeAll(Administration.layer, Configs.layer).pipe(
-    Layer.provideMerge(GatewayKeys.layer(Redacted.make("pepper"))),
-    Layer.provideMerge(Holdings.layer(declared)),
-    Layer.provideMerge(ailing)
-  )))
-})
+it.effect(
+  "F32 a store that is full or gone refuses the change as such; what was there stays, and the next change holds",
+  () => {
+    let trouble: StoreUnavailable | undefined
+    const ailing = Layer.effect(
+      Records,
+      Effect.map(Records, (records) => ({
+        ...records,
+        update: (...change: Parameters<typeof records.update>) =>
+          Effect.suspend(() => (trouble === undefined ? records.update(...change) : Effect.fail(trouble)))
+      }))
+    ).pipe(Layer.provide(Records.layerMemory))
+    return Effect.gen(function* () {
+      const { configs } = yield* Administration
+      yield* configs.create({ id: "fast", config: {} }, actor)
+      for (const reason of ["full", "unreachable"] as const) {
+        trouble = new StoreUnavailable({ reason })
+        expect(yield* Effect.flip(configs.update("fast", { config: { request_timeout: 1 } }, actor))).toEqual(trouble)
+        expect((yield* configs.get("fast")).config).toEqual({})
+      }
+      trouble = undefined
+      expect((yield* configs.update("fast", { config: { request_timeout: 2 } }, actor)).config).toEqual({
+        request_timeout: 2
+      })
+      expect((yield* Configs).find("fast")?.targets[0]?.times?.request).toBe(2)
+    }).pipe(
+      Effect.provide(
+        Layer.mergeAll(Administration.layer, Configs.layer).pipe(
+          Layer.provideMerge(GatewayKeys.layer(Redacted.make("pepper"))),
+          Layer.provideMerge(Holdings.layer(declared)),
+          Layer.provideMerge(ailing)
+        )
+      )
+    )
+  }
+)

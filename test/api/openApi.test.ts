@@ -28,38 +28,50 @@ const hasAdmin = declared.some((one) => one.includes(" /admin/"))
 describe("the paths of the document", () => {
   it("are these, each with its operation", () => {
     const operations = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
-      Object.entries<Json>(item).map(([method, operation]) => `${method.toUpperCase()} ${path} ${operation.operationId}`))
+      Object.entries<Json>(item).map(
+        ([method, operation]) => `${method.toUpperCase()} ${path} ${operation.operationId}`
+      )
+    )
     expect(operations).toMatchSnapshot()
   })
 
   it("are the routes that the service adds to its router", async () => {
     const added: Array<string> = []
-    const recording = Layer.effect(HttpRouter.HttpRouter, Effect.map(HttpRouter.make, (router): HttpRouter.HttpRouter => ({
-      ...router,
-      add: (method, path, ...more) => {
-        added.push(`${method} ${path}`)
-        return router.add(method, path, ...more)
-      }
-    })))
+    const recording = Layer.effect(
+      HttpRouter.HttpRouter,
+      Effect.map(HttpRouter.make, (router): HttpRouter.HttpRouter => ({
+        ...router,
+        add: (method, path, ...more) => {
+          added.push(`${method} ${path}`)
+          return router.add(method, path, ...more)
+        }
+      }))
+    )
     const layer = HttpApi.routes.pipe(Layer.provide([Traffic.layer, services(script()), recording]))
     await Effect.runPromise(Effect.scoped(Layer.build(layer)))
     // A trailing wildcard takes the path without its rest as well; some SDKs double the version.
-    const served = added.filter((route) => !route.includes("/v1/v1/") && (hasAdmin || !route.includes(" /admin/")))
-      .flatMap((route) => route.endsWith("/*") ? [route.slice(0, -2), `${route.slice(0, -1)}{id}`] : [route.replaceAll(/:(\w+)/g, "{$1}")])
+    const served = added
+      .filter((route) => !route.includes("/v1/v1/") && (hasAdmin || !route.includes(" /admin/")))
+      .flatMap((route) =>
+        route.endsWith("/*") ? [route.slice(0, -2), `${route.slice(0, -1)}{id}`] : [route.replaceAll(/:(\w+)/g, "{$1}")]
+      )
     expect(served.sort()).toEqual(declared)
   })
 
   it("take the methods that the table of routes allows", () => {
     const methods = declared.map((one) => one.split(" "))
     const paths = [...new Set(methods.map(([, path = ""]) => path))]
-    expect(paths.map((path) => [path, allowedMethods(path.replaceAll(/\{\w+\}/g, "one")).toSorted()]))
-      .toEqual(paths.map((path) => [path, methods.filter(([, other]) => other === path).map(([method]) => method)]))
+    expect(paths.map((path) => [path, allowedMethods(path.replaceAll(/\{\w+\}/g, "one")).toSorted()])).toEqual(
+      paths.map((path) => [path, methods.filter(([, other]) => other === path).map(([method]) => method)])
+    )
   })
 })
 
 describe("the headers of the document", () => {
   it("are those the service reads, and the provider's credential", () => {
-    const read = Object.values(known).map(({ name }) => name).filter((name) => name !== known.apiKey.name && name !== known.strictOpenAi.name)
+    const read = Object.values(known)
+      .map(({ name }) => name)
+      .filter((name) => name !== known.apiKey.name && name !== known.strictOpenAi.name)
     expect(Object.keys(requestHeaders).sort()).toEqual(["authorization", ...read].sort())
   })
 })
@@ -71,10 +83,12 @@ const pointer = (steps: ReadonlyArray<string>): string =>
 
 /** Places of all schemas: values of a field `schema`, and the components. */
 const places = (value: Json, path: ReadonlyArray<string> = []): ReadonlyArray<ReadonlyArray<string>> =>
-  typeof value !== "object" || value === null ? [] : Object.entries<Json>(value).flatMap(([name, inner]) => {
-    const here = [...path, name]
-    return name === "schema" || (path.length === 2 && path[1] === "schemas") ? [here] : places(inner, here)
-  })
+  typeof value !== "object" || value === null
+    ? []
+    : Object.entries<Json>(value).flatMap(([name, inner]) => {
+        const here = [...path, name]
+        return name === "schema" || (path.length === 2 && path[1] === "schemas") ? [here] : places(inner, here)
+      })
 
 /** What is wrong with a value by the schema at a place; undefined when nothing is. */
 const fault = (steps: ReadonlyArray<string>, value: unknown): string | undefined => {
@@ -98,7 +112,9 @@ describe("the schemas of the document", () => {
   it("are many, and every one is a JSON schema whose references lead somewhere", () => {
     expect(all.length).toBeGreaterThan(200)
     // The same reference stands in many places; once is enough.
-    const distinct = new Map(all.map((steps) => [JSON.stringify(steps.reduce((node: Json, step) => node[step], document)), steps]))
+    const distinct = new Map(
+      all.map((steps) => [JSON.stringify(steps.reduce((node: Json, step) => node[step], document)), steps])
+    )
     expect([...distinct.values()].filter((steps) => typeof ajv.getSchema(pointer(steps)) !== "function")).toEqual([])
   })
 
@@ -107,9 +123,12 @@ describe("the schemas of the document", () => {
   })
 
   it("refuse what is not so", () => {
-    expect(fault(responseOf("POST /v1/embeddings", 400), { error: { message: "m", type: "odd", param: null, code: "c" } }))
-      .toBe("data/error/type must be equal to one of the allowed values")
-    expect(fault(bodyOf("POST /v1/chat/completions"), { model: "m", messages: [{ role: "nobody", content: "x" }] })).toBeTypeOf("string")
+    expect(
+      fault(responseOf("POST /v1/embeddings", 400), { error: { message: "m", type: "odd", param: null, code: "c" } })
+    ).toBe("data/error/type must be equal to one of the allowed values")
+    expect(
+      fault(bodyOf("POST /v1/chat/completions"), { model: "m", messages: [{ role: "nobody", content: "x" }] })
+    ).toBeTypeOf("string")
   })
 
   it("name each component once", () => {
@@ -120,52 +139,143 @@ describe("the schemas of the document", () => {
 const chat = { model: "@google/gemini-2.5-flash", messages: [{ role: "user", content: "Hello" }] }
 const weather = {
   type: "function",
-  function: { name: "get_weather", description: "Weather", parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] } }
+  function: {
+    name: "get_weather",
+    description: "Weather",
+    parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
+  }
 }
-const claude = { model: "@vertex-ai/anthropic.claude-sonnet-4-6", max_tokens: 256, messages: [{ role: "user", content: "Hello" }] }
+const claude = {
+  model: "@vertex-ai/anthropic.claude-sonnet-4-6",
+  max_tokens: 256,
+  messages: [{ role: "user", content: "Hello" }]
+}
 const open = { "x-gateway-strict-schema-compliance": "false" }
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 /** What is asked of which operation, and the status it has. */
-const asked: ReadonlyArray<readonly [what: string, route: string, status: number, body?: Json, headers?: Record<string, string>, id?: string]> = [
+const asked: ReadonlyArray<
+  readonly [what: string, route: string, status: number, body?: Json, headers?: Record<string, string>, id?: string]
+> = [
   ["a completion", "POST /v1/chat/completions", 200, chat],
-  ["all fields of a completion", "POST /v1/chat/completions", 200, { ...chat, reasoning_effort: "high", logprobs: true, top_logprobs: 2 }, open],
-  ["a tool call", "POST /v1/chat/completions", 200, { ...chat, messages: [{ role: "user", content: "Weather in Bonn?" }], tools: [weather], tool_choice: "required" }, open],
-  ["a completion of Claude", "POST /v1/chat/completions", 200, { ...chat, model: claude.model, thinking: { type: "enabled", budget_tokens: 1024 } }, open],
+  [
+    "all fields of a completion",
+    "POST /v1/chat/completions",
+    200,
+    { ...chat, reasoning_effort: "high", logprobs: true, top_logprobs: 2 },
+    open
+  ],
+  [
+    "a tool call",
+    "POST /v1/chat/completions",
+    200,
+    { ...chat, messages: [{ role: "user", content: "Weather in Bonn?" }], tools: [weather], tool_choice: "required" },
+    open
+  ],
+  [
+    "a completion of Claude",
+    "POST /v1/chat/completions",
+    200,
+    { ...chat, model: claude.model, thinking: { type: "enabled", budget_tokens: 1024 } },
+    open
+  ],
   ["a grounded completion", "POST /v1/chat/completions", 200, { ...chat, tools: [{ type: "google_search" }] }, open],
-  ["a picture in", "POST /v1/chat/completions", 200, {
-    ...chat,
-    messages: [
-      { role: "system", content: [{ type: "text", text: "Be brief." }] },
-      { role: "user", content: [{ type: "text", text: "What is it?" }, { type: "image_url", image_url: { url: `data:image/png;base64,${png}` } }] },
-      { role: "assistant", content: null, tool_calls: [{ id: "call-1", type: "function", function: { name: "get_weather", arguments: "{\"city\":\"Bonn\"}" } }] },
-      { role: "tool", tool_call_id: "call-1", content: "Sunny" }
-    ],
-    tools: [weather],
-    response_format: { type: "text" },
-    stop: ["END"],
-    seed: 7
-  }],
-  ["a picture out", "POST /v1/chat/completions", 200, { ...chat, model: "@google/gemini-2.5-flash-image", modalities: ["text", "image"] }, open],
+  [
+    "a picture in",
+    "POST /v1/chat/completions",
+    200,
+    {
+      ...chat,
+      messages: [
+        { role: "system", content: [{ type: "text", text: "Be brief." }] },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "What is it?" },
+            { type: "image_url", image_url: { url: `data:image/png;base64,${png}` } }
+          ]
+        },
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [
+            { id: "call-1", type: "function", function: { name: "get_weather", arguments: '{"city":"Bonn"}' } }
+          ]
+        },
+        { role: "tool", tool_call_id: "call-1", content: "Sunny" }
+      ],
+      tools: [weather],
+      response_format: { type: "text" },
+      stop: ["END"],
+      seed: 7
+    }
+  ],
+  [
+    "a picture out",
+    "POST /v1/chat/completions",
+    200,
+    { ...chat, model: "@google/gemini-2.5-flash-image", modalities: ["text", "image"] },
+    open
+  ],
   ["a dry run", "POST /v1/chat/completions", 200, chat, { "x-gateway-dry-run": "true" }],
   ["a bad body", "POST /v1/chat/completions", 400, { ...chat, messages: [] }],
   ["an unknown provider", "POST /v1/chat/completions", 404, { ...chat, model: "@nobody/x" }],
   ["no key", "POST /v1/chat/completions", 401, chat, { "x-gateway-api-key": "mgk_wrong" }],
   ["a token count", "POST /v1/chat/completions/count_tokens", 200, chat, open],
   ["a message", "POST /v1/messages", 200, claude],
-  ["a message with tools", "POST /v1/messages", 200, { ...claude, tools: [{ name: "get_weather", input_schema: weather.function.parameters }], tool_choice: { type: "any" } }],
+  [
+    "a message with tools",
+    "POST /v1/messages",
+    200,
+    {
+      ...claude,
+      tools: [{ name: "get_weather", input_schema: weather.function.parameters }],
+      tool_choice: { type: "any" }
+    }
+  ],
   ["a bad message", "POST /v1/messages", 400, { ...claude, messages: [] }],
   ["a message of another family", "POST /v1/messages", 400, { ...claude, model: chat.model }],
   ["a count of a message", "POST /v1/messages/count_tokens", 200, { model: claude.model, messages: claude.messages }],
   ["a vector", "POST /v1/embeddings", 200, { model: "@google/gemini-embedding-001", input: "a cat", dimensions: 8 }],
-  ["vectors as text", "POST /v1/embeddings", 200, { model: "@vertex-ai/text-embedding-005", input: ["a cat", "a dog"], encoding_format: "base64" }, open],
-  ["pictures", "POST /v1/images/generations", 200, { model: "@vertex-ai/imagen-3.0-generate-001", prompt: "A cat", n: 2 }, open],
-  ["a picture of Gemini", "POST /v1/images/generations", 200, { model: "@google/gemini-2.5-flash-image", prompt: "A cat" }],
+  [
+    "vectors as text",
+    "POST /v1/embeddings",
+    200,
+    { model: "@vertex-ai/text-embedding-005", input: ["a cat", "a dog"], encoding_format: "base64" },
+    open
+  ],
+  [
+    "pictures",
+    "POST /v1/images/generations",
+    200,
+    { model: "@vertex-ai/imagen-3.0-generate-001", prompt: "A cat", n: 2 },
+    open
+  ],
+  [
+    "a picture of Gemini",
+    "POST /v1/images/generations",
+    200,
+    { model: "@google/gemini-2.5-flash-image", prompt: "A cat" }
+  ],
   ["models", "GET /v1/models", 200],
   ["a model", "GET /v1/models/{id}", 200, undefined, {}, "@google/gemini-2.5-flash"],
   ["an unknown model", "GET /v1/models/{id}", 404, undefined, {}, "@google/none"],
-  ["a prompt's completion", "POST /v1/prompts/{id}/completions", 200, { variables: { name: "Ann", message: "Hello" }, temperature: 0 }, {}, "greeting"],
-  ["a rendered prompt", "POST /v1/prompts/{id}/render", 200, { variables: { name: "Ann", message: "Hello" } }, {}, "greeting"],
+  [
+    "a prompt's completion",
+    "POST /v1/prompts/{id}/completions",
+    200,
+    { variables: { name: "Ann", message: "Hello" }, temperature: 0 },
+    {},
+    "greeting"
+  ],
+  [
+    "a rendered prompt",
+    "POST /v1/prompts/{id}/render",
+    200,
+    { variables: { name: "Ann", message: "Hello" } },
+    {},
+    "greeting"
+  ],
   ["an unknown prompt", "POST /v1/prompts/{id}/render", 404, {}, {}, "none"],
   ["life", "GET /health/live", 200],
   ["readiness", "GET /health/ready", 200],
@@ -183,7 +293,11 @@ describe("answers of the service", () => {
     const [method = "", path = ""] = route.split(" ")
     return fetch(`${gateway.url}${path.replace("{id}", encodeURIComponent(id))}`, {
       method,
-      headers: { "x-gateway-api-key": gatewayKey, ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+      headers: {
+        "x-gateway-api-key": gatewayKey,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers
+      },
       body: body === undefined ? null : JSON.stringify(body)
     })
   }
@@ -194,8 +308,13 @@ describe("answers of the service", () => {
     expect([response.status, text === "" ? "empty" : ""]).toEqual([status, ""])
     expect(fault(responseOf(route, status), JSON.parse(text))).toBeUndefined()
     if (status === 200 && body !== undefined) expect(fault(bodyOf(route), body)).toBeUndefined()
-    const promised = Object.entries<Json>(document.paths[route.split(" ")[1] ?? ""][route.split(" ")[0]?.toLowerCase() ?? ""].responses[status].headers ?? {})
-    expect(promised.filter(([name, { required }]) => required === true && response.headers.get(name) === null)).toEqual([])
+    const promised = Object.entries<Json>(
+      document.paths[route.split(" ")[1] ?? ""][route.split(" ")[0]?.toLowerCase() ?? ""].responses[status].headers ??
+        {}
+    )
+    expect(promised.filter(([name, { required }]) => required === true && response.headers.get(name) === null)).toEqual(
+      []
+    )
   })
 
   it.each([

@@ -27,7 +27,8 @@ const seconds = 1_000
 const minutes = 60 * seconds
 
 const json = (status: number, body: unknown): ScriptedResponse => ({ status, chunks: [JSON.stringify(body)] })
-const token = (n: number, expires_in: unknown = 3_600) => json(200, { access_token: `token-${n}`, expires_in, token_type: "Bearer" })
+const token = (n: number, expires_in: unknown = 3_600) =>
+  json(200, { access_token: `token-${n}`, expires_in, token_type: "Bearer" })
 
 interface Endpoint {
   readonly calls: Array<TransportRequest>
@@ -41,16 +42,23 @@ const withTokens = (
   limits = defaultLimits
 ) =>
   TokenProvider.layerWith(options).pipe(
-    Layer.provide(Transport.layerTest((request) => {
-      at.calls.push(request)
-      return at.answer(at.calls.length, request)
-    })),
+    Layer.provide(
+      Transport.layerTest((request) => {
+        at.calls.push(request)
+        return at.answer(at.calls.length, request)
+      })
+    ),
     Layer.provide(Layer.succeed(Limits, limits))
   )
 
 const bearer = (of: ProviderAccount) =>
-  Effect.map(Effect.flatMap(TokenProvider, (tokens) => tokens.authorization(of)), (headers) =>
-    Object.entries(headers).map(([name, value]) => `${name}: ${Redacted.value(value)}`).join())
+  Effect.map(
+    Effect.flatMap(TokenProvider, (tokens) => tokens.authorization(of)),
+    (headers) =>
+      Object.entries(headers)
+        .map(([name, value]) => `${name}: ${Redacted.value(value)}`)
+        .join()
+  )
 
 const refusal = (of: ProviderAccount): Effect.Effect<Reason, string, TokenProvider> =>
   Effect.map(Effect.flip(bearer(of)), (error) => error.reason)
@@ -75,19 +83,23 @@ const claimsOf = (request: TransportRequest | undefined) => {
 describe("headers", () => {
   const plain = endpoint()
   it.effect("T2201 T2202 keys and tokens go out as they are, and cannot be renewed", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const key = account({ kind: "google", credentials: { _tag: "ApiKey", key: Redacted.make("AIza-key") } })
       const access = account({ credentials: { _tag: "AccessToken", token: Redacted.make("ya29.x") } })
-      expect([yield* bearer(key), yield* bearer(access)]).toEqual(["x-goog-api-key: AIza-key", "authorization: Bearer ya29.x"])
+      expect([yield* bearer(key), yield* bearer(access)]).toEqual([
+        "x-goog-api-key: AIza-key",
+        "authorization: Bearer ya29.x"
+      ])
       expect([yield* refresh(key), yield* refresh(access)]).toEqual([false, false])
       expect(plain.calls.length).toBe(0)
-    }).pipe(Effect.provide(withTokens(plain))))
+    }).pipe(Effect.provide(withTokens(plain)))
+  )
 })
 
 describe("service accounts", () => {
   const first = endpoint()
   it.effect("T2204 the exchange: RS256, kid, claims, grant; token_uri of the key is ignored", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       yield* TestClock.setTime(1_700_000_000_500)
       expect(yield* bearer(account())).toBe("authorization: Bearer token-1")
       const { body: _, ...request } = first.calls[0] ?? {}
@@ -114,11 +126,12 @@ describe("service accounts", () => {
         },
         signed: true
       })
-    }).pipe(Effect.provide(withTokens(first))))
+    }).pipe(Effect.provide(withTokens(first)))
+  )
 
   const compared = endpoint()
   it.live("T2204 claims, life and grant agree with google-auth-library; we add kid, typ and sub", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       yield* bearer(account())
       const bodies: Array<string> = []
       const client = new JWT({
@@ -142,28 +155,35 @@ describe("service accounts", () => {
         return { grant, alg: Object(header).alg, rest, signed, life: exp - iat }
       }
       expect(dateless(ours)).toEqual(dateless({ ...ours, body: bodies[0] }))
-    }).pipe(Effect.provide(withTokens(compared))))
+    }).pipe(Effect.provide(withTokens(compared)))
+  )
 
   const moved = endpoint()
   it.effect("an operator's token_url replaces the URL; the audience stays Google's", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       yield* bearer(account({ tokenUrl: "http://127.0.0.1:1/token" }))
       expect(moved.calls[0]?.url).toBe("http://127.0.0.1:1/token")
       expect(Object(claimsOf(moved.calls[0]).claims).aud).toBe("https://oauth2.googleapis.com/token")
-    }).pipe(Effect.provide(withTokens(moved))))
+    }).pipe(Effect.provide(withTokens(moved)))
+  )
 
   const simulator = makeSimulator({
     geminiApiKeys: [],
-    serviceAccounts: [{
-      clientEmail: keyFile().client_email,
-      privateKeyId: keyFile().private_key_id,
-      publicKeyPem: keyA.publicPem,
-      projectId: "sim-project"
-    }]
+    serviceAccounts: [
+      {
+        clientEmail: keyFile().client_email,
+        privateKeyId: keyFile().private_key_id,
+        publicKeyPem: keyA.publicPem,
+        projectId: "sim-project"
+      }
+    ]
   })
   it.live("TH3 over a socket: the simulated token endpoint takes the key, and not another one of the same names", () =>
-    Effect.gen(function*() {
-      const server = yield* Effect.acquireRelease(Effect.promise(() => simulator.listen()), (made) => Effect.promise(made.close))
+    Effect.gen(function* () {
+      const server = yield* Effect.acquireRelease(
+        Effect.promise(() => simulator.listen()),
+        (made) => Effect.promise(made.close)
+      )
       const good = account({ tokenUrl: `${server.url}/token` })
       const bad = account({ ...good, credentials: { _tag: "ServiceAccount", key: keyOf(keyB.privatePem) } })
       const header = yield* bearer(good)
@@ -176,20 +196,25 @@ describe("service accounts", () => {
         upstreamCode: "invalid_grant"
       })
       expect(simulator.counters.tokenExchanges).toBe(2)
-    }).pipe(Effect.provide(TokenProvider.layer.pipe(Layer.provide(Transport.layer)))))
+    }).pipe(Effect.provide(TokenProvider.layer.pipe(Layer.provide(Transport.layer))))
+  )
 })
 
 describe("keeping", () => {
   it.effect("each exchange is counted, kept tokens are not", () => {
     const at = endpoint((n) => (n === 1 ? json(400, { error: "invalid_grant" }) : token(n)))
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       yield* Effect.exit(bearer(account()))
       yield* TestClock.adjust(31 * seconds)
       yield* bearer(account())
       yield* bearer(account())
       const counted = (yield* Metric.snapshot).map(({ attributes, id, state }) => [id, attributes, state])
       expect(counted).toEqual([
-        ["gateway_token_refresh_total", { provider: account().slug, result: "failed" }, { count: 1, incremental: true }],
+        [
+          "gateway_token_refresh_total",
+          { provider: account().slug, result: "failed" },
+          { count: 1, incremental: true }
+        ],
         ["gateway_token_refresh_total", { provider: account().slug, result: "ok" }, { count: 1, incremental: true }]
       ])
     }).pipe(Effect.provide(withTokens(at)), Effect.provideService(Metric.MetricRegistry, new Map()))
@@ -197,25 +222,32 @@ describe("keeping", () => {
 
   const many = endpoint((n) => Effect.delay(Effect.succeed(token(n)), Duration.seconds(1)))
   it.effect("F36 a hundred cold calls at once make one exchange", () =>
-    Effect.gen(function*() {
-      const all = yield* Effect.forkChild(Effect.all(Array.from({ length: 100 }, () => bearer(account())), { concurrency: 100 }))
+    Effect.gen(function* () {
+      const all = yield* Effect.forkChild(
+        Effect.all(
+          Array.from({ length: 100 }, () => bearer(account())),
+          { concurrency: 100 }
+        )
+      )
       yield* settled(() => many.calls.length === 1)
       yield* TestClock.adjust(1 * seconds)
       expect(yield* Fiber.join(all)).toEqual(Array.from({ length: 100 }, () => "authorization: Bearer token-1"))
       expect(many.calls.length).toBe(1)
-    }).pipe(Effect.provide(withTokens(many))))
+    }).pipe(Effect.provide(withTokens(many)))
+  )
 
   const fifty = endpoint()
   it.effect("F36 TH3 fifty credentials that differ in one part each make fifty exchanges", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const accounts = Array.from({ length: 50 }, (_, i) => account({ slug: `vertex-${i}` }))
       yield* Effect.all([...accounts, ...accounts, ...accounts].map(bearer), { concurrency: 150 })
       expect(fifty.calls.length).toBe(50)
-    }).pipe(Effect.provide(withTokens(fifty))))
+    }).pipe(Effect.provide(withTokens(fifty)))
+  )
 
   const identities = endpoint()
   it.effect("TH3 every part of the identity counts: slug, owner, token_url, mail, key id, key, project", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const key = keyOf()
       const same = account()
       const variants = [
@@ -232,11 +264,12 @@ describe("keeping", () => {
       expect(new Set(headers).size).toBe(variants.length)
       expect(yield* bearer(account())).toBe(headers[0])
       expect(identities.calls.length).toBe(variants.length)
-    }).pipe(Effect.provide(withTokens(identities))))
+    }).pipe(Effect.provide(withTokens(identities)))
+  )
 
   const left = endpoint((n) => Effect.delay(Effect.succeed(token(n)), Duration.seconds(1)))
   it.effect("F36 the caller who asked first leaves: the others get their token", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const impatient = yield* Effect.forkChild(bearer(account()))
       yield* settled(() => left.calls.length === 1)
       const patient = yield* Effect.forkChild(bearer(account()))
@@ -244,11 +277,12 @@ describe("keeping", () => {
       yield* TestClock.adjust(1 * seconds)
       expect(yield* Fiber.join(patient)).toBe("authorization: Bearer token-1")
       expect(left.calls.length).toBe(1)
-    }).pipe(Effect.provide(withTokens(left))))
+    }).pipe(Effect.provide(withTokens(left)))
+  )
 
-  const ahead = endpoint((n) => n === 1 ? token(1) : Effect.delay(Effect.succeed(token(n)), Duration.seconds(1)))
+  const ahead = endpoint((n) => (n === 1 ? token(1) : Effect.delay(Effect.succeed(token(n)), Duration.seconds(1))))
   it.effect("T2206 five minutes before the end the token is renewed, while the old one serves", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       yield* bearer(account())
       yield* TestClock.adjust(55 * minutes - 1)
       expect([yield* bearer(account()), ahead.calls.length]).toEqual(["authorization: Bearer token-1", 1])
@@ -258,29 +292,32 @@ describe("keeping", () => {
       expect(yield* bearer(account())).toBe("authorization: Bearer token-1")
       yield* TestClock.adjust(1 * seconds)
       expect([yield* bearer(account()), ahead.calls.length]).toEqual(["authorization: Bearer token-2", 2])
-    }).pipe(Effect.provide(withTokens(ahead))))
+    }).pipe(Effect.provide(withTokens(ahead)))
+  )
 
   const short = endpoint((n) => token(n, 60))
   it.effect("T2206 a short life is renewed at 80 % of it", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       yield* bearer(account())
       yield* TestClock.adjust(48 * seconds - 1)
       expect([yield* bearer(account()), short.calls.length]).toEqual(["authorization: Bearer token-1", 1])
       yield* TestClock.adjust(1)
       yield* bearer(account())
       yield* settled(() => short.calls.length === 2)
-    }).pipe(Effect.provide(withTokens(short))))
+    }).pipe(Effect.provide(withTokens(short)))
+  )
 
   const bounded = endpoint()
   it.effect("the number of kept credentials is bounded; the one used longest ago goes", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const [a, b, c] = [account({ slug: "a" }), account({ slug: "b" }), account({ slug: "c" })]
       for (const one of [a, b, a, c, a, b]) yield* bearer(one)
       expect(bounded.calls.length).toBe(4)
-    }).pipe(Effect.provide(withTokens(bounded, {}, { ...defaultLimits, tokenEntries: 2 }))))
+    }).pipe(Effect.provide(withTokens(bounded, {}, { ...defaultLimits, tokenEntries: 2 })))
+  )
   const crowded = endpoint()
   it.effect("credentials that one key brings do not drive out those of the operator and of other keys (TH20)", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const brought = (keyId: string, slug: string) => account({ slug, origin: "caller", carriedBy: keyId })
       const others = [account({ slug: "stored" }), brought("quiet", "a")]
       for (const one of others) yield* bearer(one)
@@ -288,24 +325,28 @@ describe("keeping", () => {
       expect(crowded.calls.length).toBe(52)
       for (const one of others) yield* bearer(one)
       expect(crowded.calls.length).toBe(52)
-    }).pipe(Effect.provide(withTokens(crowded, {}, { ...defaultLimits, tokenEntries: 6 }))))
+    }).pipe(Effect.provide(withTokens(crowded, {}, { ...defaultLimits, tokenEntries: 6 })))
+  )
 })
 
 /** The test clock with a wall clock that can be set apart. */
-const shifted = (shift: { millis: number }) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.clockWith((clock) =>
-    Effect.provideService(effect, Clock.Clock, {
-      ...clock,
-      sleep: (duration) => clock.sleep(duration),
-      currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + shift.millis,
-      monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe()
-    }))
+const shifted =
+  (shift: { millis: number }) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.clockWith((clock) =>
+      Effect.provideService(effect, Clock.Clock, {
+        ...clock,
+        sleep: (duration) => clock.sleep(duration),
+        currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + shift.millis,
+        monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe()
+      })
+    )
 
 describe("clocks", () => {
   const jumping = endpoint()
   it.effect("F34 the stricter clock decides: a jump forward ends a token, a jump backward does not prolong it", () => {
     const shift = { millis: 0 }
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       const asked = () => Effect.map(bearer(account()), (header) => [header.slice(-1), jumping.calls.length])
       expect(yield* asked()).toEqual(["1", 1])
       shift.millis = 120 * minutes
@@ -324,12 +365,14 @@ describe("clocks", () => {
       error: "invalid_grant",
       error_description:
         "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim."
-    }))
+    })
+  )
   it.effect("F34 a refused date says to look at the clock", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const reason = yield* refusal(account())
       expect(reason.message.endsWith(" Check the clock of the gateway's machine.")).toBe(true)
-    }).pipe(Effect.provide(withTokens(late))))
+    }).pipe(Effect.provide(withTokens(late)))
+  )
 })
 
 describe("F35 when there is no token", () => {
@@ -347,7 +390,11 @@ describe("F35 when there is no token", () => {
     ["expires_in -1", token(1, -1), unusable(200)],
     ["expires_in of text", token(1, "soon"), unusable(200)],
     ["no expires_in", token(1, null), unusable(200)],
-    ["500", { status: 500, chunks: ["oops"] }, { _tag: "Internal", status: 500, message: "The token endpoint answered 500." }],
+    [
+      "500",
+      { status: 500, chunks: ["oops"] },
+      { _tag: "Internal", status: 500, message: "The token endpoint answered 500." }
+    ],
     [
       "503 with advice",
       { status: 503, headers: { "retry-after": "3" } },
@@ -356,9 +403,17 @@ describe("F35 when there is no token", () => {
     [
       "a redirect",
       { status: 302, headers: { location: "http://trap.invalid" } },
-      { _tag: "BadReply", kind: "redirect", message: "The token endpoint answered with a redirect, which is never followed." }
+      {
+        _tag: "BadReply",
+        kind: "redirect",
+        message: "The token endpoint answered with a redirect, which is never followed."
+      }
     ],
-    ["a closed port", { status: 0, fault: "refused" }, { _tag: "Transport", kind: "refused", message: "The token endpoint refused the connection." }],
+    [
+      "a closed port",
+      { status: 0, fault: "refused" },
+      { _tag: "Transport", kind: "refused", message: "The token endpoint refused the connection." }
+    ],
     [
       "silence",
       { status: 0, fault: "first_byte_timeout" },
@@ -372,48 +427,56 @@ describe("F35 when there is no token", () => {
   for (const [name, answer, reason] of cases) {
     const at = endpoint((n) => (n === 1 ? answer : token(n)))
     it.effect(`${name}: told, and not kept`, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         expect(yield* refusal(account())).toEqual(reason)
         expect(yield* bearer(account())).toBe("authorization: Bearer token-2")
-      }).pipe(Effect.provide(withTokens(at))))
+      }).pipe(Effect.provide(withTokens(at)))
+    )
   }
 
   for (const life of ["3600", 1e12]) {
     const at = endpoint((n) => token(n, life))
     it.effect(`expires_in ${JSON.stringify(life)} is an hour`, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         yield* bearer(account())
         yield* TestClock.adjust(55 * minutes - 1)
         yield* bearer(account())
         expect(at.calls.length).toBe(1)
         yield* TestClock.adjust(5 * minutes + 1)
         expect(yield* bearer(account())).toBe("authorization: Bearer token-2")
-      }).pipe(Effect.provide(withTokens(at))))
+      }).pipe(Effect.provide(withTokens(at)))
+    )
   }
 
-  const invalid = json(400, { error: "invalid_grant", error_description: "Account deleted: key AIzaSyA-1234567890abcdefghijklmnopqrstu" })
+  const invalid = json(400, {
+    error: "invalid_grant",
+    error_description: "Account deleted: key AIzaSyA-1234567890abcdefghijklmnopqrstu"
+  })
   for (const origin of ["stored", "caller"] as const) {
     const at = endpoint((n) => (n === 1 ? invalid : token(n)))
-    it.effect(`T2208 invalid_grant of a ${origin} credential is remembered for 30 s, without secrets in its words`, () =>
-      Effect.gen(function*() {
-        const mine = account({ origin })
-        const rejected: Reason = {
-          _tag: "CredentialsRejected",
-          origin,
-          message: "The token endpoint refused the credential (invalid_grant: Account deleted: key [redacted]).",
-          upstreamCode: "invalid_grant"
-        }
-        expect(yield* refusal(mine)).toEqual(rejected)
-        yield* TestClock.adjust(30 * seconds - 1)
-        expect([yield* refusal(mine), at.calls.length]).toEqual([rejected, 1])
-        yield* TestClock.adjust(1)
-        expect([yield* bearer(mine), at.calls.length]).toEqual(["authorization: Bearer token-2", 2])
-      }).pipe(Effect.provide(withTokens(at))))
+    it.effect(
+      `T2208 invalid_grant of a ${origin} credential is remembered for 30 s, without secrets in its words`,
+      () =>
+        Effect.gen(function* () {
+          const mine = account({ origin })
+          const rejected: Reason = {
+            _tag: "CredentialsRejected",
+            origin,
+            message: "The token endpoint refused the credential (invalid_grant: Account deleted: key [redacted]).",
+            upstreamCode: "invalid_grant"
+          }
+          expect(yield* refusal(mine)).toEqual(rejected)
+          yield* TestClock.adjust(30 * seconds - 1)
+          expect([yield* refusal(mine), at.calls.length]).toEqual([rejected, 1])
+          yield* TestClock.adjust(1)
+          expect([yield* bearer(mine), at.calls.length]).toEqual(["authorization: Bearer token-2", 2])
+        }).pipe(Effect.provide(withTokens(at)))
+    )
   }
 
   const down = endpoint((n) => (n === 1 ? token(1) : { status: 500 }))
   it.effect("a valid token stays in use to its own end, renewals pause 10 s between failures", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       yield* bearer(account())
       yield* TestClock.adjust(56 * minutes)
       for (const calls of [2, 2]) {
@@ -424,24 +487,37 @@ describe("F35 when there is no token", () => {
       expect(yield* bearer(account())).toBe("authorization: Bearer token-1")
       yield* settled(() => down.calls.length === 3)
       yield* TestClock.adjust(4 * minutes)
-      expect(yield* refusal(account())).toEqual({ _tag: "Internal", status: 500, message: "The token endpoint answered 500." })
-    }).pipe(Effect.provide(withTokens(down))))
+      expect(yield* refusal(account())).toEqual({
+        _tag: "Internal",
+        status: 500,
+        message: "The token endpoint answered 500."
+      })
+    }).pipe(Effect.provide(withTokens(down)))
+  )
 
   const shared = endpoint(() => Effect.delay(Effect.succeed<ScriptedResponse>({ status: 500 }), Duration.seconds(1)))
   it.effect("F36 a failure is shared once", () =>
-    Effect.gen(function*() {
-      const all = yield* Effect.forkChild(Effect.all(Array.from({ length: 20 }, () => refusal(account())), { concurrency: 20 }))
+    Effect.gen(function* () {
+      const all = yield* Effect.forkChild(
+        Effect.all(
+          Array.from({ length: 20 }, () => refusal(account())),
+          { concurrency: 20 }
+        )
+      )
       yield* settled(() => shared.calls.length === 1)
       yield* TestClock.adjust(1 * seconds)
-      expect(new Set((yield* Fiber.join(all)).map((reason) => reason.message))).toEqual(new Set(["The token endpoint answered 500."]))
+      expect(new Set((yield* Fiber.join(all)).map((reason) => reason.message))).toEqual(
+        new Set(["The token endpoint answered 500."])
+      )
       expect(shared.calls.length).toBe(1)
-    }).pipe(Effect.provide(withTokens(shared))))
+    }).pipe(Effect.provide(withTokens(shared)))
+  )
 })
 
 describe("F49 a token the upstream refused", () => {
   const renewed = endpoint()
   it.effect("is replaced once in 30 s and credential", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       yield* bearer(account())
       expect(yield* refresh(account())).toBe(true)
       expect(yield* bearer(account())).toBe("authorization: Bearer token-2")
@@ -449,15 +525,17 @@ describe("F49 a token the upstream refused", () => {
       yield* TestClock.adjust(30 * seconds)
       expect(yield* Effect.all([refresh(account()), refresh(account())], { concurrency: 2 })).toEqual([true, true])
       expect([yield* bearer(account()), renewed.calls.length]).toEqual(["authorization: Bearer token-3", 3])
-    }).pipe(Effect.provide(withTokens(renewed))))
+    }).pipe(Effect.provide(withTokens(renewed)))
+  )
 
   const gone = endpoint((n) => (n === 1 ? token(1) : { status: 500 }))
   it.effect("stays when no new one can be had", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       yield* bearer(account())
       expect(yield* refresh(account())).toBe(false)
       expect(yield* bearer(account())).toBe("authorization: Bearer token-1")
-    }).pipe(Effect.provide(withTokens(gone))))
+    }).pipe(Effect.provide(withTokens(gone)))
+  )
 })
 
 describe("application default credentials", () => {
@@ -472,7 +550,7 @@ describe("application default credentials", () => {
 
   const metadata = endpoint((n) => ({ ...token(n), headers: flavour }))
   it.effect("T2209 without a file the metadata server is asked, in its own words", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       expect(yield* bearer(adc)).toBe("authorization: Bearer token-1")
       const { method, url, headers, body } = metadata.calls[0] ?? {}
       expect({ method, url, headers, body }).toEqual({
@@ -481,47 +559,64 @@ describe("application default credentials", () => {
         headers: flavour,
         body: undefined
       })
-    }).pipe(Effect.provide(withTokens(metadata))))
+    }).pipe(Effect.provide(withTokens(metadata)))
+  )
 
   const stranger = endpoint((n) => token(n))
   it.effect("TH9 an answer that does not say it is Google's is not believed", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       expect(yield* refusal(adc)).toEqual({
         _tag: "BadReply",
         kind: "unreadable",
         message: "The metadata server did not say that it is Google's."
       })
-    }).pipe(Effect.provide(withTokens(stranger))))
+    }).pipe(Effect.provide(withTokens(stranger)))
+  )
 
   const ambient = endpoint()
   it.effect("TH9 a request cannot ask for the machine's identity", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       expect(yield* refusal({ ...adc, origin: "caller" })).toEqual({
         _tag: "CredentialsRejected",
         origin: "caller",
         message: "The provider has no credential that could be exchanged for a token."
       })
       expect(ambient.calls.length).toBe(0)
-    }).pipe(Effect.provide(withTokens(ambient))))
+    }).pipe(Effect.provide(withTokens(ambient)))
+  )
 
   const robot = endpoint()
   it.effect("T2209 a key file is exchanged like a stored key", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       yield* bearer(adc)
-      expect([robot.calls[0]?.url, claimsOf(robot.calls[0]).signed]).toEqual(["https://oauth2.googleapis.com/token", true])
-    }).pipe(Effect.provide(withTokens(robot, { credentialsFile: file("robot.json", keyFile()) }))))
+      expect([robot.calls[0]?.url, claimsOf(robot.calls[0]).signed]).toEqual([
+        "https://oauth2.googleapis.com/token",
+        true
+      ])
+    }).pipe(Effect.provide(withTokens(robot, { credentialsFile: file("robot.json", keyFile()) })))
+  )
 
   const person = endpoint()
   it.effect("T2209 a user's file is exchanged by its refresh token", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       yield* bearer(adc)
       expect([person.calls[0]?.url, Object.fromEntries(new URLSearchParams(String(person.calls[0]?.body)))]).toEqual([
         "https://oauth2.googleapis.com/token",
         { grant_type: "refresh_token", client_id: "id", client_secret: "secret", refresh_token: "1//token" }
       ])
-    }).pipe(Effect.provide(withTokens(person, {
-      credentialsFile: file("user.json", { type: "authorized_user", client_id: "id", client_secret: "secret", refresh_token: "1//token" })
-    }))))
+    }).pipe(
+      Effect.provide(
+        withTokens(person, {
+          credentialsFile: file("user.json", {
+            type: "authorized_user",
+            client_id: "id",
+            client_secret: "secret",
+            refresh_token: "1//token"
+          })
+        })
+      )
+    )
+  )
 
   const refused: ReadonlyArray<readonly [string, string, string]> = [
     ["a missing file", join(folder, "none.json"), "The file of the application default credentials cannot be read."],
@@ -534,22 +629,24 @@ describe("application default credentials", () => {
     [
       "TH8 a source that runs a command",
       file("command.json", { type: "external_account", credential_source: { executable: { command: "id" } } }),
-      "Credentials of type \"external_account\" are not taken; the key file of a service account (type \"service_account\") is."
+      'Credentials of type "external_account" are not taken; the key file of a service account (type "service_account") is.'
     ]
   ]
   for (const [name, credentialsFile, message] of refused) {
     const at = endpoint()
     it.effect(`T2209 refuses ${name}`, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         expect(yield* refusal(adc)).toEqual({ _tag: "CredentialsRejected", origin: "stored", message })
         expect(at.calls.length).toBe(0)
-      }).pipe(Effect.provide(withTokens(at, { credentialsFile }))))
+      }).pipe(Effect.provide(withTokens(at, { credentialsFile })))
+    )
   }
 })
 
 it.effect("TH21 nothing printed of an account or a header shows a secret", () =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const headers = yield* Effect.flatMap(TokenProvider, (tokens) => tokens.authorization(account()))
     const shown = `${JSON.stringify(headers)}${String(headers["authorization"])}${JSON.stringify(account())}`
     expect(shown.match(/token-1|PRIVATE KEY-----/)).toBe(null)
-  }).pipe(Effect.provide(withTokens(endpoint()))))
+  }).pipe(Effect.provide(withTokens(endpoint())))
+)

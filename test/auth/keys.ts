@@ -25,7 +25,8 @@ export const keyFile = (privatePem = keyA.privatePem) => ({
   token_uri: "https://trap.invalid/token"
 })
 
-export const keyOf = (privatePem = keyA.privatePem): ServiceAccountKey => Result.getOrThrow(parseServiceAccount(keyFile(privatePem)))
+export const keyOf = (privatePem = keyA.privatePem): ServiceAccountKey =>
+  Result.getOrThrow(parseServiceAccount(keyFile(privatePem)))
 
 export const account = (some: Partial<ProviderAccount> = {}): ProviderAccount => ({
   ...vertexAccount,

@@ -36,26 +36,30 @@ describe("service-account keys", () => {
   const pkcs8 = { type: "pkcs8", format: "pem" } as const
   const cases: ReadonlyArray<readonly [string, unknown, string]> = [
     ["no object", [], "The service-account key must be a JSON object, the key file as Google Cloud made it."],
-    ["no type", {}, "The service-account key has no \"type\": \"service_account\"."],
+    ["no type", {}, 'The service-account key has no "type": "service_account".'],
     [
       "TH8 a type that can name URLs",
       { ...keyFile(), type: "external_account", credential_source: { url: "http://trap.invalid" } },
-      "Credentials of type \"external_account\" are not taken; the key file of a service account (type \"service_account\") is."
+      'Credentials of type "external_account" are not taken; the key file of a service account (type "service_account") is.'
     ],
-    ["TH8 another universe", { ...keyFile(), universe_domain: "trap.invalid" }, "Only universe_domain googleapis.com is supported."],
-    ["no mail", { ...keyFile(), client_email: "" }, "The service-account key has no \"client_email\"."],
-    ["no key id", { ...keyFile(), private_key_id: 7 }, "The service-account key has no \"private_key_id\"."],
-    ["no key", { ...keyFile(), private_key: null }, "The service-account key has no \"private_key\"."],
+    [
+      "TH8 another universe",
+      { ...keyFile(), universe_domain: "trap.invalid" },
+      "Only universe_domain googleapis.com is supported."
+    ],
+    ["no mail", { ...keyFile(), client_email: "" }, 'The service-account key has no "client_email".'],
+    ["no key id", { ...keyFile(), private_key_id: 7 }, 'The service-account key has no "private_key_id".'],
+    ["no key", { ...keyFile(), private_key: null }, 'The service-account key has no "private_key".'],
     ["no PEM", keyFile("hello"), "The private_key of the service account is not PEM text."],
     [
       "PKCS#1",
       keyFile(String(rsa(2048).export({ type: "pkcs1", format: "pem" }))),
-      "The private_key of the service account is \"RSA PRIVATE KEY\"; an unencrypted PKCS#8 key (\"PRIVATE KEY\") is needed."
+      'The private_key of the service account is "RSA PRIVATE KEY"; an unencrypted PKCS#8 key ("PRIVATE KEY") is needed.'
     ],
     [
       "encrypted",
       keyFile(String(rsa(2048).export({ ...pkcs8, cipher: "aes-256-cbc", passphrase: "x" }))),
-      "The private_key of the service account is \"ENCRYPTED PRIVATE KEY\"; an unencrypted PKCS#8 key (\"PRIVATE KEY\") is needed."
+      'The private_key of the service account is "ENCRYPTED PRIVATE KEY"; an unencrypted PKCS#8 key ("PRIVATE KEY") is needed.'
     ],
     ["EC", keyFile(String(ec.export(pkcs8))), "The private_key of the service account is not an RSA key."],
     [
@@ -73,7 +77,9 @@ describe("service-account keys", () => {
 
   it("T2205 cut anywhere, a key is refused and nothing throws", () => {
     const pem = keyA.privatePem
-    const taken = Array.from({ length: pem.length - 1 }, (_, i) => i).filter((i) => sentence(keyFile(pem.slice(0, i))) === "taken")
+    const taken = Array.from({ length: pem.length - 1 }, (_, i) => i).filter(
+      (i) => sentence(keyFile(pem.slice(0, i))) === "taken"
+    )
     expect(taken).toStrictEqual([])
   })
 })

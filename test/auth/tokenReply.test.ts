@@ -5,16 +5,26 @@ import { readTokenReply } from "../../src/auth/tokenReply.ts"
 import { loudlySkipped, recordings, sharedDir } from "../support/shared.ts"
 
 const read = (status: number, body: unknown) =>
-  readTokenReply({ status, text: JSON.stringify(body), subject: "The token endpoint", origin: "stored", retryAfterMillis: undefined })
+  readTokenReply({
+    status,
+    text: JSON.stringify(body),
+    subject: "The token endpoint",
+    origin: "stored",
+    retryAfterMillis: undefined
+  })
 
 const exchanges = recordings("oauth-token")
 if (sharedDir() === undefined) loudlySkipped("the recorded answer of the token endpoint")
 
 it("T2206 a token lives as long as its answer says", () => {
-  expect(read(200, { access_token: "ours", expires_in: 3599, token_type: "Bearer" })).toEqual(Result.succeed({ token: "ours", lifeMillis: 3_599_000 }))
+  expect(read(200, { access_token: "ours", expires_in: 3599, token_type: "Bearer" })).toEqual(
+    Result.succeed({ token: "ours", lifeMillis: 3_599_000 })
+  )
 })
 
 it.each(exchanges)("T2206 $id", ({ response }) => {
   const body = response.body as { readonly access_token: string; readonly expires_in: number }
-  expect(read(response.status, body)).toEqual(Result.succeed({ token: body.access_token, lifeMillis: body.expires_in * 1000 }))
+  expect(read(response.status, body)).toEqual(
+    Result.succeed({ token: body.access_token, lifeMillis: body.expires_in * 1000 })
+  )
 })

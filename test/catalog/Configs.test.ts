@@ -7,12 +7,25 @@ import { Configs } from "../../src/catalog/Configs.ts"
 import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
 
 const reader = (limits: Partial<typeof defaultLimits>) =>
-  Effect.runSync(Effect.map(Configs, ({ read }) => (text: string) => Result.getOrThrow(read(text, "key-1"))).pipe(
-    Effect.provide(Layer.provideMerge(Configs.layerMemory({}), Layer.succeed(Limits, { ...defaultLimits, ...limits })))
-  ))
+  Effect.runSync(
+    Effect.map(
+      Configs,
+      ({ read }) =>
+        (text: string) =>
+          Result.getOrThrow(read(text, "key-1"))
+    ).pipe(
+      Effect.provide(
+        Layer.provideMerge(Configs.layerMemory({}), Layer.succeed(Limits, { ...defaultLimits, ...limits }))
+      )
+    )
+  )
 
 const configOf = (name: string, targets: number): string =>
-  JSON.stringify({ labels: { name }, strategy: { mode: "fallback" }, targets: Array.from({ length: targets }, () => ({ provider: "google" })) })
+  JSON.stringify({
+    labels: { name },
+    strategy: { mode: "fallback" },
+    targets: Array.from({ length: targets }, () => ({ provider: "google" }))
+  })
 
 describe("an inline config", () => {
   it("is read once while there is room, counted by its length for each of its targets", () => {

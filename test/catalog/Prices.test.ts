@@ -10,7 +10,11 @@ import { googleAccount, vertexAccount } from "../support/account.ts"
 const day = Date.parse("2027-01-31T12:00:00Z")
 const accounts = [
   googleAccount,
-  { ...vertexAccount, models: ["gemini-9-own", "gemini-8*"], endpoints: { "my-llm": { dialect: "openai" as const, host: undefined, model: undefined } } }
+  {
+    ...vertexAccount,
+    models: ["gemini-9-own", "gemini-8*"],
+    endpoints: { "my-llm": { dialect: "openai" as const, host: undefined, model: undefined } }
+  }
 ]
 const over = (own: Parameters<typeof Prices.layerWith>[0] = {}, list?: Effect.Effect<PriceList>) =>
   Prices.layerWith(own, list).pipe(Layer.provide(Catalog.layerMemory(accounts)))
@@ -23,55 +27,99 @@ describe("a model", () => {
   })
 
   it.effect("goes by the name it is listed, deployed or priced under; all others are one", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const prices = yield* Prices
       const label = (modelId: string) => prices.counted("google", modelId, day)?.label
       expect([label("gemini-2.5-flash"), label("x")]).toEqual([undefined, undefined])
       yield* prices.load
-      expect(["gemini-2.5-flash", "claude-opus-4-8", "gemini-9-own", "gemini-8-own", "my-llm", "x".repeat(100)].map(label))
-        .toEqual(["gemini-2.5-flash", "claude-opus-4-8", "gemini-9-own", "other", "my-llm", "other"])
-    }).pipe(Effect.provide(over())))
+      expect(
+        ["gemini-2.5-flash", "claude-opus-4-8", "gemini-9-own", "gemini-8-own", "my-llm", "x".repeat(100)].map(label)
+      ).toEqual(["gemini-2.5-flash", "claude-opus-4-8", "gemini-9-own", "other", "my-llm", "other"])
+    }).pipe(Effect.provide(over()))
+  )
 
   it.effect("TH32 thousands of made-up models are one name", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const prices = yield* Prices
       yield* prices.load
-      const names = new Set(Array.from({ length: 5_000 }, (_, at) => prices.counted("google", `made-up-${at}`, day)?.label))
+      const names = new Set(
+        Array.from({ length: 5_000 }, (_, at) => prices.counted("google", `made-up-${at}`, day)?.label)
+      )
       expect([...names]).toEqual(["other"])
-    }).pipe(Effect.provide(over())))
+    }).pipe(Effect.provide(over()))
+  )
 
   it.effect("the operator's price wins, that for one account first; the supplement knows what the list does not", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const prices = yield* Prices
       const price = (slug: string, modelId: string) => prices.counted(slug, modelId, day)
       expect(price("google", "gemini-2.5-flash")).toMatchObject({ label: "gemini-2.5-flash", price: { input: 1 } })
       expect(price("vertex-ai", "gemini-2.5-flash")).toMatchObject({ label: "gemini-2.5-flash", price: { input: 2 } })
       expect(price("vertex-ai", "my-llm")).toMatchObject({ label: "my-llm", price: { output: 3 } })
-      expect(price("vertex-ai", "imagen-3.0-generate-001")).toMatchObject({ label: "imagen-3.0-generate-001", price: { image: 0.04 } })
+      expect(price("vertex-ai", "imagen-3.0-generate-001")).toMatchObject({
+        label: "imagen-3.0-generate-001",
+        price: { image: 0.04 }
+      })
       expect(asked).toEqual([])
-    }).pipe(Effect.provide(over({ "gemini-2.5-flash": { input: 1 }, "vertex-ai/gemini-2.5-flash": { input: 2 }, "vertex-ai/my-llm": { output: 3 } }, list))))
+    }).pipe(
+      Effect.provide(
+        over(
+          {
+            "gemini-2.5-flash": { input: 1 },
+            "vertex-ai/gemini-2.5-flash": { input: 2 },
+            "vertex-ai/my-llm": { output: 3 }
+          },
+          list
+        )
+      )
+    )
+  )
 
   const named: Effect.Effect<PriceList> = Effect.succeed(() => ({ id: "listed", price: { input: 1 } }))
   it.effect("the operator's price holds for its versions, before that of a list", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const prices = yield* Prices
       const price = (modelId: string) => prices.counted("google", modelId, day)?.price
-      expect(["claude-x@20250514", "claude-x@default", "claude-x-001", "claude-x"].map(price)).toEqual([{ input: 7 }, { input: 7 }, { input: 7 }, { input: 7 }])
-    }).pipe(Effect.provide(over({ "claude-x": { input: 7 } }, named))))
+      expect(["claude-x@20250514", "claude-x@default", "claude-x-001", "claude-x"].map(price)).toEqual([
+        { input: 7 },
+        { input: 7 },
+        { input: 7 },
+        { input: 7 }
+      ])
+    }).pipe(Effect.provide(over({ "claude-x": { input: 7 } }, named)))
+  )
 
   it.effect("goes by its id, never by what a list calls it; versions of a known one are known", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const prices = yield* Prices
       yield* prices.load
       const label = (modelId: string) => prices.counted("vertex-ai", modelId, day)?.label
-      expect(["claude-sonnet-4@20250514", "claude-sonnet-4", "claude-sonnet-4@default", "gemini-pro-latest", "gemini-2.5-flash-zzz"].map(label))
-        .toEqual(["claude-sonnet-4@20250514", "claude-sonnet-4", "claude-sonnet-4@default", "gemini-pro-latest", "other"])
-    }).pipe(Effect.provide(over({}, named))))
+      expect(
+        [
+          "claude-sonnet-4@20250514",
+          "claude-sonnet-4",
+          "claude-sonnet-4@default",
+          "gemini-pro-latest",
+          "gemini-2.5-flash-zzz"
+        ].map(label)
+      ).toEqual([
+        "claude-sonnet-4@20250514",
+        "claude-sonnet-4",
+        "claude-sonnet-4@default",
+        "gemini-pro-latest",
+        "other"
+      ])
+    }).pipe(Effect.provide(over({}, named)))
+  )
 
   it.effect("of an account that came later is known as well", () => {
     let present = accounts
-    const catalog = Layer.succeed(Catalog, { resolve: () => undefined, list: () => present, now: () => ({ resolve: () => undefined, list: () => present }) })
-    return Effect.gen(function*() {
+    const catalog = Layer.succeed(Catalog, {
+      resolve: () => undefined,
+      list: () => present,
+      now: () => ({ resolve: () => undefined, list: () => present })
+    })
+    return Effect.gen(function* () {
       const prices = yield* Prices
       yield* prices.load
       const label = () => prices.counted("google", "gemini-later", day)?.label
@@ -82,12 +130,17 @@ describe("a model", () => {
   })
 
   it.effect("the list is asked once a model and day", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const prices = yield* Prices
       yield* prices.load
       yield* prices.load
       const price = (millis: number) => prices.counted("google", "gemini-2.0-flash", millis)?.price
-      expect([price(day), price(day + 11 * 3_600_000), price(day + 13 * 3_600_000)]).toEqual([{ input: 31 }, { input: 31 }, { input: 1 }])
+      expect([price(day), price(day + 11 * 3_600_000), price(day + 13 * 3_600_000)]).toEqual([
+        { input: 31 },
+        { input: 31 },
+        { input: 1 }
+      ])
       expect(asked).toEqual(["gemini-2.0-flash", "gemini-2.0-flash"])
-    }).pipe(Effect.provide(over({}, list))))
+    }).pipe(Effect.provide(over({}, list)))
+  )
 })

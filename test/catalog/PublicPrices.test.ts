@@ -13,39 +13,65 @@ import { priceSupplement } from "../../src/catalog/priceSupplement.ts"
 import { microDollars, type Usage } from "../../src/domain/Usage.ts"
 
 const day = Date.parse("2027-01-31T12:00:00Z")
-const none: Usage = { input: 0, output: 0, cached: 0, cacheWritten: 0, reasoning: 0, audioInput: 0, audioOutput: 0, imageOutput: 0, images: 0 }
+const none: Usage = {
+  input: 0,
+  output: 0,
+  cached: 0,
+  cacheWritten: 0,
+  reasoning: 0,
+  audioInput: 0,
+  audioOutput: 0,
+  imageOutput: 0,
+  images: 0
+}
 const used = (some: Partial<Usage>): Usage => ({ ...none, ...some })
 
 describe("the list", () => {
   effectIt.effect("prices models by any of their names, on the day they are asked for", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const list = yield* publicPrices
-      expect(list("gemini-2.5-flash", day)).toEqual({ id: "gemini-2.5-flash", price: { input: 0.3, output: 2.5, cached: 0.03, audioInput: 1 } })
+      expect(list("gemini-2.5-flash", day)).toEqual({
+        id: "gemini-2.5-flash",
+        price: { input: 0.3, output: 2.5, cached: 0.03, audioInput: 1 }
+      })
       expect(list("gemini-2.5-flash-preview-09-2025", day)?.id).toBe("gemini-2.5-flash")
-      expect(list("claude-haiku-4-5@20251001", day)).toEqual({ id: "claude-haiku-4-5", price: { input: 1, output: 5, cached: 0.1, cacheWritten: 1.25 } })
-      expect([list("gemini-3.6-flash", Date.parse("2026-12-31T23:59:59Z"))?.price.input, list("gemini-3.6-flash", day)?.price.input]).toEqual([0.75, 1.5])
+      expect(list("claude-haiku-4-5@20251001", day)).toEqual({
+        id: "claude-haiku-4-5",
+        price: { input: 1, output: 5, cached: 0.1, cacheWritten: 1.25 }
+      })
+      expect([
+        list("gemini-3.6-flash", Date.parse("2026-12-31T23:59:59Z"))?.price.input,
+        list("gemini-3.6-flash", day)?.price.input
+      ]).toEqual([0.75, 1.5])
       expect([list("my-llm", day), list("x".repeat(1000), day)]).toEqual([undefined, undefined])
-    }))
+    })
+  )
 
   effectIt.effect("knows nothing that the supplement knows", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const list = yield* publicPrices
       expect(Object.keys(priceSupplement).filter((id) => list(id, day) !== undefined)).toEqual([])
-    }))
+    })
+  )
 
-  effectIt.effect("and the supplement together price all that is on offer, but for one whose price is not published where we can read it", () =>
-    Effect.gen(function*() {
-      const prices = yield* Prices
-      yield* prices.load
-      const models = Object.values(listedModels).flat().map((model) => model.replace(/^anthropic\./, "").replace(/^meta\./, "meta/"))
-      const unpriced = new Set(models.filter((model) => prices.counted("google", model, day)?.price === undefined))
-      expect([...unpriced]).toEqual(["qwen/qwen3-coder-480b-a35b-instruct-maas"])
-    }).pipe(Effect.provide(Prices.layerWith({}, publicPrices).pipe(Layer.provide(Catalog.layerMemory([]))))))
+  effectIt.effect(
+    "and the supplement together price all that is on offer, but for one whose price is not published where we can read it",
+    () =>
+      Effect.gen(function* () {
+        const prices = yield* Prices
+        yield* prices.load
+        const models = Object.values(listedModels)
+          .flat()
+          .map((model) => model.replace(/^anthropic\./, "").replace(/^meta\./, "meta/"))
+        const unpriced = new Set(models.filter((model) => prices.counted("google", model, day)?.price === undefined))
+        expect([...unpriced]).toEqual(["qwen/qwen3-coder-480b-a35b-instruct-maas"])
+      }).pipe(Effect.provide(Prices.layerWith({}, publicPrices).pipe(Layer.provide(Catalog.layerMemory([])))))
+  )
 })
 
 describe("prices of both", () => {
   const price = (modelId: string) =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const prices = yield* Prices
       yield* prices.load
       return prices.counted("google", modelId, day)?.price
@@ -63,42 +89,66 @@ describe("prices of both", () => {
   ] as const)("%s", ([modelId, expected]) => Effect.map(price(modelId), (found) => expect(found).toEqual(expected)))
 
   effectIt.effect("a name that moves costs no less than any model of its kind", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const latest = yield* price("gemini-flash-latest")
-      for (const model of ["gemini-2.5-flash", "gemini-3-flash-preview", "gemini-3.5-flash", "gemini-3.6-flash", "gemini-3.7-flash", "gemini-3.8-flash", "gemini-4-hydrogen"]) {
+      for (const model of [
+        "gemini-2.5-flash",
+        "gemini-3-flash-preview",
+        "gemini-3.5-flash",
+        "gemini-3.6-flash",
+        "gemini-3.7-flash",
+        "gemini-3.8-flash",
+        "gemini-4-hydrogen"
+      ]) {
         const one = yield* price(model)
         const usage = used({ input: 1000, output: 1000, audioInput: 500, cached: 100 })
         expect(microDollars(usage, latest ?? {})).toBeGreaterThanOrEqual(microDollars(usage, one ?? {}))
       }
-    }))
+    })
+  )
 })
 
 describe("our calculation", () => {
   it("agrees with the price list on every share of a request", () => {
-    const usages = fc.record({ cached: fc.nat(90_000), cacheWritten: fc.nat(90_000), rest: fc.nat(90_000), output: fc.nat(50_000), imageOutput: fc.nat(50_000) })
-    const models = fc.constantFrom("gemini-2.5-flash", "gemini-2.5-pro", "claude-sonnet-4-5@20250929", "claude-opus-4-8", "gemini-2.5-flash-image")
-    fc.assert(fc.property(models, usages, (model, { cacheWritten, cached, imageOutput, output, rest }) => {
-      const input = rest + cached + cacheWritten
-      const list = calcPrice(
-        {
-          input_tokens: input,
-          cache_read_tokens: cached,
-          cache_write_tokens: cacheWritten,
-          output_tokens: output + imageOutput,
-          output_image_tokens: imageOutput
-        },
-        model,
-        { providerId: "google" }
-      )
-      const { cache_read_mtok, cache_write_mtok, input_mtok, output_image_mtok, output_mtok } = list?.model_price ?? {}
-      const ours = microDollars(used({ input, cached, cacheWritten, output: output + imageOutput, imageOutput }), {
-        ...(input_mtok === undefined ? {} : { input: input_mtok }),
-        ...(output_mtok === undefined ? {} : { output: output_mtok }),
-        ...(cache_read_mtok === undefined ? {} : { cached: cache_read_mtok }),
-        ...(cache_write_mtok === undefined ? {} : { cacheWritten: cache_write_mtok }),
-        ...(output_image_mtok === undefined ? {} : { imageOutput: output_image_mtok })
+    const usages = fc.record({
+      cached: fc.nat(90_000),
+      cacheWritten: fc.nat(90_000),
+      rest: fc.nat(90_000),
+      output: fc.nat(50_000),
+      imageOutput: fc.nat(50_000)
+    })
+    const models = fc.constantFrom(
+      "gemini-2.5-flash",
+      "gemini-2.5-pro",
+      "claude-sonnet-4-5@20250929",
+      "claude-opus-4-8",
+      "gemini-2.5-flash-image"
+    )
+    fc.assert(
+      fc.property(models, usages, (model, { cacheWritten, cached, imageOutput, output, rest }) => {
+        const input = rest + cached + cacheWritten
+        const list = calcPrice(
+          {
+            input_tokens: input,
+            cache_read_tokens: cached,
+            cache_write_tokens: cacheWritten,
+            output_tokens: output + imageOutput,
+            output_image_tokens: imageOutput
+          },
+          model,
+          { providerId: "google" }
+        )
+        const { cache_read_mtok, cache_write_mtok, input_mtok, output_image_mtok, output_mtok } =
+          list?.model_price ?? {}
+        const ours = microDollars(used({ input, cached, cacheWritten, output: output + imageOutput, imageOutput }), {
+          ...(input_mtok === undefined ? {} : { input: input_mtok }),
+          ...(output_mtok === undefined ? {} : { output: output_mtok }),
+          ...(cache_read_mtok === undefined ? {} : { cached: cache_read_mtok }),
+          ...(cache_write_mtok === undefined ? {} : { cacheWritten: cache_write_mtok }),
+          ...(output_image_mtok === undefined ? {} : { imageOutput: output_image_mtok })
+        })
+        expect(Math.abs(ours - (list?.total_price ?? 0) * 1e6)).toBeLessThanOrEqual(0.51)
       })
-      expect(Math.abs(ours - (list?.total_price ?? 0) * 1e6)).toBeLessThanOrEqual(0.51)
-    }))
+    )
   })
 })

@@ -9,14 +9,25 @@ import { defaultLimits } from "../../src/domain/Limits.ts"
 
 const limits = { promptDepth: 3, promptPartials: 5 }
 const known = (partials: Readonly<Record<string, string>>) => (reference: string) =>
-  Object.hasOwn(partials, reference) ? Result.succeed(partials[reference] ?? "") : Result.fail(`there is no "${reference}"`)
+  Object.hasOwn(partials, reference)
+    ? Result.succeed(partials[reference] ?? "")
+    : Result.fail(`there is no "${reference}"`)
 
-const compile = (value: JsonObject, partials: Readonly<Record<string, string>> = {}) => compileTemplate(value, known(partials), limits)
-const render = (value: JsonObject, variables: Variables = {}, partials: Readonly<Record<string, string>> = {}, most = defaultLimits.bodyBytes) =>
-  renderTemplate(compile(value, partials).template, variables, most)
-const text = (written: string, variables: Variables = {}, partials: Readonly<Record<string, string>> = {}): Json | undefined =>
-  Result.getOrThrow(render({ text: written }, variables, partials))["text"]
-const faults = (written: string, partials: Readonly<Record<string, string>> = {}) => compile({ text: written }, partials).faults
+const compile = (value: JsonObject, partials: Readonly<Record<string, string>> = {}) =>
+  compileTemplate(value, known(partials), limits)
+const render = (
+  value: JsonObject,
+  variables: Variables = {},
+  partials: Readonly<Record<string, string>> = {},
+  most = defaultLimits.bodyBytes
+) => renderTemplate(compile(value, partials).template, variables, most)
+const text = (
+  written: string,
+  variables: Variables = {},
+  partials: Readonly<Record<string, string>> = {}
+): Json | undefined => Result.getOrThrow(render({ text: written }, variables, partials))["text"]
+const faults = (written: string, partials: Readonly<Record<string, string>> = {}) =>
+  compile({ text: written }, partials).faults
 
 describe("variables", () => {
   it.each<readonly [string, Variables, string]>([
@@ -37,27 +48,49 @@ describe("variables", () => {
 
   it("stand in every string of the tree, and nowhere else", () => {
     const value = {
-      messages: [{ role: "{{role}}", content: [{ type: "text", text: "{{a}}" }, { "{{a}}": 1, n: null, b: true, list: [["{{a}}", 2.5]] }] }],
+      messages: [
+        {
+          role: "{{role}}",
+          content: [
+            { type: "text", text: "{{a}}" },
+            { "{{a}}": 1, n: null, b: true, list: [["{{a}}", 2.5]] }
+          ]
+        }
+      ],
       stop: ["{{a}}"]
     }
     expect(Result.getOrThrow(render(value, { role: "user", a: "A" }))).toStrictEqual({
-      messages: [{ role: "user", content: [{ type: "text", text: "A" }, { "{{a}}": 1, n: null, b: true, list: [["A", 2.5]] }] }],
+      messages: [
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "A" },
+            { "{{a}}": 1, n: null, b: true, list: [["A", 2.5]] }
+          ]
+        }
+      ],
       stop: ["A"]
     })
   })
 
   it("B101 all that are missing are named at once, and what every object inherits is missing too", () => {
-    expect(render({ text: "{{a}} {{b}} {{a}} {{valueOf}} {{toString}}" }, { b: "1" })).toStrictEqual(Result.fail(new BodyInvalid({
-      code: "missing_variable",
-      param: "variables.a",
-      message: "The prompt needs a, valueOf, toString; send each as a string in variables."
-    })))
+    expect(render({ text: "{{a}} {{b}} {{a}} {{valueOf}} {{toString}}" }, { b: "1" })).toStrictEqual(
+      Result.fail(
+        new BodyInvalid({
+          code: "missing_variable",
+          param: "variables.a",
+          message: "The prompt needs a, valueOf, toString; send each as a string in variables."
+        })
+      )
+    )
   })
 
   it("TH15 the size is known before any text is made", () => {
     const value = { text: `12${"{{a}}".repeat(3)}`, other: "3" }
     expect(render(value, { a: "ab" }, {}, 9)).toStrictEqual(Result.succeed({ text: "12ababab", other: "3" }))
-    expect(render(value, { a: "ab" }, {}, 8)).toStrictEqual(Result.fail(new BodyTooLarge({ limitBytes: 8, param: "variables" })))
+    expect(render(value, { a: "ab" }, {}, 8)).toStrictEqual(
+      Result.fail(new BodyTooLarge({ limitBytes: 8, param: "variables" }))
+    )
   })
 
   it("a value without variables is the same one every time", () => {
@@ -81,16 +114,28 @@ describe("partials", () => {
 describe("faults", () => {
   const forms = "a variable is written {{name}}, a partial {{>id}}, and braces that are text \\{{"
   it.each<readonly [string, Readonly<Record<string, string>>, ReadonlyArray<string>]>([
-    ["{{#if a}}x{{/if}}", {}, [`"{{#if a}}" is neither variable nor partial: ${forms}`, `"{{/if}}" is neither variable nor partial: ${forms}`]],
+    [
+      "{{#if a}}x{{/if}}",
+      {},
+      [`"{{#if a}}" is neither variable nor partial: ${forms}`, `"{{/if}}" is neither variable nor partial: ${forms}`]
+    ],
     ["{{{a}}}", {}, [`"{{{a}}" is neither variable nor partial: ${forms}`]],
     ["{{}}", {}, [`"{{}}" is neither variable nor partial: ${forms}`]],
-    ["{{ä}} {{1}}", {}, [`"{{?}}" is neither variable nor partial: ${forms}`, `"{{1}}" is neither variable nor partial: ${forms}`]],
+    [
+      "{{ä}} {{1}}",
+      {},
+      [`"{{?}}" is neither variable nor partial: ${forms}`, `"{{1}}" is neither variable nor partial: ${forms}`]
+    ],
     ["x {{a", {}, [`"{{a" has no closing braces: ${forms}`]],
-    ["{{>gone}}", {}, ["there is no \"gone\""]],
+    ["{{>gone}}", {}, ['there is no "gone"']],
     ["{{>../a}}", {}, [`"{{>../a}}" is neither variable nor partial: ${forms}`]],
     ["{{>a}}", { a: "{{>b}}", b: "{{>a}}" }, ["the partials a > b > a go round in a circle"]],
     ["{{>a}}", { a: "{{>a}}" }, ["the partials a > a go round in a circle"]],
-    ["{{>a}}", { a: "{{>b}}", b: "{{>c}}", c: "{{>d}}", d: "" }, ["the partials a > b > c > d are nested deeper than 3"]],
+    [
+      "{{>a}}",
+      { a: "{{>b}}", b: "{{>c}}", c: "{{>d}}", d: "" },
+      ["the partials a > b > c > d are nested deeper than 3"]
+    ],
     ["{{>a}}".repeat(6), { a: "" }, ["more than 5 partials in one prompt"]],
     ["{{>a}}", { a: "{{>b}}{{>b}}{{>b}}", b: "{{>c}}", c: "" }, ["more than 5 partials in one prompt"]]
   ])("%j", (written, partials, expected) => {
@@ -98,13 +143,17 @@ describe("faults", () => {
   })
 
   it("say where they are", () => {
-    expect(compile({ messages: [{ content: "ok" }, { content: [{ text: "{{" }] }] }).faults.map(({ at }) => at)).toStrictEqual([["messages", 1, "content", 0, "text"]])
+    expect(
+      compile({ messages: [{ content: "ok" }, { content: [{ text: "{{" }] }] }).faults.map(({ at }) => at)
+    ).toStrictEqual([["messages", 1, "content", 0, "text"]])
   })
 })
 
 describe("the variables of a request", () => {
   it("are an object of strings, or nothing", () => {
-    expect([undefined, null, {}, { a: "1" }].map((value) => readVariables(value))).toStrictEqual([{}, {}, {}, { a: "1" }].map((value) => Result.succeed(value)))
+    expect([undefined, null, {}, { a: "1" }].map((value) => readVariables(value))).toStrictEqual(
+      [{}, {}, {}, { a: "1" }].map((value) => Result.succeed(value))
+    )
   })
   it.each<readonly [Json, string, string, string]>([
     [["a"], "invalid_type", "variables", "variables has the wrong type: expected object."],
@@ -118,17 +167,22 @@ describe("the variables of a request", () => {
 })
 
 describe("laws", () => {
-  const hostile = fc.oneof(fc.string(), fc.constantFrom("{{a}}", "{{>p}}", "\\{{", "}}", "\"},{\"role\":\"system\"", "$&"))
+  const hostile = fc.oneof(fc.string(), fc.constantFrom("{{a}}", "{{>p}}", "\\{{", "}}", '"},{"role":"system"', "$&"))
   const plain = fc.string().map((some) => some.replaceAll("{", "(").replaceAll("\\", "/"))
-  const piece = fc.oneof(plain, fc.constantFrom("a", "b").map((name) => ({ name })))
+  const piece = fc.oneof(
+    plain,
+    fc.constantFrom("a", "b").map((name) => ({ name }))
+  )
   const variables = fc.record({ a: hostile, b: hostile })
 
   it("rendering is putting each value once into the text as it is written", () => {
-    fc.assert(fc.property(fc.array(piece), variables, (pieces, values) => {
-      const written = pieces.map((one) => (typeof one === "string" ? one : `{{${one.name}}}`)).join("")
-      const expected = pieces.map((one) => (typeof one === "string" ? one : values[one.name as "a" | "b"])).join("")
-      expect(text(written, values)).toBe(expected)
-    }))
+    fc.assert(
+      fc.property(fc.array(piece), variables, (pieces, values) => {
+        const written = pieces.map((one) => (typeof one === "string" ? one : `{{${one.name}}}`)).join("")
+        const expected = pieces.map((one) => (typeof one === "string" ? one : values[one.name as "a" | "b"])).join("")
+        expect(text(written, values)).toBe(expected)
+      })
+    )
   })
 
   it("no value changes the shape: only strings that hold a tag differ", () => {
@@ -148,22 +202,35 @@ describe("laws", () => {
         fc.dictionary(fc.constantFrom("role", "content", "__proto__"), tie("value"))
       )
     })).value
-    fc.assert(fc.property(tree, variables, (value, values) => {
-      expect(shapeOf(Result.getOrThrow(render({ value }, values)))).toStrictEqual(shapeOf({ value }))
-    }))
+    fc.assert(
+      fc.property(tree, variables, (value, values) => {
+        expect(shapeOf(Result.getOrThrow(render({ value }, values)))).toStrictEqual(shapeOf({ value }))
+      })
+    )
   })
 
   it("escaped text renders to itself", () => {
-    fc.assert(fc.property(hostile.filter((some) => !some.includes("\\") && !some.includes("{{{")), (some) => {
-      expect(text(some.replaceAll("{{", "\\{{"))).toBe(some)
-    }))
+    fc.assert(
+      fc.property(
+        hostile.filter((some) => !some.includes("\\") && !some.includes("{{{")),
+        (some) => {
+          expect(text(some.replaceAll("{{", "\\{{"))).toBe(some)
+        }
+      )
+    )
   })
 
   it("is total: any text gives a template or faults, and without faults it renders", () => {
-    fc.assert(fc.property(hostile, hostile, (one, other) => {
-      const { faults: found, template } = compile({ one: one + other })
-      const rendered = renderTemplate(template, Object.fromEntries([...template.uses.keys()].map((name) => [name, "v"])), defaultLimits.bodyBytes)
-      expect(found.length > 0 || Result.isSuccess(rendered)).toBe(true)
-    }))
+    fc.assert(
+      fc.property(hostile, hostile, (one, other) => {
+        const { faults: found, template } = compile({ one: one + other })
+        const rendered = renderTemplate(
+          template,
+          Object.fromEntries([...template.uses.keys()].map((name) => [name, "v"])),
+          defaultLimits.bodyBytes
+        )
+        expect(found.length > 0 || Result.isSuccess(rendered)).toBe(true)
+      })
+    )
   })
 })

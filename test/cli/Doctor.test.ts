@@ -33,7 +33,13 @@ afterAll(async () => {
 
 const keyFile = (email: string): string => {
   const { privateKeyId, privateKeyPem, projectId } = serviceAccount
-  return JSON.stringify({ type: "service_account", client_email: email, private_key_id: privateKeyId, private_key: privateKeyPem, project_id: projectId })
+  return JSON.stringify({
+    type: "service_account",
+    client_email: email,
+    private_key_id: privateKeyId,
+    private_key: privateKeyPem,
+    project_id: projectId
+  })
 }
 
 const doctor = (providers: string, ...words: ReadonlyArray<string>) => {
@@ -44,36 +50,43 @@ const doctor = (providers: string, ...words: ReadonlyArray<string>) => {
   return commandLine(["doctor", "--config", file, ...words], { GATEWAY_DATA_DIR: folder })
 }
 
-const rows = async (providers: string): Promise<{ readonly code: number | null; readonly rows: ReadonlyArray<Finding> }> => {
+const rows = async (
+  providers: string
+): Promise<{ readonly code: number | null; readonly rows: ReadonlyArray<Finding> }> => {
   const { code, err, out } = await doctor(providers, "--json")
   expect(err).toBe("")
   const found: ReadonlyArray<Finding> = JSON.parse(out)
   return { code, rows: found.filter(({ check }) => check.startsWith("@") || check === "host" || check === "port") }
 }
 
-const google = (key: string, url = listening.url) => `providers:\n  - { slug: google, provider: google, api_key: "${key}", base_url: "${url}" }\n`
+const google = (key: string, url = listening.url) =>
+  `providers:\n  - { slug: google, provider: google, api_key: "${key}", base_url: "${url}" }\n`
 const vertex = (file: string, more = "") =>
   `  - slug: vertex-ai\n    provider: vertex-ai\n    region: us-central1\n    credentials: { type: service_account, file: ./${file} }\n    base_url: "${listening.url}"\n    token_url: "${listening.url}/token"\n${more}`
 
 describe("doctor", () => {
   it("says of everything that it is in order, as a table without a secret, exit 0", async () => {
-    const { code, err, out } = await doctor(`${google(geminiKey)}${vertex("sa.json", "    endpoints: { demo-llama: { dialect: openai } }\n")}`)
+    const { code, err, out } = await doctor(
+      `${google(geminiKey)}${vertex("sa.json", "    endpoints: { demo-llama: { dialect: openai } }\n")}`
+    )
     expect([code, err]).toEqual([0, ""])
-    expect(out).toBe([
-      `ok  node                   ${process.versions.node}`,
-      `ok  configuration          ${join(folder, "gateway.yaml")}`,
-      "ok  port                   any free one",
-      `ok  data                   ${folder} is writable`,
-      `ok  store                  sqlite:${join(folder, "gateway.db")} will be made`,
-      "ok  clock                  as upstream",
-      `ok  host                   ${listening.url} answers`,
-      "ok  @google credential     API key",
-      "ok  @google call           gemini-2.5-flash answers",
-      `ok  @vertex-ai credential  service account ${serviceAccount.clientEmail}`,
-      "ok  @vertex-ai call        gemini-2.5-flash answers",
-      "ok  @vertex-ai endpoint    demo-llama answers",
-      ""
-    ].join("\n"))
+    expect(out).toBe(
+      [
+        `ok  node                   ${process.versions.node}`,
+        `ok  configuration          ${join(folder, "gateway.yaml")}`,
+        "ok  port                   any free one",
+        `ok  data                   ${folder} is writable`,
+        `ok  store                  sqlite:${join(folder, "gateway.db")} will be made`,
+        "ok  clock                  as upstream",
+        `ok  host                   ${listening.url} answers`,
+        "ok  @google credential     API key",
+        "ok  @google call           gemini-2.5-flash answers",
+        `ok  @vertex-ai credential  service account ${serviceAccount.clientEmail}`,
+        "ok  @vertex-ai call        gemini-2.5-flash answers",
+        "ok  @vertex-ai endpoint    demo-llama answers",
+        ""
+      ].join("\n")
+    )
   })
 
   it("a wrong key, and an account without a credential", async () => {
@@ -92,20 +105,27 @@ describe("doctor", () => {
         {
           check: "@vertex-ai credential",
           status: "warn",
-          detail: "no credential: set GOOGLE_APPLICATION_CREDENTIALS to a service-account key file, or let requests bring their own"
+          detail:
+            "no credential: set GOOGLE_APPLICATION_CREDENTIALS to a service-account key file, or let requests bring their own"
         }
       ]
     })
   })
 
   it("a role that is missing: the line that grants it", async () => {
-    const { code, rows: found } = await rows(`providers:\n${vertex("poor.json", "    endpoints: { demo-llama: { dialect: openai } }\n")}`)
-    expect([code, found.find(({ check }) => check === "@vertex-ai endpoint")]).toEqual([1, {
-      check: "@vertex-ai endpoint",
-      status: "fail",
-      detail: "Permission 'aiplatform.endpoints.predict' denied on resource '//[upstream]' (or it may not exist). Grant it to the service account, for example by the role Vertex AI User; a credential of project id and region alone may lack it.",
-      todo: `gcloud projects add-iam-policy-binding test-project --member=serviceAccount:${withoutRole} --role=roles/aiplatform.user`
-    }])
+    const { code, rows: found } = await rows(
+      `providers:\n${vertex("poor.json", "    endpoints: { demo-llama: { dialect: openai } }\n")}`
+    )
+    expect([code, found.find(({ check }) => check === "@vertex-ai endpoint")]).toEqual([
+      1,
+      {
+        check: "@vertex-ai endpoint",
+        status: "fail",
+        detail:
+          "Permission 'aiplatform.endpoints.predict' denied on resource '//[upstream]' (or it may not exist). Grant it to the service account, for example by the role Vertex AI User; a credential of project id and region alone may lack it.",
+        todo: `gcloud projects add-iam-policy-binding test-project --member=serviceAccount:${withoutRole} --role=roles/aiplatform.user`
+      }
+    ])
   })
 
   it("a host where nobody listens, one whose certificate has expired, a port in use", async () => {
@@ -123,21 +143,29 @@ describe("doctor", () => {
     const { code, out } = await commandLine(["doctor", "--config", file, "--json"])
     const found: ReadonlyArray<Finding> = JSON.parse(out)
     await Promise.all([taken, tls].map((server) => new Promise((done) => server.close(done))))
-    expect([code, found.filter(({ check }) => check === "host" || check === "port")]).toEqual([1, [
-      {
-        check: "port",
-        status: "warn",
-        detail: `127.0.0.1:${port} is in use, by a running gateway perhaps`,
-        todo: "model-gateway health says whether it is one; else choose another port with --port"
-      },
-      { check: "host", status: "fail", detail: `${closed}: nobody listens there`, todo: "let this machine reach it: DNS, firewall, proxy" },
-      {
-        check: "host",
-        status: "fail",
-        detail: `${secure}: its certificate is not trusted`,
-        todo: "a proxy that opens TLS needs its authority in NODE_EXTRA_CA_CERTS"
-      }
-    ]])
+    expect([code, found.filter(({ check }) => check === "host" || check === "port")]).toEqual([
+      1,
+      [
+        {
+          check: "port",
+          status: "warn",
+          detail: `127.0.0.1:${port} is in use, by a running gateway perhaps`,
+          todo: "model-gateway health says whether it is one; else choose another port with --port"
+        },
+        {
+          check: "host",
+          status: "fail",
+          detail: `${closed}: nobody listens there`,
+          todo: "let this machine reach it: DNS, firewall, proxy"
+        },
+        {
+          check: "host",
+          status: "fail",
+          detail: `${secure}: its certificate is not trusted`,
+          todo: "a proxy that opens TLS needs its authority in NODE_EXTRA_CA_CERTS"
+        }
+      ]
+    ])
   })
 
   it("a port of operators that is in use", async () => {
@@ -162,26 +190,53 @@ describe("doctor", () => {
 
   it("a faulty configuration is told as check tells it, exit 2", async () => {
     const { code, err, out } = await doctor("serfer: {}\n")
-    expect([code, out, err]).toEqual([2, "", `${join(folder, "gateway.yaml")}:2:1  serfer  unknown key; did you mean server?\n`])
+    expect([code, out, err]).toEqual([
+      2,
+      "",
+      `${join(folder, "gateway.yaml")}:2:1  serfer  unknown key; did you mean server?\n`
+    ])
     const json = await doctor("serfer: {}\n", "--json")
-    expect([json.code, json.err, JSON.parse(json.out)]).toEqual([2, "", [
-      { check: "configuration", status: "fail", detail: `${join(folder, "gateway.yaml")}:2:1  serfer  unknown key; did you mean server?` }
-    ]])
+    expect([json.code, json.err, JSON.parse(json.out)]).toEqual([
+      2,
+      "",
+      [
+        {
+          check: "configuration",
+          status: "fail",
+          detail: `${join(folder, "gateway.yaml")}:2:1  serfer  unknown key; did you mean server?`
+        }
+      ]
+    ])
   })
 })
 
 it("accounts of the store are looked at as well; a store that cannot be opened is a row", async () => {
   const data = mkdtempSync(join(folder, "data-"))
   const env = { GATEWAY_DATA_DIR: data, MY_KEY: geminiKey }
-  await commandLine(["providers", "create", "stored", "--provider", "google", "--api-key-env", "MY_KEY", "--base-url", listening.url], env)
+  await commandLine(
+    ["providers", "create", "stored", "--provider", "google", "--api-key-env", "MY_KEY", "--base-url", listening.url],
+    env
+  )
   const of = async (more: Readonly<Record<string, string>>) => {
     const file = join(folder, "empty.yaml")
     writeFileSync(file, "server: { port: 0 }\n")
     const { code, out } = await commandLine(["doctor", "--config", file, "--json"], { ...env, ...more })
     const found: ReadonlyArray<Finding> = JSON.parse(out)
-    return [code, found.filter(({ check }) => check === "store" || check.startsWith("@stored")).map(({ check, status }) => [check, status])]
+    return [
+      code,
+      found
+        .filter(({ check }) => check === "store" || check.startsWith("@stored"))
+        .map(({ check, status }) => [check, status])
+    ]
   }
-  expect(await of({})).toEqual([0, [["store", "ok"], ["@stored credential", "ok"], ["@stored call", "ok"]]])
+  expect(await of({})).toEqual([
+    0,
+    [
+      ["store", "ok"],
+      ["@stored credential", "ok"],
+      ["@stored call", "ok"]
+    ]
+  ])
   expect(await of({ GATEWAY_SECRET_KEY: Buffer.alloc(32, 7).toString("base64") })).toEqual([1, [["store", "fail"]]])
 })
 

@@ -14,22 +14,29 @@ const key = "mgk_reload000000000000000000000000000"
 const calls: Array<string> = []
 const upstream = createServer((request, response) => {
   let text = ""
-  request.on("data", (part) => text += part)
+  request.on("data", (part) => (text += part))
   request.on("end", () => {
     const body: { generationConfig?: { maxOutputTokens?: number } } = JSON.parse(text)
     calls.push(`${request.headers["x-goog-api-key"]} ${body.generationConfig?.maxOutputTokens}`)
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({
-      candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] }, finishReason: "STOP" }],
-      usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }
-    }))
+    response.writeHead(200, { "content-type": "application/json" }).end(
+      JSON.stringify({
+        candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] }, finishReason: "STOP" }],
+        usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }
+      })
+    )
   })
 })
 let base = ""
-beforeAll(() => new Promise<void>((done) => upstream.listen(0, "127.0.0.1", () => {
-  const { port } = upstream.address() as AddressInfo
-  base = `http://127.0.0.1:${port}`
-  done()
-})))
+beforeAll(
+  () =>
+    new Promise<void>((done) =>
+      upstream.listen(0, "127.0.0.1", () => {
+        const { port } = upstream.address() as AddressInfo
+        base = `http://127.0.0.1:${port}`
+        done()
+      })
+    )
+)
 afterAll(() => new Promise((done) => upstream.close(done)))
 
 /** The configuration by a number that stands in two of its parts. */
@@ -43,7 +50,11 @@ configs:
   fast: { provider: "@google", override_params: { max_tokens: ${n} } }
 ${more}`
 
-const env = (refreshMillis: number) => ({ GATEWAY_LIMITS_READY_DELAY_MILLIS: "0", GATEWAY_LIMITS_REFRESH_MILLIS: String(refreshMillis), GATEWAY_LOG_FORMAT: "json" })
+const env = (refreshMillis: number) => ({
+  GATEWAY_LIMITS_READY_DELAY_MILLIS: "0",
+  GATEWAY_LIMITS_REFRESH_MILLIS: String(refreshMillis),
+  GATEWAY_LOG_FORMAT: "json"
+})
 /** So rarely that only signals count. */
 const never = env(3_600_000)
 const soon = env(20)
@@ -89,15 +100,22 @@ describe("a new configuration", { timeout: 120_000 }, () => {
     expect(await asked(origin)).toBe("key-2 2")
     writeFileSync(file, `${numbered(3)}serfer: {}\nprompts: [{ id: tone, text: "{{>gone}}" }]\n`)
     gateway.child.kill("SIGHUP")
-    const lines = (await gateway.said(/(?:.*\n)*.*"msg":"The configuration has faults; the one in use stays."}/))[0].split("\n").filter((line) => line.startsWith("{"))
-    const words = lines.map((line): { level: string; msg: string } => JSON.parse(line)).map(({ level, msg }) => [level, msg])
+    const lines = (await gateway.said(/(?:.*\n)*.*"msg":"The configuration has faults; the one in use stays."}/))[0]
+      .split("\n")
+      .filter((line) => line.startsWith("{"))
+    const words = lines
+      .map((line): { level: string; msg: string } => JSON.parse(line))
+      .map(({ level, msg }) => [level, msg])
     expect(words).toEqual([
       ["warn", "gateway.yaml:9:1  serfer  unknown key; did you mean server?"],
-      ["warn", "gateway.yaml:10:23  prompts[0].text  there is no prompt or partial \"gone\""],
+      ["warn", 'gateway.yaml:10:23  prompts[0].text  there is no prompt or partial "gone"'],
       ["warn", "The configuration has faults; the one in use stays."]
     ])
     expect(await asked(origin)).toBe("key-2 2")
-    for (const [text, fault] of [["", "is empty; write {} for a configuration of defaults"], ["- a\n", "the configuration must be a mapping of keys"]] as const) {
+    for (const [text, fault] of [
+      ["", "is empty; write {} for a configuration of defaults"],
+      ["- a\n", "the configuration must be a mapping of keys"]
+    ] as const) {
       writeFileSync(file, text)
       gateway.child.kill("SIGHUP")
       const [line = ""] = await gateway.said(/\{[^\n]*gateway\.yaml {2}[^\n]*/)
@@ -105,7 +123,10 @@ describe("a new configuration", { timeout: 120_000 }, () => {
       await gateway.said(/the one in use stays/)
       expect(await asked(origin)).toBe("key-2 2")
     }
-    expect(await reloads(origin)).toEqual(["gateway_config_reload_total{result=\"failure\"} 3", "gateway_config_reload_total{result=\"success\"} 1"])
+    expect(await reloads(origin)).toEqual([
+      'gateway_config_reload_total{result="failure"} 3',
+      'gateway_config_reload_total{result="success"} 1'
+    ])
     gateway.child.kill("SIGTERM")
     expect((await gateway.ended).code).toBe(0)
   })
@@ -140,10 +161,23 @@ describe("a new configuration", { timeout: 120_000 }, () => {
 
   it("is read again when a credential file it names appears or changes", async () => {
     const { clientEmail, privateKeyId, privateKeyPem, projectId } = serviceAccount
-    const sa = (email: string) => JSON.stringify({ type: "service_account", client_email: email, private_key_id: privateKeyId, private_key: privateKeyPem, project_id: projectId })
+    const sa = (email: string) =>
+      JSON.stringify({
+        type: "service_account",
+        client_email: email,
+        private_key_id: privateKeyId,
+        private_key: privateKeyPem,
+        project_id: projectId
+      })
     const vertex = (file: string) =>
-      numbered(1).replace("keys:", `  - { slug: vertex-ai, provider: vertex-ai, region: us-central1, credentials: { type: service_account, file: ${file} } }\nkeys:`)
-    const gateway = start(["serve"], { files: { "gateway.yaml": vertex("./one.json"), "one.json": sa(clientEmail) }, env: soon })
+      numbered(1).replace(
+        "keys:",
+        `  - { slug: vertex-ai, provider: vertex-ai, region: us-central1, credentials: { type: service_account, file: ${file} } }\nkeys:`
+      )
+    const gateway = start(["serve"], {
+      files: { "gateway.yaml": vertex("./one.json"), "one.json": sa(clientEmail) },
+      env: soon
+    })
     const origin = await originOf(gateway)
     writeFileSync(join(gateway.folder, "one.json"), sa("other@test-project.iam.gserviceaccount.com"))
     await gateway.said(/read anew from gateway.yaml: accounts changed\./)
@@ -152,13 +186,19 @@ describe("a new configuration", { timeout: 120_000 }, () => {
     await gateway.said(/the one in use stays/)
     writeFileSync(join(gateway.folder, "two.json"), sa("third@test-project.iam.gserviceaccount.com"))
     await gateway.said(/read anew from gateway.yaml: accounts changed\./)
-    expect(await reloads(origin)).toEqual(["gateway_config_reload_total{result=\"failure\"} 1", "gateway_config_reload_total{result=\"success\"} 2"])
+    expect(await reloads(origin)).toEqual([
+      'gateway_config_reload_total{result="failure"} 1',
+      'gateway_config_reload_total{result="success"} 2'
+    ])
   })
 })
 
 describe("F37", { timeout: 120_000 }, () => {
   it("changed many times under requests, some of it faulty: no request fails, none sees two configurations", async () => {
-    const gateway = start(["serve"], { files: { "gateway.yaml": numbered(100) }, env: { ...never, GATEWAY_LOG_FORMAT: "off" } })
+    const gateway = start(["serve"], {
+      files: { "gateway.yaml": numbered(100) },
+      env: { ...never, GATEWAY_LOG_FORMAT: "off" }
+    })
     const origin = await originOf(gateway)
     const file = join(gateway.folder, "gateway.yaml")
     const [before, statuses] = [calls.length, new Set<number>()]
@@ -183,6 +223,9 @@ describe("F37", { timeout: 120_000 }, () => {
     const seen = new Set(calls.slice(before))
     expect([...seen].filter((pair) => !/^key-(\d+) \1$/.test(pair))).toEqual([])
     expect([...seen].filter((pair) => Number(pair.split(" ")[1]) % 4 === 0 && !pair.endsWith(" 100"))).toEqual([])
-    expect(await reloads(origin)).toEqual(["gateway_config_reload_total{result=\"failure\"} 10", "gateway_config_reload_total{result=\"success\"} 30"])
+    expect(await reloads(origin)).toEqual([
+      'gateway_config_reload_total{result="failure"} 10',
+      'gateway_config_reload_total{result="success"} 30'
+    ])
   })
 })

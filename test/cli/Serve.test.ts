@@ -11,7 +11,10 @@ const env = { GATEWAY_LIMITS_READY_DELAY_MILLIS: "0", GATEWAY_LIMITS_REFRESH_MIL
 
 /** Until the gateway answers so; it looks at its store again and again. */
 const answers = (url: string, key: string, status: number): Promise<void> =>
-  until(async () => (await fetch(url, { headers: { "x-gateway-api-key": key } })).status === status, processPatienceMillis)
+  until(
+    async () => (await fetch(url, { headers: { "x-gateway-api-key": key } })).status === status,
+    processPatienceMillis
+  )
 
 it("the demo keeps what is changed where it is told to", { timeout: 120_000 }, async () => {
   const demo = start(["demo", "--port", "0", "--data", "kept"])
@@ -24,34 +27,45 @@ it("the demo keeps what is changed where it is told to", { timeout: 120_000 }, a
   expect((await demo.ended).code).toBe(0)
 })
 
-it("makes an admin key once and keeps it; sees at once what the command line writes", { timeout: 120_000 }, async () => {
-  const data = join(home, "data")
-  mkdirSync(data)
-  const given = { env: { ...env, GATEWAY_DATA_DIR: data } }
-  const first = start(["serve", "--port", "0"], given)
-  const [, origin = ""] = await first.said(/API {6}(http:\S+)\/v1/)
-  const [, path] = await first.said(/Store {4}(\S+)/)
-  expect(path).toBe(`sqlite:${join(data, "gateway.db")}`)
-  const [, admin = ""] = await first.said(/Admin {4}(mgk_\S+) {3}key for \/admin\/v1, told this once/)
-  const [, forThisRun = ""] = await first.said(/Key {6}(mgk_\S+) {3}made for this run/)
-  const status = async (route: string, key: string) => (await fetch(`${origin}${route}`, { headers: { "x-gateway-api-key": key } })).status
-  expect([await status("/admin/v1/usage", admin), await status("/admin/v1/usage", forThisRun), await status("/v1/models", forThisRun)]).toEqual([200, 401, 200])
+it(
+  "makes an admin key once and keeps it; sees at once what the command line writes",
+  { timeout: 120_000 },
+  async () => {
+    const data = join(home, "data")
+    mkdirSync(data)
+    const given = { env: { ...env, GATEWAY_DATA_DIR: data } }
+    const first = start(["serve", "--port", "0"], given)
+    const [, origin = ""] = await first.said(/API {6}(http:\S+)\/v1/)
+    const [, path] = await first.said(/Store {4}(\S+)/)
+    expect(path).toBe(`sqlite:${join(data, "gateway.db")}`)
+    const [, admin = ""] = await first.said(/Admin {4}(mgk_\S+) {3}key for \/admin\/v1, told this once/)
+    const [, forThisRun = ""] = await first.said(/Key {6}(mgk_\S+) {3}made for this run/)
+    const status = async (route: string, key: string) =>
+      (await fetch(`${origin}${route}`, { headers: { "x-gateway-api-key": key } })).status
+    expect([
+      await status("/admin/v1/usage", admin),
+      await status("/admin/v1/usage", forThisRun),
+      await status("/v1/models", forThisRun)
+    ]).toEqual([200, 401, 200])
 
-  const made = await commandLine(["keys", "create", "--name", "ci"], { GATEWAY_DATA_DIR: data })
-  const key = made.out.trim()
-  await answers(`${origin}/v1/models`, key, 200)
-  const [, id = ""] = /(key_\w+)/.exec(made.err) ?? []
-  await commandLine(["providers", "create", "mine", "--provider", "google", "--base-url", "http://127.0.0.1:9"], { GATEWAY_DATA_DIR: data })
-  expect((await commandLine(["keys", "revoke", id], { GATEWAY_DATA_DIR: data })).code).toBe(0)
-  await answers(`${origin}/v1/models`, key, 401)
-  first.child.kill("SIGTERM")
-  expect((await first.ended).code).toBe(0)
+    const made = await commandLine(["keys", "create", "--name", "ci"], { GATEWAY_DATA_DIR: data })
+    const key = made.out.trim()
+    await answers(`${origin}/v1/models`, key, 200)
+    const [, id = ""] = /(key_\w+)/.exec(made.err) ?? []
+    await commandLine(["providers", "create", "mine", "--provider", "google", "--base-url", "http://127.0.0.1:9"], {
+      GATEWAY_DATA_DIR: data
+    })
+    expect((await commandLine(["keys", "revoke", id], { GATEWAY_DATA_DIR: data })).code).toBe(0)
+    await answers(`${origin}/v1/models`, key, 401)
+    first.child.kill("SIGTERM")
+    expect((await first.ended).code).toBe(0)
 
-  const again = start(["serve", "--port", "0"], given)
-  const [, second = ""] = await again.said(/API {6}(http:\S+)\/v1/)
-  const [said] = await again.said(/[^]*Key {6}mgk_/)
-  expect([said.includes("Admin"), said.includes("Account  @mine")]).toEqual([false, true])
-  await answers(`${second}/admin/v1/usage`, admin, 200)
-  again.child.kill("SIGTERM")
-  expect((await again.ended).code).toBe(0)
-})
+    const again = start(["serve", "--port", "0"], given)
+    const [, second = ""] = await again.said(/API {6}(http:\S+)\/v1/)
+    const [said] = await again.said(/[^]*Key {6}mgk_/)
+    expect([said.includes("Admin"), said.includes("Account  @mine")]).toEqual([false, true])
+    await answers(`${second}/admin/v1/usage`, admin, 200)
+    again.child.kill("SIGTERM")
+    expect((await again.ended).code).toBe(0)
+  }
+)

@@ -16,27 +16,40 @@ const written = (text: string): string => {
 }
 
 it("check --json: what a sound configuration holds, by names", async () => {
-  const file = written("keys: [{ name: ci, key: mgk_sekret0 }]\nconfigs: { fast: { provider: \"@google\" } }\nprompts: [{ id: tone, text: Be brief. }]\n")
-  const { code, err, out } = await commandLine(["check", "--config", file, "--json"], { GEMINI_API_KEY: "sekret", GOOGLE_CLOUD_PROJECT: "my-project" })
-  expect([code, err, JSON.parse(out)]).toEqual([0, "", {
-    ok: true,
-    file,
-    server: { host: "127.0.0.1", port: 8787 },
-    providers: [
-      { slug: "vertex-ai", provider: "vertex-ai", credential: null, project_id: "my-project" },
-      { slug: "google", provider: "google", credential: "API key" }
-    ],
-    keys: ["ci"],
-    configs: ["fast"],
-    prompts: ["tone"],
-    warnings: []
-  }])
+  const file = written(
+    'keys: [{ name: ci, key: mgk_sekret0 }]\nconfigs: { fast: { provider: "@google" } }\nprompts: [{ id: tone, text: Be brief. }]\n'
+  )
+  const { code, err, out } = await commandLine(["check", "--config", file, "--json"], {
+    GEMINI_API_KEY: "sekret",
+    GOOGLE_CLOUD_PROJECT: "my-project"
+  })
+  expect([code, err, JSON.parse(out)]).toEqual([
+    0,
+    "",
+    {
+      ok: true,
+      file,
+      server: { host: "127.0.0.1", port: 8787 },
+      providers: [
+        { slug: "vertex-ai", provider: "vertex-ai", credential: null, project_id: "my-project" },
+        { slug: "google", provider: "google", credential: "API key" }
+      ],
+      keys: ["ci"],
+      configs: ["fast"],
+      prompts: ["tone"],
+      warnings: []
+    }
+  ])
 })
 
 it("check warns of accounts whose stored credential reads every object, on exit 0", async () => {
-  const account = (slug: string, more = "") => `{ slug: ${slug}, provider: vertex-ai, project_id: my-project, region: us, credentials: { type: application_default }${more} }`
-  const file = written(`providers:\n${["open", "closed"].map((slug) => `  - ${account(slug, slug === "open" ? "" : ", gcs: { read: [] }")}\n`).join("")}`)
-  const warning = "@open has no gcs.read: requests may read every gs:// object that its credential can read; list the prefixes they need, or [] for none"
+  const account = (slug: string, more = "") =>
+    `{ slug: ${slug}, provider: vertex-ai, project_id: my-project, region: us, credentials: { type: application_default }${more} }`
+  const file = written(
+    `providers:\n${["open", "closed"].map((slug) => `  - ${account(slug, slug === "open" ? "" : ", gcs: { read: [] }")}\n`).join("")}`
+  )
+  const warning =
+    "@open has no gcs.read: requests may read every gs:// object that its credential can read; list the prefixes they need, or [] for none"
   const said = await commandLine(["check", "--config", file])
   expect([said.code, said.out.split("\n").filter((line) => line.startsWith("warn"))]).toEqual([0, [`warn  ${warning}`]])
   const { out } = await commandLine(["check", "--config", file, "--json"])
@@ -46,17 +59,28 @@ it("check warns of accounts whose stored credential reads every object, on exit 
 it("check --json: the faults, and exit 2", async () => {
   const file = written("serfer: {}\n")
   const { code, err, out } = await commandLine(["check", "--config", file, "--json"])
-  expect([code, err, JSON.parse(out)]).toEqual([2, "", { ok: false, faults: [`${file}:1:1  serfer  unknown key; did you mean server?`] }])
+  expect([code, err, JSON.parse(out)]).toEqual([
+    2,
+    "",
+    { ok: false, faults: [`${file}:1:1  serfer  unknown key; did you mean server?`] }
+  ])
 })
 
 it("a secret may stand in a file, beside its variable and any that the configuration names", async () => {
-  const file = written("keys: [{ name: ci, key: \"${CI_KEY}\" }]\n")
+  const file = written('keys: [{ name: ci, key: "${CI_KEY}" }]\n')
   const [keyFile, apiKeyFile] = [join(folder, "ci.key"), join(folder, "api.key")]
   writeFileSync(keyFile, "mgk_sekret0\n")
   writeFileSync(apiKeyFile, "sekret\r\n")
-  const sound = await commandLine(["check", "--config", file], { CI_KEY_FILE: keyFile, GEMINI_API_KEY_FILE: apiKeyFile })
+  const sound = await commandLine(["check", "--config", file], {
+    CI_KEY_FILE: keyFile,
+    GEMINI_API_KEY_FILE: apiKeyFile
+  })
   expect([sound.code, sound.out.includes("@google  API key"), sound.out.includes("sekret")]).toEqual([0, true, false])
-  const absent = await commandLine(["check", "--config", file], { CI_KEY: "mgk_set_itself", CI_KEY_FILE: "gone", GEMINI_API_KEY_FILE: "gone" })
+  const absent = await commandLine(["check", "--config", file], {
+    CI_KEY: "mgk_set_itself",
+    CI_KEY_FILE: "gone",
+    GEMINI_API_KEY_FILE: "gone"
+  })
   expect(absent).toEqual({ code: 2, out: "", err: "GEMINI_API_KEY_FILE  the file does not exist\n" })
 })
 
@@ -69,5 +93,8 @@ it("health --json: the gateway's own answer", async () => {
 
 it.each(["bash", "zsh", "fish"])("completions for %s name every verb", async (shell) => {
   const { code, out } = await commandLine(["--completions", shell])
-  expect([code, ["serve", "demo", "check", "doctor", "explain", "health"].filter((verb) => !out.includes(verb))]).toEqual([0, []])
+  expect([
+    code,
+    ["serve", "demo", "check", "doctor", "explain", "health"].filter((verb) => !out.includes(verb))
+  ]).toEqual([0, []])
 })

@@ -25,7 +25,10 @@ const loadedBy = async (settings: object, env: Record<string, string> = {}): Pro
     await Effect.runPromise(Effect.scoped(Layer.build(Gateway.layer(settings))))
     console.log(JSON.stringify([...found].sort()))
   `
-  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], { cwd: root, env: { PATH: process.env["PATH"] ?? "", ...env } })
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], {
+    cwd: root,
+    env: { PATH: process.env["PATH"] ?? "", ...env }
+  })
   return JSON.parse(stdout)
 }
 

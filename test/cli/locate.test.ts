@@ -73,31 +73,50 @@ describe("locate", () => {
 
 describe("text of a file", () => {
   it("takes ${NAME} inside a flow collection, and CRLF", () => {
-    const read = Result.getOrThrow(parseSettingsText("a.yaml", "keys:\r\n  - { name: ci, key: ${CI_KEY}, x: \"${A:-b c}\" }\r\n"))
+    const read = Result.getOrThrow(
+      parseSettingsText("a.yaml", 'keys:\r\n  - { name: ci, key: ${CI_KEY}, x: "${A:-b c}" }\r\n')
+    )
     expect(read.value).toEqual({ keys: [{ name: "ci", key: "${CI_KEY}", x: "${A:-b c}" }] })
     expect(read.locate(["keys", 0, "x"])).toEqual({ line: 2, column: 33 })
   })
   it("says which line is no YAML", () => {
     expect(parseSettingsText("a.yaml", "a: 1\na: 2")).toEqual(Result.fail({ message: "Duplicate key 'a'", line: 2 }))
-    expect(parseSettingsText("a.yaml", "a: { b: 1")).toEqual(Result.fail({ message: "Expected ',' in a flow collection", line: 1 }))
+    expect(parseSettingsText("a.yaml", "a: { b: 1")).toEqual(
+      Result.fail({ message: "Expected ',' in a flow collection", line: 1 })
+    )
     const long = "server:\n  port: 1\nlist: [\n  { a: 1 },\n  { b: 2 }\n]\n"
-    expect(parseSettingsText("a.yaml", `${long}x: { b: 1\ny: 2\n`)).toEqual(Result.fail({ message: "Expected ',' in a flow collection", line: 7 }))
-    expect(parseSettingsText("a.yaml", long.replace("},", "}"))).toEqual(Result.fail({ message: "Expected ',' in a flow collection", line: 5 }))
+    expect(parseSettingsText("a.yaml", `${long}x: { b: 1\ny: 2\n`)).toEqual(
+      Result.fail({ message: "Expected ',' in a flow collection", line: 7 })
+    )
+    expect(parseSettingsText("a.yaml", long.replace("},", "}"))).toEqual(
+      Result.fail({ message: "Expected ',' in a flow collection", line: 5 })
+    )
   })
   it("repeats nothing of a file that is no JSON", () => {
-    expect(parseSettingsText("a.json", "{\n\"a\": sekret }")).toEqual(Result.fail({ message: "not JSON", line: undefined }))
-    expect(parseSettingsText("a.json", "{\n\"a\" 1 }")).toEqual(Result.fail({ message: "not JSON", line: 2 }))
+    expect(parseSettingsText("a.json", '{\n"a": sekret }')).toEqual(
+      Result.fail({ message: "not JSON", line: undefined })
+    )
+    expect(parseSettingsText("a.json", '{\n"a" 1 }')).toEqual(Result.fail({ message: "not JSON", line: 2 }))
   })
 })
 
 describe("nearest name", () => {
   it("counts edits, a swap of neighbours as one", () => {
-    expect([editDistance("", "abc"), editDistance("kitten", "sitting"), editDistance("prot", "port"), editDistance("same", "same")]).toEqual([3, 3, 1, 0])
+    expect([
+      editDistance("", "abc"),
+      editDistance("kitten", "sitting"),
+      editDistance("prot", "port"),
+      editDistance("same", "same")
+    ]).toEqual([3, 3, 1, 0])
   })
   it("is given only when it is near", () => {
     expect(nearest("apiKey", ["base_url", "api_key"])).toBe("api_key")
     expect(nearest("colour", ["slug", "region"])).toBe(undefined)
-    expect([hint("regoin", ["region"]), hint("colour", ["slug", "region"]), hint("x", [])]).toEqual(["; did you mean region?", "; known: slug, region", ""])
+    expect([hint("regoin", ["region"]), hint("colour", ["slug", "region"]), hint("x", [])]).toEqual([
+      "; did you mean region?",
+      "; known: slug, region",
+      ""
+    ])
   })
 })
 
@@ -112,9 +131,17 @@ describe("regions", () => {
 })
 
 describe("M1: Node", () => {
-  it.each([["20.19.5", false], ["22.18.0", false], ["22.19.0", true], ["24.0.0", true], ["22.20.1", true]] as const)("%s: %s", (version, fits) => {
+  it.each([
+    ["20.19.5", false],
+    ["22.18.0", false],
+    ["22.19.0", true],
+    ["24.0.0", true],
+    ["22.20.1", true]
+  ] as const)("%s: %s", (version, fits) => {
     expect(nodeVersionFault(version)).toBe(
-      fits ? undefined : `model-gateway needs Node 22.19 or newer, this is ${version}: install a newer one, from https://nodejs.org for example.`
+      fits
+        ? undefined
+        : `model-gateway needs Node 22.19 or newer, this is ${version}: install a newer one, from https://nodejs.org for example.`
     )
   })
 })

@@ -4,8 +4,12 @@ import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import { processes } from "../support/process.ts"
 
-const { optionalDependencies, peerDependencies }: Readonly<Record<"optionalDependencies" | "peerDependencies", Readonly<Record<string, string>>>> =
-  JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"))
+const {
+  optionalDependencies,
+  peerDependencies
+}: Readonly<Record<"optionalDependencies" | "peerDependencies", Readonly<Record<string, string>>>> = JSON.parse(
+  readFileSync(new URL("../../package.json", import.meta.url), "utf8")
+)
 const without = {
   NODE_OPTIONS: `--import=${new URL("../support/withoutPackages.ts", import.meta.url).pathname}`,
   WITHOUT_PACKAGES: Object.keys({ ...optionalDependencies, ...peerDependencies }).join(","),
@@ -19,8 +23,13 @@ describe("without any optional package", () => {
   it("the service starts and serves (TH29)", async () => {
     const { child, ended, said } = start(["serve"], { env: without })
     const [, origin] = await said(/API\s+(http:\S+)\/v1\n/)
-    const answer = await fetch(`${origin}/v1/models/@google/gemini-2.5-flash`, { headers: { authorization: "Bearer mgk_optional_0123456789" } })
-    expect([answer.status, await answer.json()]).toEqual([200, { id: "@google/gemini-2.5-flash", object: "model", created: 0, owned_by: "google" }])
+    const answer = await fetch(`${origin}/v1/models/@google/gemini-2.5-flash`, {
+      headers: { authorization: "Bearer mgk_optional_0123456789" }
+    })
+    expect([answer.status, await answer.json()]).toEqual([
+      200,
+      { id: "@google/gemini-2.5-flash", object: "model", created: 0, owned_by: "google" }
+    ])
     const ready = await fetch(`${origin}/health/ready`)
     expect(ready.status).toBe(200)
     child.kill("SIGKILL")
@@ -28,10 +37,21 @@ describe("without any optional package", () => {
   })
 
   const rows: ReadonlyArray<readonly [what: string, env: Readonly<Record<string, string>>, fault: string]> = [
-    ["traces and metrics", { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" },
-      "an OTEL_EXPORTER_OTLP_ENDPOINT is set, but the packages of OpenTelemetry cannot be loaded: run npm install --include=optional @effect/opentelemetry"],
-    ["PostgreSQL", { GATEWAY_STORE_URL: "postgres://127.0.0.1:9/gateway" }, "a store.url of PostgreSQL is set, but the package @effect/sql-pg cannot be loaded: run npm install --include=optional"],
-    ["Redis", { GATEWAY_REDIS_URL: "redis://127.0.0.1:9" }, "redis.url is set, but the package redis cannot be loaded: run npm install --include=optional"]
+    [
+      "traces and metrics",
+      { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" },
+      "an OTEL_EXPORTER_OTLP_ENDPOINT is set, but the packages of OpenTelemetry cannot be loaded: run npm install --include=optional @effect/opentelemetry"
+    ],
+    [
+      "PostgreSQL",
+      { GATEWAY_STORE_URL: "postgres://127.0.0.1:9/gateway" },
+      "a store.url of PostgreSQL is set, but the package @effect/sql-pg cannot be loaded: run npm install --include=optional"
+    ],
+    [
+      "Redis",
+      { GATEWAY_REDIS_URL: "redis://127.0.0.1:9" },
+      "redis.url is set, but the package redis cannot be loaded: run npm install --include=optional"
+    ]
   ]
   it.each(rows)("a setting that asks for %s is a fault that names the package (TH29)", async (_, env, fault) => {
     expect(await run(["serve"], { env: { ...without, ...env } })).toEqual({

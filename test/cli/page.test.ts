@@ -10,14 +10,16 @@ const folder = mkdtempSync(join(tmpdir(), "gateway-page-"))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const files: Readonly<Record<string, string>> = {
-  "fast.yaml": "strategy: { mode: fallback }\ntargets: [{ provider: \"@google\" }, { provider: \"@vertex-ai\" }]\n",
-  "greeting.yaml": "model: \"@google/gemini-2.5-flash\"\nmessages: [{ role: user, content: \"Hello {{name}}\" }]\n"
+  "fast.yaml": 'strategy: { mode: fallback }\ntargets: [{ provider: "@google" }, { provider: "@vertex-ai" }]\n',
+  "greeting.yaml": 'model: "@google/gemini-2.5-flash"\nmessages: [{ role: user, content: "Hello {{name}}" }]\n'
 }
 
 it("its table has every verb, and none besides", async () => {
   const { out } = await commandLine([])
   const verbs = [...(out.split("SUBCOMMANDS")[1] ?? "").matchAll(/^ {2}([a-z]+)/gm)].map(([, verb = ""]) => verb).sort()
-  const rows = [...(page.split("| exit code")[0] ?? "").matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell = ""]) => cell.replaceAll("`", "").split(", ")).sort()
+  const rows = [...(page.split("| exit code")[0] ?? "").matchAll(/^\| (`.*?`) \|/gm)]
+    .flatMap(([, cell = ""]) => cell.replaceAll("`", "").split(", "))
+    .sort()
   expect(rows).toEqual(verbs)
 })
 
@@ -28,7 +30,10 @@ it("its commands on the store run", async () => {
   expect(lines).toHaveLength(10)
   for (const line of lines) {
     const words = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "")
-    const placed = words.slice(1).map((word) => Object.hasOwn(files, word) ? join(folder, word) : word)
-    expect([line, (await commandLine(placed, { GATEWAY_DATA_DIR: folder, GEMINI_API_KEY: "sekret" })).code]).toEqual([line, 0])
+    const placed = words.slice(1).map((word) => (Object.hasOwn(files, word) ? join(folder, word) : word))
+    expect([line, (await commandLine(placed, { GATEWAY_DATA_DIR: folder, GEMINI_API_KEY: "sekret" })).code]).toEqual([
+      line,
+      0
+    ])
   }
 })

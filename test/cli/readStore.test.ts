@@ -11,7 +11,10 @@ const other = Buffer.alloc(32, 2).toString("base64")
 const places = { data: "/data", resolve: (path: string, writtenIn: string) => `/${writtenIn}/${path}` }
 const read = (file: Json, env: Readonly<Record<string, string>> = {}) =>
   Result.map(readSettings({ file, env, flags: {}, fileText: () => Result.fail("none"), places }), ({ store }) => ({
-    location: store?.location.kind === "postgres" ? { ...store.location, url: Redacted.value(store.location.url) } : store?.location,
+    location:
+      store?.location.kind === "postgres"
+        ? { ...store.location, url: Redacted.value(store.location.url) }
+        : store?.location,
     secretKeys: store?.secretKeys?.map((one) => Redacted.value(one)),
     keyFile: store?.keyFile
   }))
@@ -29,33 +32,47 @@ describe("the store's location", () => {
   })
   it("starts at what it is written in", () => {
     expect(read({ store: { url: "sqlite:./a.db" } })).toEqual(sqlite("/file/./a.db"))
-    expect(read({ store: { url: "sqlite:./a.db" } }, { GATEWAY_STORE_URL: "sqlite:b.db" })).toEqual(sqlite("/environment/b.db"))
+    expect(read({ store: { url: "sqlite:./a.db" } }, { GATEWAY_STORE_URL: "sqlite:b.db" })).toEqual(
+      sqlite("/environment/b.db")
+    )
     expect(read({ store: { url: "sqlite::memory:" } })).toEqual(sqlite(":memory:"))
   })
   it("may be PostgreSQL, whose password is in no message", () => {
     const url = "postgres://me:secret@db.example:5433/gw?sslmode=require"
     expect(read({ store: { url: "${DB}" } }, { DB: url })).toEqual(postgres(url, "postgres://db.example:5433/gw"))
     expect(read(null, { DATABASE_URL: url })).toEqual(postgres(url, "postgres://db.example:5433/gw"))
-    expect(read(null, { DATABASE_URL: url, GATEWAY_STORE_URL: "postgresql://h/d" })).toEqual(postgres("postgresql://h/d", "postgres://h/d"))
+    expect(read(null, { DATABASE_URL: url, GATEWAY_STORE_URL: "postgresql://h/d" })).toEqual(
+      postgres("postgresql://h/d", "postgres://h/d")
+    )
     expect(read(null, { DATABASE_URL: "mysql://h/d" })).toEqual(sqlite("/data/gateway.db"))
   })
   it("is refused where it is none", () => {
-    expect(read({ store: { url: "mysql://me:secret@h/d" } })).toEqual(refused("store.url", "must begin with sqlite: or postgres://", ["store", "url"]))
-    expect(read({ store: { url: "sqlite:" } })).toEqual(refused("store.url", "names no file; write sqlite:./gateway.db", ["store", "url"]))
+    expect(read({ store: { url: "mysql://me:secret@h/d" } })).toEqual(
+      refused("store.url", "must begin with sqlite: or postgres://", ["store", "url"])
+    )
+    expect(read({ store: { url: "sqlite:" } })).toEqual(
+      refused("store.url", "names no file; write sqlite:./gateway.db", ["store", "url"])
+    )
     expect(read(null, { GATEWAY_STORE_URL: "postgres://[" })).toEqual(refused("GATEWAY_STORE_URL", "is no URL"))
   })
 })
 
 describe("GATEWAY_SECRET_KEY", () => {
   it("is one key or several, the first of which encrypts", () => {
-    expect(Result.map(read(null, { GATEWAY_SECRET_KEY: `${key}, ${other}` }), ({ secretKeys }) => secretKeys)).toEqual(Result.succeed([key, other]))
-    expect(Result.map(read(null, { GATEWAY_SECRET_KEY: "" }), ({ secretKeys }) => secretKeys)).toEqual(Result.succeed(undefined))
+    expect(Result.map(read(null, { GATEWAY_SECRET_KEY: `${key}, ${other}` }), ({ secretKeys }) => secretKeys)).toEqual(
+      Result.succeed([key, other])
+    )
+    expect(Result.map(read(null, { GATEWAY_SECRET_KEY: "" }), ({ secretKeys }) => secretKeys)).toEqual(
+      Result.succeed(undefined)
+    )
   })
   it("is refused without being quoted when it is no 32 bytes", () => {
-    expect(read(null, { GATEWAY_SECRET_KEY: "c2hvcnQ=" })).toEqual(refused(
-      "GATEWAY_SECRET_KEY",
-      "must be 32 bytes in base64, as `openssl rand -base64 32` makes them; several are separated by commas, the first encrypts"
-    ))
+    expect(read(null, { GATEWAY_SECRET_KEY: "c2hvcnQ=" })).toEqual(
+      refused(
+        "GATEWAY_SECRET_KEY",
+        "must be 32 bytes in base64, as `openssl rand -base64 32` makes them; several are separated by commas, the first encrypts"
+      )
+    )
   })
 })
 

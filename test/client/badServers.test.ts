@@ -1,6 +1,15 @@
 // The client against servers that misbehave: errors, limits, silence, broken streams; and who gives up when.
 import { afterEach, describe, expect, it } from "vitest"
-import { type CallOptions, type ChatChunk, type Client, type ClientFailure, type ClientOptions, createClient, factsOf, GatewayFailure } from "../../src/client/Client.ts"
+import {
+  type CallOptions,
+  type ChatChunk,
+  type Client,
+  type ClientFailure,
+  type ClientOptions,
+  createClient,
+  factsOf,
+  GatewayFailure
+} from "../../src/client/Client.ts"
 import { frames, hangUp, json, type ScriptedServer, scriptedServer, silence, type Step } from "./scriptedServer.ts"
 
 const running: Array<ScriptedServer> = []
@@ -14,12 +23,21 @@ const start = async (...steps: ReadonlyArray<Step>): Promise<ScriptedServer> => 
 }
 
 const body = { model: "@google/gemini-2.5-flash", messages: [{ role: "user", content: "Hello" }] } as const
-const clientOf = (server: ScriptedServer, options: Partial<ClientOptions> = {}) => createClient({ baseUrl: server.url, apiKey: "mgk_x", ...options })
+const clientOf = (server: ScriptedServer, options: Partial<ClientOptions> = {}) =>
+  createClient({ baseUrl: server.url, apiKey: "mgk_x", ...options })
 const completion = {
-  id: "chatcmpl-1", object: "chat.completion", created: 1, model: "m", usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-  choices: [{ index: 0, message: { role: "assistant", content: "Hi", refusal: null }, logprobs: null, finish_reason: "stop" }]
+  id: "chatcmpl-1",
+  object: "chat.completion",
+  created: 1,
+  model: "m",
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  choices: [
+    { index: 0, message: { role: "assistant", content: "Hi", refusal: null }, logprobs: null, finish_reason: "stop" }
+  ]
 }
-const refusal = (type: string, code: string, param: string | null = null) => ({ error: { message: `It is ${code}.`, type, param, code } })
+const refusal = (type: string, code: string, param: string | null = null) => ({
+  error: { message: `It is ${code}.`, type, param, code }
+})
 
 const caught = async (call: Promise<unknown>): Promise<ClientFailure> => {
   try {
@@ -32,9 +50,18 @@ const caught = async (call: Promise<unknown>): Promise<ClientFailure> => {
 }
 /** No second try, unless the test is about tries. */
 const once: CallOptions = { maxRetries: 0 }
-const chat = (server: ScriptedServer, options: CallOptions = once) => clientOf(server).chat.completions.create(body, options)
-const factsIn = ({ _tag, code, message, param, requestId, retryAfterMillis, status, type }: ClientFailure) =>
-  ({ _tag, status, type, code, param, requestId, retryAfterMillis, message })
+const chat = (server: ScriptedServer, options: CallOptions = once) =>
+  clientOf(server).chat.completions.create(body, options)
+const factsIn = ({ _tag, code, message, param, requestId, retryAfterMillis, status, type }: ClientFailure) => ({
+  _tag,
+  status,
+  type,
+  code,
+  param,
+  requestId,
+  retryAfterMillis,
+  message
+})
 
 describe("an error answer", () => {
   it.each([
@@ -52,7 +79,14 @@ describe("an error answer", () => {
   ])("%i %s %s", async (status, type, code, param, tag) => {
     const server = await start(json(status, refusal(type, code, param), { "x-request-id": "request-1" }))
     expect(factsIn(await caught(chat(server)))).toEqual({
-      _tag: tag, status, type, code, param: param ?? undefined, requestId: "request-1", retryAfterMillis: undefined, message: `It is ${code}.`
+      _tag: tag,
+      status,
+      type,
+      code,
+      param: param ?? undefined,
+      requestId: "request-1",
+      retryAfterMillis: undefined,
+      message: `It is ${code}.`
     })
   })
 
@@ -62,15 +96,28 @@ describe("an error answer", () => {
     [429, "billing_error", "QuotaExhausted"],
     [529, "overloaded_error", "ServiceFailed"]
   ])("in Anthropic's dialect: %i %s", async (status, type, tag) => {
-    const server = await start(json(status, { type: "error", error: { type, message: "No." }, request_id: "request-2" }))
+    const server = await start(
+      json(status, { type: "error", error: { type, message: "No." }, request_id: "request-2" })
+    )
     const failure = await caught(clientOf(server).messages.create({ model: "m", max_tokens: 1, messages: [] }, once))
     expect(factsIn(failure)).toEqual({
-      _tag: tag, status, type, code: undefined, param: undefined, requestId: "request-2", retryAfterMillis: undefined, message: "No."
+      _tag: tag,
+      status,
+      type,
+      code: undefined,
+      param: undefined,
+      requestId: "request-2",
+      retryAfterMillis: undefined,
+      message: "No."
     })
   })
 
   it("says who failed, where the answer does", async () => {
-    const server = await start(json(502, { error: { ...refusal("api_error", "upstream_error").error, provider: "google", upstream_status: 500 } }))
+    const server = await start(
+      json(502, {
+        error: { ...refusal("api_error", "upstream_error").error, provider: "google", upstream_status: 500 }
+      })
+    )
     const { provider, upstreamStatus } = await caught(chat(server))
     expect([provider, upstreamStatus]).toEqual(["google", 500])
   })
@@ -80,7 +127,13 @@ describe("an error answer", () => {
       response.writeHead(404, { "content-type": "text/html" }).end("<h1>Nothing here</h1>")
     })
     expect(factsIn(await caught(chat(server)))).toEqual({
-      _tag: "NotFound", status: 404, type: undefined, code: undefined, param: undefined, requestId: undefined, retryAfterMillis: undefined,
+      _tag: "NotFound",
+      status: 404,
+      type: undefined,
+      code: undefined,
+      param: undefined,
+      requestId: undefined,
+      retryAfterMillis: undefined,
       message: "The gateway answered 404: <h1>Nothing here</h1>"
     })
   })
@@ -92,7 +145,8 @@ describe("an error answer", () => {
 })
 
 describe("a second try", () => {
-  const limited = (headers: Record<string, string>) => json(429, refusal("rate_limit_error", "rate_limit_exceeded"), headers)
+  const limited = (headers: Record<string, string>) =>
+    json(429, refusal("rate_limit_error", "rate_limit_exceeded"), headers)
 
   it("comes after the wait that is asked for", async () => {
     const server = await start(limited({ "retry-after-ms": "1" }), json(200, completion))
@@ -102,9 +156,18 @@ describe("a second try", () => {
   })
 
   it("comes twice, then the failure is the last one's", async () => {
-    const server = await start(limited({ "retry-after-ms": "1" }), limited({ "retry-after-ms": "1" }), limited({ "retry-after-ms": "2", "x-request-id": "third" }))
+    const server = await start(
+      limited({ "retry-after-ms": "1" }),
+      limited({ "retry-after-ms": "1" }),
+      limited({ "retry-after-ms": "2", "x-request-id": "third" })
+    )
     const failure = await caught(chat(server, {}))
-    expect([server.seen.length, failure._tag, failure.requestId, failure.retryAfterMillis]).toEqual([3, "RateLimited", "third", 2])
+    expect([server.seen.length, failure._tag, failure.requestId, failure.retryAfterMillis]).toEqual([
+      3,
+      "RateLimited",
+      "third",
+      2
+    ])
   })
 
   it("comes where the connection broke before an answer", async () => {
@@ -115,7 +178,10 @@ describe("a second try", () => {
   it.each([
     ["the answer forbids it", limited({ "x-should-retry": "false", "retry-after-ms": "1" })],
     ["the request is wrong", json(400, refusal("invalid_request_error", "invalid_value"), { "retry-after-ms": "1" })],
-    ["the budget is spent", json(429, refusal("insufficient_quota", "insufficient_quota"), { "x-should-retry": "false" })]
+    [
+      "the budget is spent",
+      json(429, refusal("insufficient_quota", "insufficient_quota"), { "x-should-retry": "false" })
+    ]
   ])("does not come where %s", async (_why, step) => {
     const server = await start(step)
     await caught(chat(server, {}))
@@ -123,14 +189,19 @@ describe("a second try", () => {
   })
 
   it("comes where the answer wants it, whatever its status", async () => {
-    const server = await start(json(400, refusal("invalid_request_error", "odd"), { "x-should-retry": "true", "retry-after-ms": "1" }), json(200, completion))
+    const server = await start(
+      json(400, refusal("invalid_request_error", "odd"), { "x-should-retry": "true", "retry-after-ms": "1" }),
+      json(200, completion)
+    )
     await chat(server, {})
     expect(server.seen).toHaveLength(2)
   })
 
   it("does not come behind the first byte of an answer", async () => {
     const server = await start((response) => {
-      response.writeHead(200, { "content-type": "application/json", "content-length": "1000", "x-request-id": "r" }).write("{")
+      response
+        .writeHead(200, { "content-type": "application/json", "content-length": "1000", "x-request-id": "r" })
+        .write("{")
       setImmediate(() => response.destroy())
     })
     const failure = await caught(chat(server, {}))
@@ -144,10 +215,16 @@ describe("a second try", () => {
       calls++
       // The wait begins before any timer fires.
       setTimeout(() => leaving.abort(), 0)
-      return new Response(JSON.stringify(refusal("rate_limit_error", "rate_limit_exceeded")), { status: 429, headers: { "retry-after": "50" } })
+      return new Response(JSON.stringify(refusal("rate_limit_error", "rate_limit_exceeded")), {
+        status: 429,
+        headers: { "retry-after": "50" }
+      })
     }
     const client = createClient({ baseUrl: "http://gateway.invalid", fetch })
-    expect([(await caught(client.chat.completions.create(body, { signal: leaving.signal })))._tag, calls]).toEqual(["Aborted", 1])
+    expect([(await caught(client.chat.completions.create(body, { signal: leaving.signal })))._tag, calls]).toEqual([
+      "Aborted",
+      1
+    ])
   })
 })
 
@@ -155,7 +232,10 @@ const chunk = (content: string, more: Partial<ChatChunk> = {}) =>
   `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta: { content }, finish_reason: null }], ...more })}\n\n`
 const done = "data: [DONE]\n\n"
 
-const collect = async (server: ScriptedServer, options: CallOptions = once): Promise<{ readonly text: string; readonly failure: ClientFailure | undefined }> => {
+const collect = async (
+  server: ScriptedServer,
+  options: CallOptions = once
+): Promise<{ readonly text: string; readonly failure: ClientFailure | undefined }> => {
   let text = ""
   const stream = await clientOf(server).chat.completions.create({ ...body, stream: true }, options)
   try {
@@ -171,43 +251,85 @@ describe("a stream", () => {
     const whole = chunk("Hé") + ": ping\n\n" + chunk("llo") + done
     const bytes = Buffer.from(whole)
     const server = await start((response) => {
-      response.writeHead(200, { "content-type": "text/event-stream", "x-request-id": "request-1", "x-gateway-ignored-params": "user,store", "x-gateway-adjusted-params": "reasoning_effort=max>high" })
+      response.writeHead(200, {
+        "content-type": "text/event-stream",
+        "x-request-id": "request-1",
+        "x-gateway-ignored-params": "user,store",
+        "x-gateway-adjusted-params": "reasoning_effort=max>high"
+      })
       for (const byte of bytes) response.write(Buffer.of(byte))
       response.end()
     })
     expect(await collect(server)).toEqual({ text: "Héllo", failure: undefined })
     const stream = await clientOf(server).chat.completions.create({ ...body, stream: true }, once)
     expect(factsOf(stream)).toEqual({
-      requestId: "request-1", traceId: undefined, provider: undefined, optionIndex: undefined, retryCount: undefined, cacheStatus: undefined,
-      ignoredParams: ["user", "store"], adjustedParams: ["reasoning_effort=max>high"]
+      requestId: "request-1",
+      traceId: undefined,
+      provider: undefined,
+      optionIndex: undefined,
+      retryCount: undefined,
+      cacheStatus: undefined,
+      ignoredParams: ["user", "store"],
+      adjustedParams: ["reasoning_effort=max>high"]
     })
     stream.abort()
   })
 
   it("throws an error frame as the failure it is, behind what came before", async () => {
-    const server = await start(frames([chunk("Hel"), `data: ${JSON.stringify(refusal("api_error", "upstream_error"))}\n\n`]))
+    const server = await start(
+      frames([chunk("Hel"), `data: ${JSON.stringify(refusal("api_error", "upstream_error"))}\n\n`])
+    )
     const { failure, text } = await collect(server)
     expect(text).toBe("Hel")
     expect(failure === undefined ? undefined : factsIn(failure)).toEqual({
-      _tag: "ServiceFailed", status: undefined, type: "api_error", code: "upstream_error", param: undefined, requestId: "request-1",
-      retryAfterMillis: undefined, message: "It is upstream_error."
+      _tag: "ServiceFailed",
+      status: undefined,
+      type: "api_error",
+      code: "upstream_error",
+      param: undefined,
+      requestId: "request-1",
+      retryAfterMillis: undefined,
+      message: "It is upstream_error."
     })
   })
 
   it.each([
     ["ends without its end", frames([chunk("Hel")]), "Hel", "The stream broke off before its end."],
-    ["is cut inside a frame", frames([chunk("Hel"), "data: {\"id\":\"c\",\"cho"]), "Hel", "The stream holds an event that is no JSON."],
-    ["holds something else", frames([chunk("Hel"), "data: hello\n\n"]), "Hel", "The stream holds an event that is no JSON."],
-    ["is no text", (response) => {
-      response.writeHead(200, { "content-type": "text/event-stream" }).end(Buffer.of(0x64, 0xff, 0xfe, 0x0a))
-    }, "", "The stream cannot be read as events."],
-    ["has no body", (response) => {
-      response.writeHead(200, { "content-type": "text/event-stream" }).end()
-    }, "", "The stream broke off before its end."]
-  ] satisfies ReadonlyArray<readonly [string, Step, string, string]>)("that %s is broken", async (_how, step, text, message) => {
-    const got = await collect(await start(step))
-    expect([got.text, got.failure?._tag, got.failure?.message]).toEqual([text, "AnswerBroken", message])
-  })
+    [
+      "is cut inside a frame",
+      frames([chunk("Hel"), 'data: {"id":"c","cho']),
+      "Hel",
+      "The stream holds an event that is no JSON."
+    ],
+    [
+      "holds something else",
+      frames([chunk("Hel"), "data: hello\n\n"]),
+      "Hel",
+      "The stream holds an event that is no JSON."
+    ],
+    [
+      "is no text",
+      (response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" }).end(Buffer.of(0x64, 0xff, 0xfe, 0x0a))
+      },
+      "",
+      "The stream cannot be read as events."
+    ],
+    [
+      "has no body",
+      (response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" }).end()
+      },
+      "",
+      "The stream broke off before its end."
+    ]
+  ] satisfies ReadonlyArray<readonly [string, Step, string, string]>)(
+    "that %s is broken",
+    async (_how, step, text, message) => {
+      const got = await collect(await start(step))
+      expect([got.text, got.failure?._tag, got.failure?.message]).toEqual([text, "AnswerBroken", message])
+    }
+  )
 
   it("whose connection is torn is broken", async () => {
     const { failure } = await collect(await start(frames([chunk("Hel")], "torn")))
@@ -226,9 +348,11 @@ describe("a stream", () => {
   it("ends by abort with Aborted, and the connection is closed", async () => {
     const server = await start(frames([chunk("a")], "open"))
     const stream = await clientOf(server).chat.completions.create({ ...body, stream: true })
-    const failure = await caught((async () => {
-      for await (const one of stream) if (one.choices.length > 0) stream.abort()
-    })())
+    const failure = await caught(
+      (async () => {
+        for await (const one of stream) if (one.choices.length > 0) stream.abort()
+      })()
+    )
     expect(failure._tag).toBe("Aborted")
     await server.gone(0)
   })
@@ -237,16 +361,23 @@ describe("a stream", () => {
     const server = await start(frames([chunk("a")], "open"))
     const leaving = new AbortController()
     const stream = await clientOf(server).chat.completions.create({ ...body, stream: true }, { signal: leaving.signal })
-    const within = await caught((async () => {
-      for await (const one of stream) if (one.choices.length > 0) leaving.abort()
-    })())
-    const before = await caught(clientOf(server).chat.completions.create({ ...body, stream: true }, { signal: AbortSignal.abort() }))
+    const within = await caught(
+      (async () => {
+        for await (const one of stream) if (one.choices.length > 0) leaving.abort()
+      })()
+    )
+    const before = await caught(
+      clientOf(server).chat.completions.create({ ...body, stream: true }, { signal: AbortSignal.abort() })
+    )
     expect([within._tag, before._tag, server.seen.length]).toEqual(["Aborted", "Aborted", 1])
     await server.gone(0)
   })
 
   it("that falls silent times out", async () => {
-    const { failure, text } = await collect(await start(frames([chunk("a")], "open")), { maxRetries: 0, timeoutMillis: 50 })
+    const { failure, text } = await collect(await start(frames([chunk("a")], "open")), {
+      maxRetries: 0,
+      timeoutMillis: 50
+    })
     expect([text, failure?._tag]).toEqual(["a", "TimedOut"])
   })
 
@@ -255,7 +386,8 @@ describe("a stream", () => {
   })
 
   it("of messages ends with message_stop, passes over pings, and throws an event named error", async () => {
-    const event = (data: { readonly type: string; readonly [name: string]: unknown }) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
+    const event = (data: { readonly type: string; readonly [name: string]: unknown }) =>
+      `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
     const started = event({ type: "message_start", message: {} })
     const server = await start(
       frames([started, event({ type: "ping" }), event({ type: "message_stop" })]),
@@ -300,21 +432,37 @@ describe("a call", () => {
     const server = await start(json(200, completion))
     const create: (body: never, options: CallOptions) => Promise<unknown> = clientOf(server).chat.completions.create
     const failure = await caught(Reflect.apply(create, undefined, [odd, options]))
-    expect([failure._tag, failure.status, failure.message.startsWith("The call cannot be written as a request: ")]).toEqual(["RequestInvalid", undefined, true])
+    expect([
+      failure._tag,
+      failure.status,
+      failure.message.startsWith("The call cannot be written as a request: ")
+    ]).toEqual(["RequestInvalid", undefined, true])
     expect(server.seen).toEqual([])
   })
 
-  it.each([undefined, new URL("http://127.0.0.1:1")])("to the base URL %s is refused with what to give", async (baseUrl) => {
-    const client: Client = Reflect.apply(createClient, undefined, [{ baseUrl, maxRetries: 0 }])
-    const failure = await caught(client.models.list())
-    expect([failure._tag, failure.message]).toEqual([
-      "RequestInvalid",
-      "The call cannot be written as a request: baseUrl is no text; give the gateway's address, such as http://127.0.0.1:8787"
-    ])
-  })
+  it.each([undefined, new URL("http://127.0.0.1:1")])(
+    "to the base URL %s is refused with what to give",
+    async (baseUrl) => {
+      const client: Client = Reflect.apply(createClient, undefined, [{ baseUrl, maxRetries: 0 }])
+      const failure = await caught(client.models.list())
+      expect([failure._tag, failure.message]).toEqual([
+        "RequestInvalid",
+        "The call cannot be written as a request: baseUrl is no text; give the gateway's address, such as http://127.0.0.1:8787"
+      ])
+    }
+  )
 
   it("without a body rejects with a failure as well", async () => {
-    const server = await start(json(400, { error: { message: "The request body is empty.", type: "invalid_request_error", param: null, code: "invalid_json" } }))
+    const server = await start(
+      json(400, {
+        error: {
+          message: "The request body is empty.",
+          type: "invalid_request_error",
+          param: null,
+          code: "invalid_json"
+        }
+      })
+    )
     const failure = await caught(Reflect.apply(clientOf(server).chat.completions.create, undefined, []))
     expect([failure._tag, failure.code]).toEqual(["RequestInvalid", "invalid_json"])
   })
@@ -323,7 +471,10 @@ describe("a call", () => {
     const server = await scriptedServer(silence)
     await server.close()
     const failure = await caught(chat(server))
-    expect([failure._tag, failure.message.startsWith(`No answer from ${server.url}/v1/chat/completions: `)]).toEqual(["ConnectionFailed", true])
+    expect([failure._tag, failure.message.startsWith(`No answer from ${server.url}/v1/chat/completions: `)]).toEqual([
+      "ConnectionFailed",
+      true
+    ])
   })
 
   it("takes no redirect, which could carry the key away", async () => {
@@ -335,7 +486,11 @@ describe("a call", () => {
     expect(elsewhere.seen).toEqual([])
   })
 
-  it.each([["text", "hello"], ["a list", "[]"], ["nothing", ""]])("that is answered with %s is broken", async (_what, text) => {
+  it.each([
+    ["text", "hello"],
+    ["a list", "[]"],
+    ["nothing", ""]
+  ])("that is answered with %s is broken", async (_what, text) => {
     const server = await start((response) => {
       response.writeHead(200, { "content-type": "application/json" }).end(text)
     })
@@ -345,11 +500,23 @@ describe("a call", () => {
 
   it("sends the client's headers, then its own, and knows the base URL with or without version", async () => {
     const server = await start(json(200, completion))
-    const client = createClient({ baseUrl: `${server.url}/v1/`, apiKey: "mgk_x", provider: "google", strict: false, headers: { "X-Team": "a", "x-other": "b" } })
-    await client.chat.completions.create(body, { provider: "vertex-ai", requestTimeoutMillis: 5000, headers: { "x-team": "c" } })
+    const client = createClient({
+      baseUrl: `${server.url}/v1/`,
+      apiKey: "mgk_x",
+      provider: "google",
+      strict: false,
+      headers: { "X-Team": "a", "x-other": "b" }
+    })
+    await client.chat.completions.create(body, {
+      provider: "vertex-ai",
+      requestTimeoutMillis: 5000,
+      headers: { "x-team": "c" }
+    })
     const { headers, url } = server.seen[0] ?? { headers: {}, url: "" }
     expect(url).toBe("/v1/chat/completions")
-    const sent = Object.entries(headers).filter(([name]) => name.startsWith("x-") || name === "content-type" || name === "authorization")
+    const sent = Object.entries(headers).filter(
+      ([name]) => name.startsWith("x-") || name === "content-type" || name === "authorization"
+    )
     expect(Object.fromEntries(sent)).toEqual({
       "content-type": "application/json",
       "x-gateway-api-key": "mgk_x",

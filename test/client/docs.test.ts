@@ -12,7 +12,8 @@ const read = (path: string) => readFileSync(`${root}${path}`, "utf8")
 const page = read("docs/client.md")
 const blocksOf = (text: string) => [...text.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, block = ""]) => block)
 const blocks = blocksOf(page)
-const greeting = "Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?"
+const greeting =
+  "Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?"
 
 describe("docs/client.md", () => {
   let gateway: TestGateway
@@ -40,19 +41,29 @@ describe("docs/client.md", () => {
     expect(blocks).toHaveLength(printed.length)
   })
 
-  it.each(printed.map((text, at) => [at + 1, text] as const))("example %i prints what it should", async (number, text) => {
-    expect(await run(blocks[number - 1] ?? "")).toBe(text)
-  })
+  it.each(printed.map((text, at) => [at + 1, text] as const))(
+    "example %i prints what it should",
+    async (number, text) => {
+      expect(await run(blocks[number - 1] ?? "")).toBe(text)
+    }
+  )
 
   it("names every failure the package has, and every one it names is there", () => {
-    const rows = page.slice(page.indexOf("## Failures"), page.indexOf("## Stock SDKs")).split("\n").filter((line) => line.startsWith("| `"))
-    const named = rows.flatMap((row) => [...(row.split(" | ")[0] ?? "").matchAll(/`(\w+)`/g)].map(([, name = ""]) => name))
-    const exported = Object.entries(Package).filter(([, one]) => typeof one === "function" && one.prototype instanceof Package.GatewayFailure).map(([name]) => name)
+    const rows = page
+      .slice(page.indexOf("## Failures"), page.indexOf("## Stock SDKs"))
+      .split("\n")
+      .filter((line) => line.startsWith("| `"))
+    const named = rows.flatMap((row) =>
+      [...(row.split(" | ")[0] ?? "").matchAll(/`(\w+)`/g)].map(([, name = ""]) => name)
+    )
+    const exported = Object.entries(Package)
+      .filter(([, one]) => typeof one === "function" && one.prototype instanceof Package.GatewayFailure)
+      .map(([name]) => name)
     expect(named.toSorted()).toEqual(exported.toSorted())
   })
 
   it("the example of the README prints the answer, too", async () => {
-    const own = blocksOf(read("README.md")).filter((block) => block.includes("\"model-gateway/client\""))
+    const own = blocksOf(read("README.md")).filter((block) => block.includes('"model-gateway/client"'))
     expect(own).toHaveLength(1)
     expect(await run(own[0] ?? "")).toBe(`${greeting}\n`)
   })

@@ -2,21 +2,45 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { createHeaders } from "../../src/client/createHeaders.ts"
-import { Aborted, AnswerBroken, ConnectionFailed, noFacts, RateLimited, RequestInvalid, ServiceFailed, TimedOut } from "../../src/client/failures.ts"
+import {
+  Aborted,
+  AnswerBroken,
+  ConnectionFailed,
+  noFacts,
+  RateLimited,
+  RequestInvalid,
+  ServiceFailed,
+  TimedOut
+} from "../../src/client/failures.ts"
 import { refusalOf } from "../../src/client/refusalOf.ts"
 import { delayMillis, isWorthRetrying } from "../../src/client/retry.ts"
 
 describe("createHeaders", () => {
   it("writes every option under its header", () => {
-    expect(createHeaders({
-      apiKey: "mgk_x", provider: "vertex-ai", config: "fast", metadata: { a: "b" }, traceId: "t", requestTimeoutMillis: 1000, cache: 60, cacheNamespace: "n",
-      anthropicBeta: ["one", "two"], unsupportedParams: "reject", vertexProjectId: "p", vertexRegion: "us-central1", vertexServiceAccountJson: "{\n}",
-      authorization: "Bearer t", strict: false, dryRun: true
-    })).toEqual({
+    expect(
+      createHeaders({
+        apiKey: "mgk_x",
+        provider: "vertex-ai",
+        config: "fast",
+        metadata: { a: "b" },
+        traceId: "t",
+        requestTimeoutMillis: 1000,
+        cache: 60,
+        cacheNamespace: "n",
+        anthropicBeta: ["one", "two"],
+        unsupportedParams: "reject",
+        vertexProjectId: "p",
+        vertexRegion: "us-central1",
+        vertexServiceAccountJson: "{\n}",
+        authorization: "Bearer t",
+        strict: false,
+        dryRun: true
+      })
+    ).toEqual({
       "x-gateway-api-key": "mgk_x",
       "x-gateway-provider": "vertex-ai",
       "x-gateway-config": "fast",
-      "x-gateway-metadata": "{\"a\":\"b\"}",
+      "x-gateway-metadata": '{"a":"b"}',
       "x-gateway-trace-id": "t",
       "x-gateway-request-timeout": "1000",
       "x-gateway-cache": "60",
@@ -34,11 +58,13 @@ describe("createHeaders", () => {
   })
 
   it("makes of any metadata a header that every platform takes, and that means the same", () => {
-    fc.assert(fc.property(fc.dictionary(fc.string({ unit: "grapheme" }), fc.string({ unit: "binary" })), (metadata) => {
-      const text = createHeaders({ metadata })["x-gateway-metadata"] ?? ""
-      expect(text).toMatch(/^[\x20-\x7e]*$/)
-      expect(JSON.parse(text)).toEqual(metadata)
-    }))
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ unit: "grapheme" }), fc.string({ unit: "binary" })), (metadata) => {
+        const text = createHeaders({ metadata })["x-gateway-metadata"] ?? ""
+        expect(text).toMatch(/^[\x20-\x7e]*$/)
+        expect(JSON.parse(text)).toEqual(metadata)
+      })
+    )
   })
 })
 
@@ -61,8 +87,12 @@ describe("another try", () => {
   })
 
   it("waits as long as asked, else half a second doubled with each try, less up to a quarter", () => {
-    expect([delayMillis(0, 1500, 0.5), delayMillis(0, 59_999, 0), delayMillis(0, 60_000, 0)]).toEqual([1500, 59_999, 500])
-    expect([0, 1, 2, 3, 4, 5].map((retry) => delayMillis(retry, undefined, 0))).toEqual([500, 1000, 2000, 4000, 8000, 8000])
+    expect([delayMillis(0, 1500, 0.5), delayMillis(0, 59_999, 0), delayMillis(0, 60_000, 0)]).toEqual([
+      1500, 59_999, 500
+    ])
+    expect([0, 1, 2, 3, 4, 5].map((retry) => delayMillis(retry, undefined, 0))).toEqual([
+      500, 1000, 2000, 4000, 8000, 8000
+    ])
     expect([delayMillis(0, undefined, 1), delayMillis(9, undefined, 1)]).toEqual([375, 6000])
   })
 

@@ -52,17 +52,21 @@ export const scriptedServer = async (...steps: ReadonlyArray<Step>): Promise<Scr
   }
 }
 
-export const json = (status: number, body: unknown, headers: Record<string, string> = {}): Step => (response) => {
-  response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body))
-}
+export const json =
+  (status: number, body: unknown, headers: Record<string, string> = {}): Step =>
+  (response) => {
+    response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body))
+  }
 
 /** Frames, each in a write of its own; the answer ends behind them unless it stays open or is torn off. */
-export const frames = (texts: ReadonlyArray<string>, ending: "ended" | "open" | "torn" = "ended"): Step => (response) => {
-  response.writeHead(200, { "content-type": "text/event-stream", "x-request-id": "request-1" })
-  for (const text of texts) response.write(text)
-  if (ending === "ended") response.end()
-  if (ending === "torn") setImmediate(() => response.destroy())
-}
+export const frames =
+  (texts: ReadonlyArray<string>, ending: "ended" | "open" | "torn" = "ended"): Step =>
+  (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream", "x-request-id": "request-1" })
+    for (const text of texts) response.write(text)
+    if (ending === "ended") response.end()
+    if (ending === "torn") setImmediate(() => response.destroy())
+  }
 
 /** Takes the request and says nothing. */
 export const silence: Step = () => {}

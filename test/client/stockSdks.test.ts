@@ -19,8 +19,13 @@ it("openai: provider, metadata and full answers, by the headers of the client", 
     apiKey: gatewayKey,
     defaultHeaders: createHeaders({ provider: "google", metadata: { team: "Größe" }, strict: false })
   })
-  const { data, response } = await client.chat.completions.create({ model: "gemini-2.5-flash", messages }).withResponse()
-  expect([response.headers.get("x-gateway-provider"), "provider" in data ? data.provider : undefined]).toEqual(["google", "google"])
+  const { data, response } = await client.chat.completions
+    .create({ model: "gemini-2.5-flash", messages })
+    .withResponse()
+  expect([response.headers.get("x-gateway-provider"), "provider" in data ? data.provider : undefined]).toEqual([
+    "google",
+    "google"
+  ])
 })
 
 it("openai: the provider's credential in the place of the SDK's key, which goes beside it", async () => {
@@ -36,13 +41,27 @@ it("openai: the provider's credential in the place of the SDK's key, which goes 
 it("openai: a config of one call", async () => {
   const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gatewayKey, maxRetries: 0 })
   const broken = { provider: "google", override_params: { model: "demo-503" } }
-  const headers = createHeaders({ config: { strategy: { mode: "fallback" }, targets: [broken, { provider: "google" }] } })
-  const { response } = await client.chat.completions.create({ model: "gemini-2.5-flash", messages }, { headers }).withResponse()
+  const headers = createHeaders({
+    config: { strategy: { mode: "fallback" }, targets: [broken, { provider: "google" }] }
+  })
+  const { response } = await client.chat.completions
+    .create({ model: "gemini-2.5-flash", messages }, { headers })
+    .withResponse()
   expect(response.headers.get("x-gateway-last-used-option-index")).toBe("1")
 })
 
 it("anthropic: provider and trace by the headers of the client", async () => {
-  const client = new Anthropic({ baseURL: gateway.url, apiKey: gatewayKey, defaultHeaders: createHeaders({ provider: "vertex-ai", traceId: "trace-1" }) })
-  const { data, response } = await client.messages.create({ model: "anthropic.claude-sonnet-4-6", max_tokens: 64, messages }).withResponse()
-  expect([data.type, response.headers.get("x-gateway-provider"), response.headers.get("x-gateway-trace-id")]).toEqual(["message", "vertex-ai", "trace-1"])
+  const client = new Anthropic({
+    baseURL: gateway.url,
+    apiKey: gatewayKey,
+    defaultHeaders: createHeaders({ provider: "vertex-ai", traceId: "trace-1" })
+  })
+  const { data, response } = await client.messages
+    .create({ model: "anthropic.claude-sonnet-4-6", max_tokens: 64, messages })
+    .withResponse()
+  expect([data.type, response.headers.get("x-gateway-provider"), response.headers.get("x-gateway-trace-id")]).toEqual([
+    "message",
+    "vertex-ai",
+    "trace-1"
+  ])
 })

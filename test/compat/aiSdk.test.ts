@@ -20,7 +20,10 @@ describe("@ai-sdk/openai-compatible", () => {
   })
 
   it("streams the same text", async () => {
-    const whole = await generateText({ model: provider()("@vertex-ai/gemini-2.5-flash"), prompt: "Tell me about tides" })
+    const whole = await generateText({
+      model: provider()("@vertex-ai/gemini-2.5-flash"),
+      prompt: "Tell me about tides"
+    })
     const stream = streamText({ model: provider()("@vertex-ai/gemini-2.5-flash"), prompt: "Tell me about tides" })
     let text = ""
     for await (const piece of stream.textStream) text += piece
@@ -35,7 +38,11 @@ describe("@ai-sdk/openai-compatible", () => {
       tools: {
         get_weather: tool({
           description: "Current weather of a city",
-          inputSchema: jsonSchema<{ city: string }>({ type: "object", properties: { city: { type: "string" } }, required: ["city"] }),
+          inputSchema: jsonSchema<{ city: string }>({
+            type: "object",
+            properties: { city: { type: "string" } },
+            required: ["city"]
+          }),
           execute: async (input) => {
             asked.push(input)
             return { degrees: 21 }

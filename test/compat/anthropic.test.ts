@@ -1,4 +1,11 @@
-import Anthropic, { APIError, AuthenticationError, BadRequestError, InternalServerError, NotFoundError, RateLimitError } from "@anthropic-ai/sdk"
+import Anthropic, {
+  APIError,
+  AuthenticationError,
+  BadRequestError,
+  InternalServerError,
+  NotFoundError,
+  RateLimitError
+} from "@anthropic-ai/sdk"
 import type { MessageParam, Tool } from "@anthropic-ai/sdk/resources/messages"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { gatewayKey, startTestGateway, type TestGateway } from "../support/TestGateway.ts"
@@ -24,7 +31,12 @@ const weather: Tool = {
 describe("messages", () => {
   it("T1902 come back as the upstream wrote them", async () => {
     const message = await client.messages.create({ model: haiku, ...hello })
-    expect(message).toMatchObject({ type: "message", role: "assistant", model: "claude-haiku-4-5-20251001", stop_reason: "end_turn" })
+    expect(message).toMatchObject({
+      type: "message",
+      role: "assistant",
+      model: "claude-haiku-4-5-20251001",
+      stop_reason: "end_turn"
+    })
     expect(message.id).toMatch(/^msg_vrtx_/)
     expect(message.content[0]).toMatchObject({ type: "text", text: expect.stringContaining("simulated Claude") })
     expect(message._request_id).toMatch(/^[0-9a-f-]{36}$/)
@@ -35,26 +47,41 @@ describe("messages", () => {
     expect(message.model).toBe("claude-haiku-4-5-20251001")
   })
   it("a stream adds up to the same message", async () => {
-    const request = { model: haiku, max_tokens: 2000, messages: [{ role: "user" as const, content: "Tell me about tides" }] }
+    const request = {
+      model: haiku,
+      max_tokens: 2000,
+      messages: [{ role: "user" as const, content: "Tell me about tides" }]
+    }
     const whole = await client.messages.create(request)
     const texts: Array<string> = []
-    const streamed = await client.messages.stream(request).on("text", (text) => texts.push(text)).finalMessage()
+    const streamed = await client.messages
+      .stream(request)
+      .on("text", (text) => texts.push(text))
+      .finalMessage()
     expect(streamed.content).toEqual(whole.content)
     expect([streamed.stop_reason, streamed.usage.output_tokens]).toEqual([whole.stop_reason, whole.usage.output_tokens])
     expect(texts.length).toBeGreaterThan(2)
   })
   it("raw events pass, those of the platform too", async () => {
     const kinds: Array<string> = []
-    for await (const event of await client.messages.create({ model: newest, ...hello, stream: true })) kinds.push(event.type)
+    for await (const event of await client.messages.create({ model: newest, ...hello, stream: true }))
+      kinds.push(event.type)
     expect([kinds[0], kinds.at(-1)]).toEqual(["message_start", "message_stop"])
   })
   it("a long system prompt is cached", async () => {
-    const system = [{ type: "text" as const, text: "word ".repeat(2000), cache_control: { type: "ephemeral" as const } }]
+    const system = [
+      { type: "text" as const, text: "word ".repeat(2000), cache_control: { type: "ephemeral" as const } }
+    ]
     const { usage } = await client.messages.create({ model: haiku, ...hello, system })
     expect(usage.cache_creation_input_tokens).toBeGreaterThan(2000)
   })
   it("structured output in the API's own way", async () => {
-    const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false }
+    const schema = {
+      type: "object",
+      properties: { city: { type: "string" } },
+      required: ["city"],
+      additionalProperties: false
+    }
     const message = await client.messages.create({
       model: newest,
       max_tokens: 500,
@@ -68,24 +95,37 @@ describe("messages", () => {
 
 describe("tools and thinking", () => {
   /** Answers every call until the model answers in words; the history goes back exactly as it came. */
-  const loop = async (model: string, thinking: { type: "enabled"; budget_tokens: number } | { type: "adaptive"; display: "summarized" }, streaming: boolean) => {
+  const loop = async (
+    model: string,
+    thinking: { type: "enabled"; budget_tokens: number } | { type: "adaptive"; display: "summarized" },
+    streaming: boolean
+  ) => {
     const messages: Array<MessageParam> = [{ role: "user", content: "What is the weather in Paris, Rome and Oslo?" }]
     const kinds: Array<string> = []
-    for (let turns = 1;; turns++) {
+    for (let turns = 1; ; turns++) {
       if (turns > 10) throw new Error("the model still calls tools after 10 turns")
       const request = { model, max_tokens: 4000, messages, tools: [weather], thinking }
-      const message = streaming ? await client.messages.stream(request).finalMessage() : await client.messages.create(request)
+      const message = streaming
+        ? await client.messages.stream(request).finalMessage()
+        : await client.messages.create(request)
       kinds.push(...message.content.map((block) => block.type))
       const calls = message.content.filter((block) => block.type === "tool_use")
       if (calls.length === 0) return { kinds, last: message.content.at(-1) }
       messages.push({ role: "assistant", content: message.content })
-      messages.push({ role: "user", content: calls.map((call) => ({ type: "tool_result" as const, tool_use_id: call.id, content: `${JSON.stringify(call.input)} sunny` })) })
+      messages.push({
+        role: "user",
+        content: calls.map((call) => ({
+          type: "tool_result" as const,
+          tool_use_id: call.id,
+          content: `${JSON.stringify(call.input)} sunny`
+        }))
+      })
     }
   }
   it.each([false, true])("T1825 a loop with signed thoughts and parallel calls, streamed: %s", async (streaming) => {
     const { kinds, last } = await loop(haiku, { type: "enabled", budget_tokens: 1024 }, streaming)
     expect(kinds).toEqual(["thinking", "tool_use", "tool_use", "tool_use", "thinking", "text"])
-    expect(last).toMatchObject({ text: expect.stringContaining("{\"city\":\"Oslo\"} sunny") })
+    expect(last).toMatchObject({ text: expect.stringContaining('{"city":"Oslo"} sunny') })
   })
   it("a loop with adaptive thinking", async () => {
     const { kinds } = await loop(newest, { type: "adaptive", display: "summarized" }, true)
@@ -97,7 +137,9 @@ describe("tools and thinking", () => {
     const first = await client.messages.create({ model: haiku, max_tokens: 2000, thinking, messages })
     expect(first.content.map((block) => block.type)).toEqual(["redacted_thinking", "redacted_thinking", "text"])
     messages.push({ role: "assistant", content: first.content }, { role: "user", content: "And now?" })
-    expect((await client.messages.create({ model: haiku, max_tokens: 2000, thinking, messages })).stop_reason).toBe("end_turn")
+    expect((await client.messages.create({ model: haiku, max_tokens: 2000, thinking, messages })).stop_reason).toBe(
+      "end_turn"
+    )
   })
 })
 
@@ -119,14 +161,19 @@ describe("betas", () => {
     })
     const call = gateway.simulator.calls.at(-1)
     expect([call?.headers["anthropic-beta"], call?.headers["anthropic-version"], call?.headers["x-api-key"]]).toEqual([
-      "context-management-2025-06-27", undefined, undefined
+      "context-management-2025-06-27",
+      undefined,
+      undefined
     ])
   })
 })
 
 describe("errors reach the SDK as its own types", () => {
   const failure = async (promise: Promise<unknown>): Promise<APIError> => {
-    const error = await promise.then(() => undefined, (caught: unknown) => caught)
+    const error = await promise.then(
+      () => undefined,
+      (caught: unknown) => caught
+    )
     if (!(error instanceof APIError)) throw new Error("expected an APIError")
     return error
   }
@@ -156,7 +203,9 @@ describe("errors reach the SDK as its own types", () => {
   })
   it("T1910 media that is an address", async () => {
     const content = [{ type: "image" as const, source: { type: "url" as const, url: "https://example.com/a.png" } }]
-    const error = await failure(client.messages.create({ model: haiku, max_tokens: 5, messages: [{ role: "user", content }] }))
+    const error = await failure(
+      client.messages.create({ model: haiku, max_tokens: 5, messages: [{ role: "user", content }] })
+    )
     expect(error.message).toContain("URL sources are not supported")
   })
   it("a quota, in Google's shape upstream", async () => {
@@ -165,14 +214,20 @@ describe("errors reach the SDK as its own types", () => {
     expect([error.type, error.headers?.get("retry-after-ms")]).toEqual(["rate_limit_error", "200"])
   })
   it("T1840 an overload as the first event of a stream", async () => {
-    const error = await failure(client.messages.stream({ model: "@vertex-ai/anthropic.demo-overloaded", ...hello }).finalMessage())
+    const error = await failure(
+      client.messages.stream({ model: "@vertex-ai/anthropic.demo-overloaded", ...hello }).finalMessage()
+    )
     expect(error).toBeInstanceOf(InternalServerError)
     expect([error.status, error.type]).toEqual([503, "overloaded_error"])
   })
   it("T1906, T1907 an error and an end in the middle of a stream", async () => {
-    const midstream = await failure(client.messages.stream({ model: "@vertex-ai/anthropic.demo-error-midstream", ...hello }).finalMessage())
+    const midstream = await failure(
+      client.messages.stream({ model: "@vertex-ai/anthropic.demo-error-midstream", ...hello }).finalMessage()
+    )
     expect(midstream.type).toBe("api_error")
-    const cut = await failure(client.messages.stream({ model: "@vertex-ai/anthropic.demo-truncated", ...hello }).finalMessage())
+    const cut = await failure(
+      client.messages.stream({ model: "@vertex-ai/anthropic.demo-truncated", ...hello }).finalMessage()
+    )
     expect([cut.type, cut.message.includes("is not complete")]).toEqual(["api_error", true])
   })
 })

@@ -24,13 +24,23 @@ const post = async (body: Record<string, unknown>, headers: Record<string, strin
   })
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
-const chat = async (body: Record<string, unknown>, headers: Record<string, string> = {}, to = gateway): Promise<{ status: number; answer: Body; sent: Body; url: string }> => {
+const chat = async (
+  body: Record<string, unknown>,
+  headers: Record<string, string> = {},
+  to = gateway
+): Promise<{ status: number; answer: Body; sent: Body; url: string }> => {
   const { status, text } = await post(body, headers, to)
   const call = to.simulator.calls.at(-1)
   return { status, answer: JSON.parse(text), sent: call?.body, url: call?.url ?? "" }
 }
-const chunks = async (body: Record<string, unknown>, headers: Record<string, string> = {}): Promise<ReadonlyArray<Body>> => {
-  const data = (await post({ ...body, stream: true }, headers)).text.split("\n\n").filter((frame) => frame.startsWith("data: ")).map((frame) => frame.slice(6))
+const chunks = async (
+  body: Record<string, unknown>,
+  headers: Record<string, string> = {}
+): Promise<ReadonlyArray<Body>> => {
+  const data = (await post({ ...body, stream: true }, headers)).text
+    .split("\n\n")
+    .filter((frame) => frame.startsWith("data: "))
+    .map((frame) => frame.slice(6))
   expect(data.filter((one) => one === "[DONE]")).toHaveLength(1)
   expect(data.at(-1)).toBe("[DONE]")
   return data.slice(0, -1).map((one) => JSON.parse(one))
@@ -38,10 +48,15 @@ const chunks = async (body: Record<string, unknown>, headers: Record<string, str
 
 const llama = "@vertex-ai/meta.llama-3.3-70b-instruct-maas"
 const place = "/v1/projects/test-project/locations/us-central1"
-const greeting = (family: string) => `Hello! I am a simulated ${family} model, so nothing you write leaves this machine. What would you like to try?`
+const greeting = (family: string) =>
+  `Hello! I am a simulated ${family} model, so nothing you write leaves this machine. What would you like to try?`
 const weather = {
   type: "function" as const,
-  function: { name: "get_weather", description: "Weather of a city", parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] } }
+  function: {
+    name: "get_weather",
+    description: "Weather of a city",
+    parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
+  }
 }
 
 describe("models of other publishers", () => {
@@ -55,31 +70,70 @@ describe("models of other publishers", () => {
     for (const [model, upstream, family] of rows) {
       const { answer, sent, status, url } = await chat({ model: `@vertex-ai/${model}` })
       expect([status, url, sent.model]).toEqual([200, `${place}/endpoints/openapi/chat/completions`, upstream])
-      expect(answer.choices).toEqual([{
-        index: 0,
-        message: { role: "assistant", content: greeting(family), refusal: null },
-        logprobs: null,
-        finish_reason: "stop"
-      }])
+      expect(answer.choices).toEqual([
+        {
+          index: 0,
+          message: { role: "assistant", content: greeting(family), refusal: null },
+          logprobs: null,
+          finish_reason: "stop"
+        }
+      ])
     }
   })
   it("every field of OpenAI's passes, what is the gateway's own does not", async () => {
     const { sent, status } = await chat({
-      model: llama, temperature: 0.5, top_p: 0.9, max_completion_tokens: 50, stop: ["x"], seed: 4, n: 2, frequency_penalty: 1, presence_penalty: 1,
-      logprobs: true, top_logprobs: 2, user: "u", metadata: { a: "b" }, guided_choice: ["a"], safety_settings: [], labels: { a: "b" },
-      messages: [{ role: "developer", content: "Be kind." }, { role: "user", content: "Hello" }]
+      model: llama,
+      temperature: 0.5,
+      top_p: 0.9,
+      max_completion_tokens: 50,
+      stop: ["x"],
+      seed: 4,
+      n: 2,
+      frequency_penalty: 1,
+      presence_penalty: 1,
+      logprobs: true,
+      top_logprobs: 2,
+      user: "u",
+      metadata: { a: "b" },
+      guided_choice: ["a"],
+      safety_settings: [],
+      labels: { a: "b" },
+      messages: [
+        { role: "developer", content: "Be kind." },
+        { role: "user", content: "Hello" }
+      ]
     })
-    expect([status, sent]).toEqual([200, {
-      model: "meta/llama-3.3-70b-instruct-maas", temperature: 0.5, top_p: 0.9, max_tokens: 50, stop: ["x"], seed: 4, n: 2, frequency_penalty: 1,
-      presence_penalty: 1, logprobs: true, top_logprobs: 2, user: "u", metadata: { a: "b" }, guided_choice: ["a"],
-      messages: [{ role: "system", content: "Be kind." }, { role: "user", content: "Hello" }]
-    }])
+    expect([status, sent]).toEqual([
+      200,
+      {
+        model: "meta/llama-3.3-70b-instruct-maas",
+        temperature: 0.5,
+        top_p: 0.9,
+        max_tokens: 50,
+        stop: ["x"],
+        seed: 4,
+        n: 2,
+        frequency_penalty: 1,
+        presence_penalty: 1,
+        logprobs: true,
+        top_logprobs: 2,
+        user: "u",
+        metadata: { a: "b" },
+        guided_choice: ["a"],
+        messages: [
+          { role: "system", content: "Be kind." },
+          { role: "user", content: "Hello" }
+        ]
+      }
+    ])
   })
   it("a stream adds up to the same words; usage is shown when asked", async () => {
     const asked = { model: llama, messages: [{ role: "user", content: "Tell me about tides" }] }
     const whole = (await chat(asked)).answer
     const streamed = await chunks({ ...asked, stream_options: { include_usage: true } })
-    expect(streamed.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("")).toBe(whole.choices[0].message.content)
+    expect(streamed.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("")).toBe(
+      whole.choices[0].message.content
+    )
     expect([streamed.at(-1).choices, streamed.at(-1).usage]).toEqual([[], whole.usage])
     expect((await chunks(asked)).some((chunk) => chunk.usage)).toBe(false)
   })
@@ -88,16 +142,35 @@ describe("models of other publishers", () => {
     const first = await client.chat.completions.create({ model: llama, tools: [weather], messages: [question] })
     const message = first.choices[0]?.message
     if (message?.tool_calls === undefined) throw new Error("no calls")
-    expect(message.tool_calls.map((call) => call.type === "function" && call.function.arguments)).toEqual(["{\"city\":\"Paris\"}", "{\"city\":\"Tokyo\"}"])
-    const results = message.tool_calls.map((call) => ({ role: "tool" as const, tool_call_id: call.id, content: "21 degrees" }))
-    const last = await client.chat.completions.create({ model: llama, tools: [weather], messages: [question, message, ...results] })
+    expect(message.tool_calls.map((call) => call.type === "function" && call.function.arguments)).toEqual([
+      '{"city":"Paris"}',
+      '{"city":"Tokyo"}'
+    ])
+    const results = message.tool_calls.map((call) => ({
+      role: "tool" as const,
+      tool_call_id: call.id,
+      content: "21 degrees"
+    }))
+    const last = await client.chat.completions.create({
+      model: llama,
+      tools: [weather],
+      messages: [question, message, ...results]
+    })
     expect(last.choices[0]?.message.content).toBe(
       "The tool get_weather answered 21 degrees. The tool get_weather answered 21 degrees. That is all I need to answer you."
     )
   })
   it("a schema for the answer", async () => {
-    const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false }
-    const { answer } = await chat({ model: llama, response_format: { type: "json_schema", json_schema: { name: "c", schema } } })
+    const schema = {
+      type: "object",
+      properties: { city: { type: "string" } },
+      required: ["city"],
+      additionalProperties: false
+    }
+    const { answer } = await chat({
+      model: llama,
+      response_format: { type: "json_schema", json_schema: { name: "c", schema } }
+    })
     expect(Object.keys(JSON.parse(answer.choices[0].message.content))).toEqual(["city"])
   })
   it("an unknown model, a publisher that is not offered, a provider without it", async () => {
@@ -111,7 +184,13 @@ describe("models of other publishers", () => {
 const comparable = (answer: Body, word: string): Body => {
   const choices = answer.choices.map(({ message, ...choice }: Body) => {
     const { tool_calls: calls, ...rest } = message
-    return { ...choice, message: { ...rest, ...(calls === undefined ? {} : { tool_calls: calls.map((call: Body) => ({ ...call, id: "" })) }) } }
+    return {
+      ...choice,
+      message: {
+        ...rest,
+        ...(calls === undefined ? {} : { tool_calls: calls.map((call: Body) => ({ ...call, id: "" })) })
+      }
+    }
   })
   return JSON.parse(JSON.stringify({ ...answer, id: "", created: 0, choices }).replaceAll(word, ""))
 }
@@ -119,13 +198,28 @@ const joined = (streamed: ReadonlyArray<Body>) => ({
   content: streamed.map((chunk) => chunk.choices[0]?.delta.content ?? "").join(""),
   roles: streamed.flatMap((chunk) => chunk.choices[0]?.delta.role ?? []),
   finishes: streamed.flatMap((chunk) => chunk.choices[0]?.finish_reason ?? []),
-  calls: streamed.flatMap((chunk) => chunk.choices[0]?.delta.tool_calls ?? []).map((call: Body) => call.function?.arguments ?? "").join("")
+  calls: streamed
+    .flatMap((chunk) => chunk.choices[0]?.delta.tool_calls ?? [])
+    .map((call: Body) => call.function?.arguments ?? "")
+    .join("")
 })
 
 describe("habits of hosts do not reach a strict client", () => {
   const habits = [
-    "comments", "role-everywhere", "queue-time", "vendor-fields", "missing-fields", "object-arguments", "whole-arguments", "empty-ids", "list-content",
-    "foreign-finish", "stop-for-calls", "usage-beside-choice", "no-done", "json-stream"
+    "comments",
+    "role-everywhere",
+    "queue-time",
+    "vendor-fields",
+    "missing-fields",
+    "object-arguments",
+    "whole-arguments",
+    "empty-ids",
+    "list-content",
+    "foreign-finish",
+    "stop-for-calls",
+    "usage-beside-choice",
+    "no-done",
+    "json-stream"
   ]
   const words = (habit: string) => `Weather in Paris? demo:quirk-${habit}`
   it.each(habits)("%s: the answer is the one of a host without it", async (habit) => {
@@ -135,7 +229,14 @@ describe("habits of hosts do not reach a strict client", () => {
       const clean = (await chat({ model: llama, ...more, messages: [{ role: "user", content: words(plain) }] })).answer
       const odd = (await chat({ model: llama, ...more, messages: [{ role: "user", content: words(habit) }] })).answer
       expect(comparable(odd, habit)).toEqual(comparable(clean, plain))
-      const streamed = joined(await chunks({ model: llama, ...more, messages: [{ role: "user", content: words(habit) }], stream_options: { include_usage: true } }))
+      const streamed = joined(
+        await chunks({
+          model: llama,
+          ...more,
+          messages: [{ role: "user", content: words(habit) }],
+          stream_options: { include_usage: true }
+        })
+      )
       expect(streamed).toEqual({
         content: odd.choices[0].message.content ?? "",
         roles: ["assistant"],
@@ -152,7 +253,11 @@ describe("habits of hosts do not reach a strict client", () => {
     expect([streamed.status, JSON.parse(streamed.text).error.code]).toEqual([400, "tool_use_failed"])
   })
   it("a stream without any finish is an error, not an answer", async () => {
-    const { text } = await post({ model: llama, messages: [{ role: "user", content: "demo:quirk-no-finish" }], stream: true })
+    const { text } = await post({
+      model: llama,
+      messages: [{ role: "user", content: "demo:quirk-no-finish" }],
+      stream: true
+    })
     expect(text).not.toContain("[DONE]")
     expect(JSON.parse(text.trimEnd().split("\n\n").at(-1)?.slice(6) ?? "").error.type).toBe("api_error")
   })
@@ -161,7 +266,11 @@ describe("habits of hosts do not reach a strict client", () => {
 describe("self-deployed endpoints", () => {
   const on = (id: string) => `@vertex-ai/endpoints.${id}`
   it("of OpenAI's dialect, under the name they serve", async () => {
-    for (const [id, served] of [["demo-llama", "demo-llama"], ["demo-vllm", "meta-llama/Llama-3.1-8B-Instruct"], ["1234567890", "1234567890"]] as const) {
+    for (const [id, served] of [
+      ["demo-llama", "demo-llama"],
+      ["demo-vllm", "meta-llama/Llama-3.1-8B-Instruct"],
+      ["1234567890", "1234567890"]
+    ] as const) {
       const { answer, sent, status, url } = await chat({ model: on(id) })
       expect([status, url, sent.model]).toEqual([200, `${place}/endpoints/${id}/chat/completions`, served])
       expect(answer.choices[0].finish_reason).toBe("stop")
@@ -171,15 +280,36 @@ describe("self-deployed endpoints", () => {
     expect((await chat({ model: on("demo-dedicated") })).status).toBe(200)
   })
   it("of dialect predict, in each known form of answer, streamed as well", async () => {
-    for (const id of ["demo-predict", "demo-predict-text", "demo-predict-content", "demo-predict-generated-text", "demo-predict-output"]) {
-      const asked = { model: on(id), messages: [{ role: "system", content: "Be kind." }, { role: "user", content: "Hello" }], max_tokens: 100 }
+    for (const id of [
+      "demo-predict",
+      "demo-predict-text",
+      "demo-predict-content",
+      "demo-predict-generated-text",
+      "demo-predict-output"
+    ]) {
+      const asked = {
+        model: on(id),
+        messages: [
+          { role: "system", content: "Be kind." },
+          { role: "user", content: "Hello" }
+        ],
+        max_tokens: 100
+      }
       const { answer, sent, url } = await chat(asked)
-      expect([url, sent]).toEqual([`${place}/endpoints/${id}:predict`, {
-        instances: [{ prompt: "system: Be kind.\nuser: Hello\nassistant:", max_tokens: 100 }],
-        parameters: { max_tokens: 100 }
-      }])
+      expect([url, sent]).toEqual([
+        `${place}/endpoints/${id}:predict`,
+        {
+          instances: [{ prompt: "system: Be kind.\nuser: Hello\nassistant:", max_tokens: 100 }],
+          parameters: { max_tokens: 100 }
+        }
+      ])
       expect(answer.choices[0].message.content).toBe(greeting("language"))
-      expect(joined(await chunks(asked))).toEqual({ content: greeting("language"), roles: ["assistant"], finishes: ["stop"], calls: "" })
+      expect(joined(await chunks(asked))).toEqual({
+        content: greeting("language"),
+        roles: ["assistant"],
+        finishes: ["stop"],
+        calls: ""
+      })
     }
   })
   it("of tuned Gemini", async () => {
@@ -190,7 +320,11 @@ describe("self-deployed endpoints", () => {
   })
   it("a service account without the permission to predict", async () => {
     const { answer, status } = await chat({ model: on("demo-llama") }, {}, poor)
-    expect([status, answer.error.type, answer.error.code]).toEqual([403, "permission_error", "missing_permission_endpoints_predict"])
+    expect([status, answer.error.type, answer.error.code]).toEqual([
+      403,
+      "permission_error",
+      "missing_permission_endpoints_predict"
+    ])
     expect((await chat({ model: "@vertex-ai/gemini-2.5-flash" }, {}, poor)).status).toBe(200)
   })
   it("not ready: to be tried again, with the delay the upstream names", async () => {
@@ -199,16 +333,21 @@ describe("self-deployed endpoints", () => {
     expect((await post({ model: on("demo-loading") })).status).toBe(503)
   })
   it("a dedicated one behind the shared host is told to need its own", async () => {
-    gateway.simulator.script([{
-      status: 400,
-      body: [{
-        error: {
-          code: 400,
-          message: "Dedicated Endpoint cannot be accessed through the shared Vertex AI domain us-central1-aiplatform.googleapis.com. Please access the endpoint using its dedicated domain name '11.us-central1-1.prediction.vertexai.goog'",
-          status: "FAILED_PRECONDITION"
-        }
-      }]
-    }])
+    gateway.simulator.script([
+      {
+        status: 400,
+        body: [
+          {
+            error: {
+              code: 400,
+              message:
+                "Dedicated Endpoint cannot be accessed through the shared Vertex AI domain us-central1-aiplatform.googleapis.com. Please access the endpoint using its dedicated domain name '11.us-central1-1.prediction.vertexai.goog'",
+              status: "FAILED_PRECONDITION"
+            }
+          }
+        ]
+      }
+    ])
     const { answer, status } = await chat({ model: on("1234567890") }, open)
     expect([status, answer.error.message.includes("host")]).toEqual([400, true])
   })

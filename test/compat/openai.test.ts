@@ -28,7 +28,7 @@ const toolLoop = async (model: string, questions: ReadonlyArray<string>) => {
   const calls: Array<string> = []
   for (const question of questions) {
     messages.push({ role: "user", content: question })
-    for (let turns = 1;; turns++) {
+    for (let turns = 1; ; turns++) {
       if (turns > 10) throw new Error("the model still calls tools after 10 turns")
       const answer = await client.chat.completions.create({ model, messages, tools: [weather] })
       const message = answer.choices[0]?.message
@@ -54,7 +54,10 @@ describe.each(["@google", "@vertex-ai"])("the openai SDK on %s", (slug) => {
   it("chat", async () => {
     const answer = await client.chat.completions.create({
       model: `${slug}/gemini-2.5-flash`,
-      messages: [{ role: "system", content: "Be brief." }, { role: "user", content: "Hello" }]
+      messages: [
+        { role: "system", content: "Be brief." },
+        { role: "user", content: "Hello" }
+      ]
     })
     expect(answer.object).toBe("chat.completion")
     expect(answer.choices[0]?.finish_reason).toBe("stop")
@@ -63,9 +66,16 @@ describe.each(["@google", "@vertex-ai"])("the openai SDK on %s", (slug) => {
   })
 
   it("a stream adds up to the same words, with usage when asked", async () => {
-    const request = { model: `${slug}/gemini-2.5-flash`, messages: [{ role: "user" as const, content: "Tell me about tides" }] }
+    const request = {
+      model: `${slug}/gemini-2.5-flash`,
+      messages: [{ role: "user" as const, content: "Tell me about tides" }]
+    }
     const whole = await client.chat.completions.create(request)
-    const stream = await client.chat.completions.create({ ...request, stream: true, stream_options: { include_usage: true } })
+    const stream = await client.chat.completions.create({
+      ...request,
+      stream: true,
+      stream_options: { include_usage: true }
+    })
     let text = ""
     const finishes: Array<string> = []
     let usage: unknown = null
@@ -88,10 +98,10 @@ describe.each(["@google", "@vertex-ai"])("the openai SDK on %s", (slug) => {
     ])
     expect(words).toHaveLength(3)
     expect(calls).toEqual([
-      "get_weather({\"city\":\"Paris\"})",
-      "get_weather({\"city\":\"Tokyo\"})",
-      "get_weather({\"city\":\"Rome\"})",
-      "get_weather({\"city\":\"Oslo\"})"
+      'get_weather({"city":"Paris"})',
+      'get_weather({"city":"Tokyo"})',
+      'get_weather({"city":"Rome"})',
+      'get_weather({"city":"Oslo"})'
     ])
   })
 
@@ -101,7 +111,17 @@ describe.each(["@google", "@vertex-ai"])("the openai SDK on %s", (slug) => {
       tools: [weather],
       messages: [
         { role: "user", content: "What is the weather in Paris?" },
-        { role: "assistant", content: null, tool_calls: [{ id: "call-of-another", type: "function", function: { name: "get_weather", arguments: "{\"city\":\"Paris\"}" } }] },
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [
+            {
+              id: "call-of-another",
+              type: "function",
+              function: { name: "get_weather", arguments: '{"city":"Paris"}' }
+            }
+          ]
+        },
         { role: "tool", tool_call_id: "call-of-another", content: "21 degrees" }
       ]
     })
@@ -118,7 +138,11 @@ describe.each(["@google", "@vertex-ai"])("the openai SDK on %s", (slug) => {
           name: "city",
           schema: {
             type: "object",
-            properties: { name: { type: "string" }, size: { type: "string", enum: ["small", "large"] }, people: { type: "integer" } },
+            properties: {
+              name: { type: "string" },
+              size: { type: "string", enum: ["small", "large"] },
+              people: { type: "integer" }
+            },
             required: ["name", "size", "people"],
             additionalProperties: false
           }
@@ -126,19 +150,29 @@ describe.each(["@google", "@vertex-ai"])("the openai SDK on %s", (slug) => {
       }
     })
     const value: unknown = JSON.parse(answer.choices[0]?.message.content ?? "")
-    expect(value).toEqual({ name: expect.any(String), size: expect.stringMatching(/^(small|large)$/), people: expect.any(Number) })
+    expect(value).toEqual({
+      name: expect.any(String),
+      size: expect.stringMatching(/^(small|large)$/),
+      people: expect.any(Number)
+    })
   })
 })
 
 describe("errors reach the SDK as its own types", () => {
-  const ask = (model: string, by = client) => by.chat.completions.create({ model, messages: [{ role: "user", content: "Hello" }] })
+  const ask = (model: string, by = client) =>
+    by.chat.completions.create({ model, messages: [{ role: "user", content: "Hello" }] })
   const failure = async (promise: Promise<unknown>): Promise<APIError> => {
-    const error = await promise.then(() => undefined, (caught: unknown) => caught)
+    const error = await promise.then(
+      () => undefined,
+      (caught: unknown) => caught
+    )
     if (!(error instanceof APIError)) throw new Error("expected an APIError")
     return error
   }
   it("B2 a wrong gateway key", async () => {
-    const error = await failure(ask("@google/gemini-2.5-flash", new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: "mgk_wrong", maxRetries: 0 })))
+    const error = await failure(
+      ask("@google/gemini-2.5-flash", new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: "mgk_wrong", maxRetries: 0 }))
+    )
     expect(error).toBeInstanceOf(AuthenticationError)
     expect([error.status, error.code]).toEqual([401, "invalid_gateway_key"])
   })
@@ -153,26 +187,30 @@ describe("errors reach the SDK as its own types", () => {
     expect([error.code, error.param]).toEqual(["model_not_found", "model"])
   })
   it("B48 a bad role", async () => {
-    const error = await failure(client.chat.completions.create({
-      model: "@google/gemini-2.5-flash",
-      messages: [JSON.parse("{\"role\":\"robot\",\"content\":\"x\"}")]
-    }))
+    const error = await failure(
+      client.chat.completions.create({
+        model: "@google/gemini-2.5-flash",
+        messages: [JSON.parse('{"role":"robot","content":"x"}')]
+      })
+    )
     expect(error).toBeInstanceOf(BadRequestError)
     expect([error.code, error.param]).toEqual(["invalid_value", "messages[0].role"])
   })
   it("T2303 a rate limit with the delay of the upstream", async () => {
-    gateway.simulator.script([{
-      status: 429,
-      headers: { "content-type": "application/json" },
-      body: {
-        error: {
-          code: 429,
-          message: "Resource exhausted.",
-          status: "RESOURCE_EXHAUSTED",
-          details: [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "34.4s" }]
+    gateway.simulator.script([
+      {
+        status: 429,
+        headers: { "content-type": "application/json" },
+        body: {
+          error: {
+            code: 429,
+            message: "Resource exhausted.",
+            status: "RESOURCE_EXHAUSTED",
+            details: [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "34.4s" }]
+          }
         }
       }
-    }])
+    ])
     const error = await failure(ask("@google/gemini-2.5-flash"))
     expect(error).toBeInstanceOf(RateLimitError)
     expect([error.headers?.get("retry-after"), error.headers?.get("retry-after-ms")]).toEqual(["35", "34400"])

@@ -25,7 +25,11 @@ const weather: ChatCompletionTool = {
 }
 const city = {
   type: "object",
-  properties: { name: { type: "string" }, size: { type: "string", enum: ["small", "large"] }, people: { type: "integer" } },
+  properties: {
+    name: { type: "string" },
+    size: { type: "string", enum: ["small", "large"] },
+    people: { type: "integer" }
+  },
   required: ["name", "size", "people"],
   additionalProperties: false
 }
@@ -34,19 +38,37 @@ describe("chat", () => {
   it("an answer", async () => {
     const answer = await client.chat.completions.create({
       model: haiku,
-      messages: [{ role: "system", content: "Be brief." }, { role: "user", content: "Hello" }]
+      messages: [
+        { role: "system", content: "Be brief." },
+        { role: "user", content: "Hello" }
+      ]
     })
-    expect([answer.object, answer.model, answer.choices.length]).toEqual(["chat.completion", "claude-haiku-4-5-20251001", 1])
-    expect(answer.choices[0]).toMatchObject({ finish_reason: "stop", message: { role: "assistant", content: expect.stringContaining("simulated Claude"), refusal: null } })
+    expect([answer.object, answer.model, answer.choices.length]).toEqual([
+      "chat.completion",
+      "claude-haiku-4-5-20251001",
+      1
+    ])
+    expect(answer.choices[0]).toMatchObject({
+      finish_reason: "stop",
+      message: { role: "assistant", content: expect.stringContaining("simulated Claude"), refusal: null }
+    })
     expect(answer.usage?.total_tokens).toBe((answer.usage?.prompt_tokens ?? 0) + (answer.usage?.completion_tokens ?? 0))
   })
   it.each([haiku, newest])("a stream of %s adds up to the same words, with usage when asked", async (model) => {
-    const request = { model, messages: [{ role: "user" as const, content: "Tell me about tides" }], reasoning_effort: "low" as const }
+    const request = {
+      model,
+      messages: [{ role: "user" as const, content: "Tell me about tides" }],
+      reasoning_effort: "low" as const
+    }
     const whole = await client.chat.completions.create(request)
     let text = ""
     let usage: unknown
     const finishes: Array<string> = []
-    for await (const chunk of await client.chat.completions.create({ ...request, stream: true, stream_options: { include_usage: true } })) {
+    for await (const chunk of await client.chat.completions.create({
+      ...request,
+      stream: true,
+      stream_options: { include_usage: true }
+    })) {
       text += chunk.choices[0]?.delta.content ?? ""
       const finish = chunk.choices[0]?.finish_reason
       if (finish) finishes.push(finish)
@@ -55,18 +77,33 @@ describe("chat", () => {
     expect([text, finishes, usage]).toEqual([whole.choices[0]?.message.content, ["stop"], whole.usage])
   })
   it("T1836 a refusal", async () => {
-    const answer = await client.chat.completions.create({ model: haiku, messages: [{ role: "user", content: "demo:refusal" }] })
+    const answer = await client.chat.completions.create({
+      model: haiku,
+      messages: [{ role: "user", content: "demo:refusal" }]
+    })
     expect(answer.choices[0]).toMatchObject({
       finish_reason: "content_filter",
       message: { content: "", refusal: "This request triggered restrictions of the simulated service and was blocked." }
     })
   })
   it("T1833 thoughts are asked for and seen with strict compliance off", async () => {
-    const loose = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gatewayKey, maxRetries: 0, defaultHeaders: { "x-gateway-strict-schema-compliance": "false" } })
-    const answer = await loose.chat.completions.create({ model: newest, messages: [{ role: "user", content: "Hello" }], reasoning_effort: "high" })
+    const loose = new OpenAI({
+      baseURL: `${gateway.url}/v1`,
+      apiKey: gatewayKey,
+      maxRetries: 0,
+      defaultHeaders: { "x-gateway-strict-schema-compliance": "false" }
+    })
+    const answer = await loose.chat.completions.create({
+      model: newest,
+      messages: [{ role: "user", content: "Hello" }],
+      reasoning_effort: "high"
+    })
     expect(answer.choices[0]?.message).toMatchObject({
       reasoning_content: expect.any(String),
-      content_blocks: [{ type: "thinking", thinking: expect.any(String), signature: expect.any(String) }, { type: "text", text: answer.choices[0]?.message.content }]
+      content_blocks: [
+        { type: "thinking", thinking: expect.any(String), signature: expect.any(String) },
+        { type: "text", text: answer.choices[0]?.message.content }
+      ]
     })
   })
 })
@@ -76,10 +113,12 @@ describe("tools", () => {
   it.each([haiku, newest])("T1819 T1837 the SDK's own runner follows the calls of a stream of %s", async (model) => {
     const messages: Array<ChatCompletionMessageParam> = [{ role: "user", content: question }]
     const calls: Array<string> = []
-    for (let turns = 1;; turns++) {
+    for (let turns = 1; ; turns++) {
       if (turns > 10) throw new Error("the model still calls tools after 10 turns")
       const stream = client.chat.completions.stream({ model, messages, tools: [weather], reasoning_effort: "low" })
-      const { choices: [choice] } = await stream.finalChatCompletion()
+      const {
+        choices: [choice]
+      } = await stream.finalChatCompletion()
       if (choice === undefined) throw new Error("no choice")
       messages.push(choice.message)
       if (choice.message.tool_calls === undefined || choice.message.tool_calls.length === 0) {
@@ -92,7 +131,7 @@ describe("tools", () => {
         messages.push({ role: "tool", tool_call_id: call.id, content: "21 degrees" })
       }
     }
-    expect(calls).toEqual(["{\"city\":\"Paris\"}", "{\"city\":\"Rome\"}"])
+    expect(calls).toEqual(['{"city":"Paris"}', '{"city":"Rome"}'])
   })
   it("a forced call, one at a time", async () => {
     const answer = await client.chat.completions.create({
@@ -102,7 +141,9 @@ describe("tools", () => {
       tool_choice: { type: "function", function: { name: "get_weather" } },
       parallel_tool_calls: false
     })
-    expect(answer.choices[0]?.message.tool_calls?.map((call) => (call.type === "function" ? call.function : call.type))).toEqual([{ name: "get_weather", arguments: "{\"city\":\"Paris\"}" }])
+    expect(
+      answer.choices[0]?.message.tool_calls?.map((call) => (call.type === "function" ? call.function : call.type))
+    ).toEqual([{ name: "get_weather", arguments: '{"city":"Paris"}' }])
   })
   it("history of calls nobody remembers still goes through", async () => {
     const answer = await client.chat.completions.create({
@@ -110,7 +151,17 @@ describe("tools", () => {
       reasoning_effort: "low",
       messages: [
         { role: "user", content: question },
-        { role: "assistant", content: null, tool_calls: [{ id: "call of another", type: "function", function: { name: "get_weather", arguments: "{\"city\":\"Paris\"}" } }] },
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [
+            {
+              id: "call of another",
+              type: "function",
+              function: { name: "get_weather", arguments: '{"city":"Paris"}' }
+            }
+          ]
+        },
         { role: "tool", tool_call_id: "call of another", content: "21 degrees" }
       ]
     })
@@ -124,12 +175,19 @@ describe("T1829 structured output", () => {
     messages: [{ role: "user" as const, content: "Describe a city" }],
     response_format: { type: "json_schema" as const, json_schema: { name: "city", strict: true, schema: city } }
   }
-  const wanted = { name: expect.any(String), size: expect.stringMatching(/^(small|large)$/), people: expect.any(Number) }
+  const wanted = {
+    name: expect.any(String),
+    size: expect.stringMatching(/^(small|large)$/),
+    people: expect.any(Number)
+  }
   it("whole, parsed by the SDK, and in pieces", async () => {
     const whole = await client.chat.completions.parse(request)
     expect(whole.choices[0]?.message.parsed).toEqual(wanted)
     const streamed = await client.chat.completions.stream(request).finalChatCompletion()
-    expect([streamed.choices[0]?.message.parsed, streamed.choices[0]?.finish_reason]).toEqual([whole.choices[0]?.message.parsed, "stop"])
+    expect([streamed.choices[0]?.message.parsed, streamed.choices[0]?.finish_reason]).toEqual([
+      whole.choices[0]?.message.parsed,
+      "stop"
+    ])
   })
   it("any object", async () => {
     const answer = await client.chat.completions.create({ ...request, response_format: { type: "json_object" } })
@@ -139,11 +197,15 @@ describe("T1829 structured output", () => {
 
 describe("errors reach the SDK as its own types", () => {
   const failure = async (promise: Promise<unknown>): Promise<APIError> => {
-    const error = await promise.then(() => undefined, (caught: unknown) => caught)
+    const error = await promise.then(
+      () => undefined,
+      (caught: unknown) => caught
+    )
     if (!(error instanceof APIError)) throw new Error("expected an APIError")
     return error
   }
-  const ask = (model: string, rest: object = {}) => client.chat.completions.create({ model, messages: [{ role: "user", content: "Hello" }], ...rest })
+  const ask = (model: string, rest: object = {}) =>
+    client.chat.completions.create({ model, messages: [{ role: "user", content: "Hello" }], ...rest })
   it.each([
     ["T1844 on google", "@google/anthropic.claude-haiku-4-5", BadRequestError, "unsupported_operation"],
     ["T2109 an unknown model", "@vertex-ai/anthropic.no-such-model", NotFoundError, "model_not_found"],
@@ -154,18 +216,26 @@ describe("errors reach the SDK as its own types", () => {
     expect([error.constructor, error.code]).toEqual([type, code])
   })
   it("T1832 a flag of the beta header nobody knows", async () => {
-    const error = await failure(client.chat.completions.create(
-      { model: haiku, messages: [{ role: "user", content: "Hello" }] },
-      { headers: { "anthropic-beta": "no-such-flag-2020-01-01" } }
-    ))
+    const error = await failure(
+      client.chat.completions.create(
+        { model: haiku, messages: [{ role: "user", content: "Hello" }] },
+        { headers: { "anthropic-beta": "no-such-flag-2020-01-01" } }
+      )
+    )
     expect([error.constructor, error.code]).toEqual([BadRequestError, "upstream_invalid_argument"])
     expect(error.message).toContain("no-such-flag-2020-01-01")
   })
   it("T1321 a stream that breaks off", async () => {
-    const stream = await client.chat.completions.create({ model: "@vertex-ai/anthropic.demo-truncated", messages: [{ role: "user", content: "Hello" }], stream: true })
-    const error = await failure((async () => {
-      for await (const _chunk of stream) continue
-    })())
+    const stream = await client.chat.completions.create({
+      model: "@vertex-ai/anthropic.demo-truncated",
+      messages: [{ role: "user", content: "Hello" }],
+      stream: true
+    })
+    const error = await failure(
+      (async () => {
+        for await (const _chunk of stream) continue
+      })()
+    )
     expect(error.code).toBe("upstream_truncated")
   })
 })

@@ -15,7 +15,10 @@ afterAll(() => gateway.close())
 
 /** Bodies of the calls that reached the simulated services since `from`, without those for tokens. */
 const sentSince = (from: number): ReadonlyArray<unknown> =>
-  gateway.simulator.calls.slice(from).filter(({ url }) => !url.startsWith("/token")).map(({ body }) => body)
+  gateway.simulator.calls
+    .slice(from)
+    .filter(({ url }) => !url.startsWith("/token"))
+    .map(({ body }) => body)
 
 const listed = Object.entries(listedModels).flatMap(([slug, models]) => models.map((model) => `@${slug}/${model}`))
 
@@ -24,21 +27,39 @@ describe("embeddings", () => {
     expect((await client.embeddings.create({ model, input: "a cat" })).data.length).toBe(1)
   })
 
-
-  const models = ["@google/gemini-embedding-001", "@google/gemini-embedding-2", "@vertex-ai/gemini-embedding-001", "@vertex-ai/gemini-embedding-2", "@vertex-ai/text-multilingual-embedding-002"]
+  const models = [
+    "@google/gemini-embedding-001",
+    "@google/gemini-embedding-2",
+    "@vertex-ai/gemini-embedding-001",
+    "@vertex-ai/gemini-embedding-2",
+    "@vertex-ai/text-multilingual-embedding-002"
+  ]
 
   it.each(models)("T1506 %s: the base64 the SDK asks for unasked is the vector it gives", async (model) => {
     const before = gateway.simulator.calls.length
     const packed = await client.embeddings.create({ model, input: ["a cat", "a dog"] })
     expect(JSON.stringify(sentSince(before)).includes("base64")).toBe(false)
     const plain = await client.embeddings.create({ model, input: ["a cat", "a dog"], encoding_format: "float" })
-    expect(packed.data.map(({ index, object }) => [index, object])).toEqual([[0, "embedding"], [1, "embedding"]])
-    expect(packed.data.map(({ embedding }) => embedding)).toEqual(plain.data.map(({ embedding }) => embedding.map(Math.fround)))
-    expect([packed.object, packed.model, packed.usage]).toEqual(["list", model.slice(model.indexOf("/") + 1), plain.usage])
+    expect(packed.data.map(({ index, object }) => [index, object])).toEqual([
+      [0, "embedding"],
+      [1, "embedding"]
+    ])
+    expect(packed.data.map(({ embedding }) => embedding)).toEqual(
+      plain.data.map(({ embedding }) => embedding.map(Math.fround))
+    )
+    expect([packed.object, packed.model, packed.usage]).toEqual([
+      "list",
+      model.slice(model.indexOf("/") + 1),
+      plain.usage
+    ])
   })
 
   it("T1503 one text, shortened", async () => {
-    const { data } = await client.embeddings.create({ model: "@google/gemini-embedding-2", input: "a cat", dimensions: 256 })
+    const { data } = await client.embeddings.create({
+      model: "@google/gemini-embedding-2",
+      input: "a cat",
+      dimensions: 256
+    })
     expect(data.map(({ embedding }) => embedding.length)).toEqual([256])
   })
 
@@ -50,8 +71,12 @@ describe("embeddings", () => {
   })
 
   it("errors are the SDK's own", async () => {
-    await expect(client.embeddings.create({ model: "@google/gemini-embedding-001", input: [[1, 2]] })).rejects.toThrow(BadRequestError)
-    await expect(client.embeddings.create({ model: "@google/no-such-embedding-model", input: "a" })).rejects.toThrow(NotFoundError)
+    await expect(client.embeddings.create({ model: "@google/gemini-embedding-001", input: [[1, 2]] })).rejects.toThrow(
+      BadRequestError
+    )
+    await expect(client.embeddings.create({ model: "@google/no-such-embedding-model", input: "a" })).rejects.toThrow(
+      NotFoundError
+    )
   })
 })
 
@@ -60,24 +85,38 @@ describe("images", () => {
     expect((await client.images.generate({ model, prompt: "a cat" })).data?.length).toBe(1)
   })
 
-
-  it.each(["@vertex-ai/imagen-3.0-generate-001", "@vertex-ai/imagegeneration@006", "@google/gemini-2.5-flash-image"])("%s draws as many as asked for", async (model) => {
-    const { data, output_format } = await client.images.generate({ model, prompt: "a cat", n: 2, size: "1024x1024" })
-    expect(output_format).toBe("png")
-    expect(data?.map(({ b64_json = "" }) => Buffer.from(b64_json, "base64").subarray(1, 4).toString())).toEqual(["PNG", "PNG"])
-  })
+  it.each(["@vertex-ai/imagen-3.0-generate-001", "@vertex-ai/imagegeneration@006", "@google/gemini-2.5-flash-image"])(
+    "%s draws as many as asked for",
+    async (model) => {
+      const { data, output_format } = await client.images.generate({ model, prompt: "a cat", n: 2, size: "1024x1024" })
+      expect(output_format).toBe("png")
+      expect(data?.map(({ b64_json = "" }) => Buffer.from(b64_json, "base64").subarray(1, 4).toString())).toEqual([
+        "PNG",
+        "PNG"
+      ])
+    }
+  )
 
   it("the provider may be named by the header", async () => {
-    const { data } = await client.images.generate({ model: "imagen-3.0-fast-generate-001", prompt: "a cat" }, { headers: { "x-gateway-provider": "@vertex-ai" } })
+    const { data } = await client.images.generate(
+      { model: "imagen-3.0-fast-generate-001", prompt: "a cat" },
+      { headers: { "x-gateway-provider": "@vertex-ai" } }
+    )
     expect(data?.length).toBe(1)
   })
 
   it("T1607 a url is a data URI", async () => {
-    const { data } = await client.images.generate({ model: "@google/gemini-2.5-flash-image", prompt: "a cat", response_format: "url" })
+    const { data } = await client.images.generate({
+      model: "@google/gemini-2.5-flash-image",
+      prompt: "a cat",
+      response_format: "url"
+    })
     expect(data?.[0]?.url?.slice(0, 22)).toBe("data:image/png;base64,")
   })
 
   it("T1612 errors are the SDK's own", async () => {
-    await expect(client.images.generate({ model: "@google/gemini-2.5-flash-image", prompt: "" })).rejects.toThrow(BadRequestError)
+    await expect(client.images.generate({ model: "@google/gemini-2.5-flash-image", prompt: "" })).rejects.toThrow(
+      BadRequestError
+    )
   })
 })

@@ -14,7 +14,12 @@ beforeAll(async () => {
 afterAll(() => gateway.close())
 
 const hello = [{ role: "user" as const, content: "Hello" }]
-const talkers = ["meta.llama-4-maverick-17b-128e-instruct-maas", "deepseek-ai/deepseek-v3.1-maas", "endpoints.demo-llama", "endpoints.demo-tuned"]
+const talkers = [
+  "meta.llama-4-maverick-17b-128e-instruct-maas",
+  "deepseek-ai/deepseek-v3.1-maas",
+  "endpoints.demo-llama",
+  "endpoints.demo-tuned"
+]
 const weather: ChatCompletionTool = {
   type: "function",
   function: {
@@ -25,13 +30,24 @@ const weather: ChatCompletionTool = {
 }
 
 /** Words, calls and end of a stream, as the SDK's own helper joins them. */
-const streamed = async (model: string, messages: Array<ChatCompletionMessageParam>, tools?: Array<ChatCompletionTool>) => {
-  const runner = client.chat.completions.stream({ model, messages, stream_options: { include_usage: true }, ...(tools === undefined ? {} : { tools }) })
+const streamed = async (
+  model: string,
+  messages: Array<ChatCompletionMessageParam>,
+  tools?: Array<ChatCompletionTool>
+) => {
+  const runner = client.chat.completions.stream({
+    model,
+    messages,
+    stream_options: { include_usage: true },
+    ...(tools === undefined ? {} : { tools })
+  })
   return await runner.finalChatCompletion()
 }
 const spoken = ({ choices: [choice], usage }: OpenAI.ChatCompletion) => ({
   content: choice?.message.content ?? "",
-  calls: (choice?.message.tool_calls ?? []).map((call) => (call.type === "function" ? [call.function.name, JSON.parse(call.function.arguments)] : [])),
+  calls: (choice?.message.tool_calls ?? []).map((call) =>
+    call.type === "function" ? [call.function.name, JSON.parse(call.function.arguments)] : []
+  ),
   finish: choice?.finish_reason,
   usage: [usage?.prompt_tokens, usage?.completion_tokens, usage?.total_tokens]
 })
@@ -51,13 +67,22 @@ describe.each(talkers)("tools on %s", (name) => {
   it("are called, answered and talked about, streamed or not", async () => {
     const messages: Array<ChatCompletionMessageParam> = [{ role: "user", content: "What is the weather in Paris?" }]
     const asked = await client.chat.completions.create({ model, messages, tools: [weather] })
-    expect(spoken(asked)).toMatchObject({ content: "", calls: [["get_weather", { city: "Paris" }]], finish: "tool_calls" })
+    expect(spoken(asked)).toMatchObject({
+      content: "",
+      calls: [["get_weather", { city: "Paris" }]],
+      finish: "tool_calls"
+    })
     expect(spoken(await streamed(model, messages, [weather]))).toStrictEqual(spoken(asked))
     const message = asked.choices[0]?.message
     if (message?.tool_calls === undefined) throw new Error("nothing was called")
-    messages.push(message, ...message.tool_calls.map(({ id }) => ({ role: "tool" as const, tool_call_id: id, content: "21 degrees" })))
+    messages.push(
+      message,
+      ...message.tool_calls.map(({ id }) => ({ role: "tool" as const, tool_call_id: id, content: "21 degrees" }))
+    )
     const told = await client.chat.completions.create({ model, messages, tools: [weather] })
-    expect(told.choices[0]?.message.content).toBe("The tool get_weather answered 21 degrees. That is all I need to answer you.")
+    expect(told.choices[0]?.message.content).toBe(
+      "The tool get_weather answered 21 degrees. That is all I need to answer you."
+    )
     expect(spoken(await streamed(model, messages, [weather]))).toStrictEqual(spoken(told))
   })
 })
@@ -73,14 +98,22 @@ describe("errors", () => {
   it("are of the SDK's own classes, with code and param", async () => {
     const model = `@vertex-ai/${talkers[0]}`
     const invalid = await failing({ model, messages: hello, max_tokens: 0 })
-    expect(invalid instanceof BadRequestError && [invalid.code, invalid.param, invalid.type]).toStrictEqual(["upstream_invalid_argument", "max_tokens", "invalid_request_error"])
+    expect(invalid instanceof BadRequestError && [invalid.code, invalid.param, invalid.type]).toStrictEqual([
+      "upstream_invalid_argument",
+      "max_tokens",
+      "invalid_request_error"
+    ])
     const unknown = await failing({ model: "@vertex-ai/meta.no-such-model", messages: hello })
     expect(unknown instanceof NotFoundError && unknown.code).toBe("model_not_found")
     const loading = await failing({ model: "@vertex-ai/endpoints.demo-loading", messages: hello })
     expect(loading instanceof APIError && [loading.status, loading.code]).toStrictEqual([503, "upstream_unavailable"])
   })
   it("in the middle of a stream end it", async () => {
-    const stream = await client.chat.completions.create({ model: "@vertex-ai/meta.demo-error-midstream", messages: hello, stream: true })
+    const stream = await client.chat.completions.create({
+      model: "@vertex-ai/meta.demo-error-midstream",
+      messages: hello,
+      stream: true
+    })
     let text = ""
     const end = await (async () => {
       for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? ""

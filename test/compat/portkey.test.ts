@@ -14,24 +14,39 @@ const client = (options: ConstructorParameters<typeof Portkey>[0] = {}) =>
   new Portkey({ baseURL: `${gateway.url}/v1`, apiKey: gatewayKey, ...options })
 
 const hello = [{ role: "user", content: "Hello" }]
-const greeting = "Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?"
+const greeting =
+  "Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?"
 const weather = {
   type: "function",
-  function: { name: "get_weather", description: "Current weather of a city", parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] } }
+  function: {
+    name: "get_weather",
+    description: "Current weather of a city",
+    parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
+  }
 }
 
 describe.each(["google", "vertex-ai"])("the peer's client on %s", (slug) => {
   it("chat, by a prefix of the model or by its own provider header", async () => {
     const prefixed = await client().chat.completions.create({ model: `@${slug}/gemini-2.5-flash`, messages: hello })
-    const named = await client({ provider: `@${slug}` }).chat.completions.create({ model: "gemini-2.5-flash", messages: hello })
+    const named = await client({ provider: `@${slug}` }).chat.completions.create({
+      model: "gemini-2.5-flash",
+      messages: hello
+    })
     for (const answer of [prefixed, named]) {
-      expect([answer.object, answer.model, answer.choices[0]?.message?.content, answer.choices[0]?.finish_reason])
-        .toEqual(["chat.completion", "gemini-2.5-flash", greeting, "stop"])
+      expect([
+        answer.object,
+        answer.model,
+        answer.choices[0]?.message?.content,
+        answer.choices[0]?.finish_reason
+      ]).toEqual(["chat.completion", "gemini-2.5-flash", greeting, "stop"])
     }
   })
 
   it("reads response headers under its own prefix", async () => {
-    const answer = await client({ traceID: "trace-7" }).chat.completions.create({ model: `@${slug}/gemini-2.5-flash`, messages: hello })
+    const answer = await client({ traceID: "trace-7" }).chat.completions.create({
+      model: `@${slug}/gemini-2.5-flash`,
+      messages: hello
+    })
     expect(answer.getHeaders()).toEqual({
       provider: slug,
       "trace-id": "trace-7",
@@ -56,9 +71,16 @@ describe.each(["google", "vertex-ai"])("the peer's client on %s", (slug) => {
   })
 
   it("is not strict unless it says so: thoughts come in content_blocks", async () => {
-    const asked = { model: `@${slug}/gemini-2.5-flash`, messages: hello, thinking: { type: "enabled", budget_tokens: 1024 } }
+    const asked = {
+      model: `@${slug}/gemini-2.5-flash`,
+      messages: hello,
+      thinking: { type: "enabled", budget_tokens: 1024 }
+    }
     const open = await client().chat.completions.create(asked)
-    expect(open.choices[0]?.message?.["content_blocks"]?.map((block: { type: string }) => block.type)).toEqual(["thinking", "text"])
+    expect(open.choices[0]?.message?.["content_blocks"]?.map((block: { type: string }) => block.type)).toEqual([
+      "thinking",
+      "text"
+    ])
     const strict = await client({ strictOpenAiCompliance: true }).chat.completions.create(asked)
     expect(Object.keys(strict.choices[0]?.message ?? {}).sort()).toEqual(["content", "refusal", "role"])
     const stream = await client().chat.completions.create({ ...asked, stream: true })
@@ -75,12 +97,25 @@ describe.each(["google", "vertex-ai"])("the peer's client on %s", (slug) => {
     const first = await client().chat.completions.create({ ...asked, messages: [question] })
     const message = first.choices[0]?.message
     const call = message?.tool_calls?.[0]
-    expect(call).toMatchObject({ type: "function", function: { name: "get_weather", arguments: "{\"city\":\"Paris\"}", thought_signature: expect.any(String) } })
-    const messages = [question, { role: "assistant", content: "", tool_calls: message?.tool_calls ?? [] }, { role: "tool", tool_call_id: call?.id ?? "", content: "21 degrees" }]
+    expect(call).toMatchObject({
+      type: "function",
+      function: { name: "get_weather", arguments: '{"city":"Paris"}', thought_signature: expect.any(String) }
+    })
+    const messages = [
+      question,
+      { role: "assistant", content: "", tool_calls: message?.tool_calls ?? [] },
+      { role: "tool", tool_call_id: call?.id ?? "", content: "21 degrees" }
+    ]
     const second = await client().chat.completions.create({ ...asked, messages })
-    expect(second.choices[0]?.message?.content).toBe("The tool get_weather answered 21 degrees. That is all I need to answer you.")
-    const { function: { thought_signature: signature } } = JSON.parse(JSON.stringify(call))
-    expect(gateway.simulator.calls.at(-1)?.body).toMatchObject({ contents: [{}, { parts: [{ thoughtSignature: signature }] }, {}] })
+    expect(second.choices[0]?.message?.content).toBe(
+      "The tool get_weather answered 21 degrees. That is all I need to answer you."
+    )
+    const {
+      function: { thought_signature: signature }
+    } = JSON.parse(JSON.stringify(call))
+    expect(gateway.simulator.calls.at(-1)?.body).toMatchObject({
+      contents: [{}, { parts: [{ thoughtSignature: signature }] }, {}]
+    })
   })
 })
 
@@ -94,29 +129,50 @@ describe("other families through the peer's client", () => {
     const whole = await client().chat.completions.create({ model, messages: hello, max_tokens: 250 })
     expect([whole.choices[0]?.message?.content, whole.getHeaders()?.["provider"]]).toEqual([words, "vertex-ai"])
     let streamed = ""
-    for await (const chunk of await client().chat.completions.create({ model, messages: hello, max_tokens: 250, stream: true })) {
+    for await (const chunk of await client().chat.completions.create({
+      model,
+      messages: hello,
+      max_tokens: 250,
+      stream: true
+    })) {
       streamed += chunk.choices[0]?.delta?.content ?? ""
     }
     expect(streamed).toBe(words)
   })
   it("flags for Claude in its own header", async () => {
     const model = "@vertex-ai/anthropic.claude-haiku-4-5@20251001"
-    await client({ anthropicBeta: "interleaved-thinking-2025-05-14" }).chat.completions.create({ model, messages: hello, max_tokens: 250 })
+    await client({ anthropicBeta: "interleaved-thinking-2025-05-14" }).chat.completions.create({
+      model,
+      messages: hello,
+      max_tokens: 250
+    })
     expect(gateway.simulator.calls.at(-1)?.headers["anthropic-beta"]).toBe("interleaved-thinking-2025-05-14")
   })
 })
 
 describe("credentials that come with the request", () => {
   it("an API key for the Gemini API", async () => {
-    const answer = await client({ provider: "google", Authorization: geminiKey }).chat.completions.create({ model: "gemini-2.5-flash", messages: hello })
+    const answer = await client({ provider: "google", Authorization: geminiKey }).chat.completions.create({
+      model: "gemini-2.5-flash",
+      messages: hello
+    })
     expect(answer.choices[0]?.message?.content).toBe(greeting)
     expect(gateway.simulator.calls.at(-1)?.headers["x-goog-api-key"]).toBe(geminiKey)
   })
   it("an access token, a project and a region for Vertex AI", async () => {
-    const carrying = client({ provider: "vertex-ai", Authorization: "Bearer ya29.carried", vertexProjectId: "other-project", vertexRegion: "europe-west4" })
-    expect((await carrying.chat.completions.create({ model: "gemini-2.5-flash", messages: hello })).choices[0]?.message?.content).toBe(greeting)
-    expect(gateway.simulator.calls.at(-1)?.url)
-      .toBe("/v1/projects/other-project/locations/europe-west4/publishers/google/models/gemini-2.5-flash:generateContent")
+    const carrying = client({
+      provider: "vertex-ai",
+      Authorization: "Bearer ya29.carried",
+      vertexProjectId: "other-project",
+      vertexRegion: "europe-west4"
+    })
+    expect(
+      (await carrying.chat.completions.create({ model: "gemini-2.5-flash", messages: hello })).choices[0]?.message
+        ?.content
+    ).toBe(greeting)
+    expect(gateway.simulator.calls.at(-1)?.url).toBe(
+      "/v1/projects/other-project/locations/europe-west4/publishers/google/models/gemini-2.5-flash:generateContent"
+    )
   })
   it("a service account and a region", async () => {
     const vertexServiceAccountJson = {
@@ -127,28 +183,48 @@ describe("credentials that come with the request", () => {
       private_key: serviceAccount.privateKeyPem
     }
     const carrying = client({ provider: "vertex-ai", vertexServiceAccountJson, vertexRegion: "us-east5" })
-    expect((await carrying.chat.completions.create({ model: "gemini-2.5-flash", messages: hello })).choices[0]?.message?.content).toBe(greeting)
-    expect(gateway.simulator.calls.at(-1)?.url)
-      .toBe("/v1/projects/test-project/locations/us-east5/publishers/google/models/gemini-2.5-flash:generateContent")
+    expect(
+      (await carrying.chat.completions.create({ model: "gemini-2.5-flash", messages: hello })).choices[0]?.message
+        ?.content
+    ).toBe(greeting)
+    expect(gateway.simulator.calls.at(-1)?.url).toBe(
+      "/v1/projects/test-project/locations/us-east5/publishers/google/models/gemini-2.5-flash:generateContent"
+    )
   })
 })
 
 describe("errors reach the peer's client as its own types", () => {
   const failure = async (promise: PromiseLike<unknown>) => {
-    const error: unknown = await promise.then(() => undefined, (caught: unknown) => caught)
-    if (!(error instanceof Error) || !("status" in error) || !("error" in error)) throw new Error("expected an error of the client")
+    const error: unknown = await promise.then(
+      () => undefined,
+      (caught: unknown) => caught
+    )
+    if (!(error instanceof Error) || !("status" in error) || !("error" in error))
+      throw new Error("expected an error of the client")
     return { type: error.constructor.name, status: error.status, body: error.error }
   }
-  const ask = (model: string, options: ConstructorParameters<typeof Portkey>[0] = {}) => client(options).chat.completions.create({ model, messages: hello })
+  const ask = (model: string, options: ConstructorParameters<typeof Portkey>[0] = {}) =>
+    client(options).chat.completions.create({ model, messages: hello })
   const code = (value: string) => expect.objectContaining({ error: expect.objectContaining({ code: value }) })
 
   it("a wrong gateway key", async () => {
-    expect(await failure(ask("@google/gemini-2.5-flash", { apiKey: "mgk_wrong" })))
-      .toEqual({ type: "AuthenticationError", status: 401, body: code("invalid_gateway_key") })
+    expect(await failure(ask("@google/gemini-2.5-flash", { apiKey: "mgk_wrong" }))).toEqual({
+      type: "AuthenticationError",
+      status: 401,
+      body: code("invalid_gateway_key")
+    })
   })
   it("an unknown provider and an unknown model", async () => {
-    expect(await failure(ask("@nobody/gemini-2.5-flash"))).toEqual({ type: "NotFoundError", status: 404, body: code("provider_not_found") })
-    expect(await failure(ask("@google/no-such-model"))).toEqual({ type: "NotFoundError", status: 404, body: code("model_not_found") })
+    expect(await failure(ask("@nobody/gemini-2.5-flash"))).toEqual({
+      type: "NotFoundError",
+      status: 404,
+      body: code("provider_not_found")
+    })
+    expect(await failure(ask("@google/no-such-model"))).toEqual({
+      type: "NotFoundError",
+      status: 404,
+      body: code("model_not_found")
+    })
   })
   it("an overloaded upstream, without a retry of the client, for the trace id tells that a gateway answered", async () => {
     const before = gateway.simulator.counters.requests

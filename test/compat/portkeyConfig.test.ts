@@ -10,7 +10,15 @@ beforeAll(async () => {
   gateway = await startTestGateway({
     simulator: { accessTokens: ["ya29.config"] },
     limits: { retries: 2, retryBaseMillis: 0 },
-    configs: { "pc-fast-1": config({ strategy: { mode: "fallback" }, targets: [{ override_params: { model: "@google/demo-503" }, retry: { attempts: 0 } }, { override_params: { model: "@google/gemini-2.5-flash" } }] }) }
+    configs: {
+      "pc-fast-1": config({
+        strategy: { mode: "fallback" },
+        targets: [
+          { override_params: { model: "@google/demo-503" }, retry: { attempts: 0 } },
+          { override_params: { model: "@google/gemini-2.5-flash" } }
+        ]
+      })
+    }
   })
 })
 afterAll(() => gateway.close())
@@ -21,21 +29,42 @@ let earlier = 0
 
 type Options = NonNullable<ConstructorParameters<typeof Portkey>[0]>
 const client = (value: Options["config"], options: Options = {}) =>
-  new Portkey({ baseURL: `${gateway.url}/v1`, apiKey: gatewayKey, ...(value === undefined ? {} : { config: value }), ...options })
+  new Portkey({
+    baseURL: `${gateway.url}/v1`,
+    apiKey: gatewayKey,
+    ...(value === undefined ? {} : { config: value }),
+    ...options
+  })
 
 const hello = [{ role: "user", content: "Hello" }]
-const greeting = "Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?"
+const greeting =
+  "Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?"
 /** Models the simulated services were asked for since the test began, in order. */
-const models = () => gateway.simulator.calls.slice(earlier - gateway.simulator.counters.requests)
-  .map(({ url }) => /\/([^/:]+):\w/.exec(url)?.[1]).filter((model) => model !== undefined)
+const models = () =>
+  gateway.simulator.calls
+    .slice(earlier - gateway.simulator.counters.requests)
+    .map(({ url }) => /\/([^/:]+):\w/.exec(url)?.[1])
+    .filter((model) => model !== undefined)
 const ask = async (value: Options["config"], body: object = {}, options: Options = {}) => {
-  const answer = await client(value, options).chat.completions.create({ model: "gemini-2.5-flash", messages: hello, ...body })
+  const answer = await client(value, options).chat.completions.create({
+    model: "gemini-2.5-flash",
+    messages: hello,
+    ...body
+  })
   return { text: answer.choices[0]?.message?.content, headers: answer.getHeaders() }
 }
-const tooMany = { for: "model", status: 429, body: { error: { code: 429, message: "Slow down.", status: "RESOURCE_EXHAUSTED" } } } as const
+const tooMany = {
+  for: "model",
+  status: 429,
+  body: { error: { code: 429, message: "Slow down.", status: "RESOURCE_EXHAUSTED" } }
+} as const
 const refused = async (value: Options["config"], body: object = {}) => {
-  const error: unknown = await ask(value, body).then(() => undefined, (caught: unknown) => caught)
-  if (!(error instanceof Error) || !("status" in error) || !("headers" in error)) throw new Error("expected an error of the client")
+  const error: unknown = await ask(value, body).then(
+    () => undefined,
+    (caught: unknown) => caught
+  )
+  if (!(error instanceof Error) || !("status" in error) || !("headers" in error))
+    throw new Error("expected an error of the client")
   return { type: error.constructor.name, status: error.status }
 }
 
@@ -47,7 +76,12 @@ describe("a config of the closest peer", () => {
   it("single provider with an API key", async () => {
     expect((await ask({ provider: "google", api_key: geminiKey })).text).toBe(greeting)
     expect(gateway.simulator.calls.at(-1)?.headers["x-goog-api-key"]).toBe(geminiKey)
-    await ask({ provider: "vertex-ai", api_key: "ya29.config", vertex_project_id: "test-project", vertex_region: "europe-west4" })
+    await ask({
+      provider: "vertex-ai",
+      api_key: "ya29.config",
+      vertex_project_id: "test-project",
+      vertex_region: "europe-west4"
+    })
     expect(gateway.simulator.calls.at(-1)).toMatchObject({
       url: "/v1/projects/test-project/locations/europe-west4/publishers/google/models/gemini-2.5-flash:generateContent",
       headers: { authorization: "Bearer ya29.config" }
@@ -57,15 +91,25 @@ describe("a config of the closest peer", () => {
   it("fallback between models, without a model in the request", async () => {
     const answer = await client({
       strategy: { mode: "fallback" },
-      targets: [{ override_params: { model: "@google/demo-503" } }, { override_params: { model: "@vertex-ai/gemini-2.5-pro" } }]
+      targets: [
+        { override_params: { model: "@google/demo-503" } },
+        { override_params: { model: "@vertex-ai/gemini-2.5-pro" } }
+      ]
     }).chat.completions.create({ messages: hello })
     expect([answer.choices[0]?.message?.content, answer.model]).toEqual([greeting, "gemini-2.5-pro"])
-    expect(answer.getHeaders()).toMatchObject({ provider: "vertex-ai", "last-used-option-index": "1", "retry-attempt-count": "0" })
+    expect(answer.getHeaders()).toMatchObject({
+      provider: "vertex-ai",
+      "last-used-option-index": "1",
+      "retry-attempt-count": "0"
+    })
     expect(models()).toEqual(["demo-503", "gemini-2.5-pro"])
   })
 
   it("fallback on rate limits only", async () => {
-    const value = { strategy: { mode: "fallback", on_status_codes: [429] }, targets: [{ virtual_key: "google" }, { virtual_key: "vertex-ai" }] }
+    const value = {
+      strategy: { mode: "fallback", on_status_codes: [429] },
+      targets: [{ virtual_key: "google" }, { virtual_key: "vertex-ai" }]
+    }
     gateway.simulator.script([tooMany])
     expect((await ask(value)).headers).toMatchObject({ provider: "vertex-ai" })
     expect(await refused(value, { model: "demo-503" })).toEqual({ type: "InternalServerError", status: 503 })
@@ -76,7 +120,11 @@ describe("a config of the closest peer", () => {
       strategy: { mode: "loadbalance" },
       targets: [
         { provider: "@google", weight: 0 },
-        { strategy: { mode: "fallback", on_status_codes: [429, 503] }, targets: [{ override_params: { model: "@google/demo-503" } }, { provider: "@vertex-ai" }], weight: 1 }
+        {
+          strategy: { mode: "fallback", on_status_codes: [429, 503] },
+          targets: [{ override_params: { model: "@google/demo-503" } }, { provider: "@vertex-ai" }],
+          weight: 1
+        }
       ]
     }
     expect((await ask(value)).headers).toMatchObject({ provider: "vertex-ai", "last-used-option-index": "2" })
@@ -88,7 +136,10 @@ describe("a config of the closest peer", () => {
         mode: "conditional",
         conditions: [
           { query: { "metadata.user_plan": { $eq: "paid" } }, then: "premium" },
-          { query: { $or: [{ "params.model": { $eq: "smartest" } }, { "params.temperature": { $gte: 1.5 } }] }, then: "smart" }
+          {
+            query: { $or: [{ "params.model": { $eq: "smartest" } }, { "params.temperature": { $gte: 1.5 } }] },
+            then: "smart"
+          }
         ],
         default: "fast"
       },
@@ -98,7 +149,8 @@ describe("a config of the closest peer", () => {
         { name: "fast", override_params: { model: "@google/gemini-2.5-flash" } }
       ]
     }
-    const used = async (body: object, options: Options = {}) => (await ask(value, body, options)).headers?.["last-used-option-index"]
+    const used = async (body: object, options: Options = {}) =>
+      (await ask(value, body, options)).headers?.["last-used-option-index"]
     expect(await used({ model: "fastest" }, { metadata: { user_plan: "paid" } })).toBe("0")
     expect(await used({ model: "smartest" })).toBe("1")
     expect(await used({ model: "fastest", temperature: 1.6 })).toBe("1")
@@ -107,32 +159,48 @@ describe("a config of the closest peer", () => {
 
   it("retries, and their number in the answer", async () => {
     gateway.simulator.script([tooMany, tooMany])
-    expect((await ask({ retry: { attempts: 5, on_status_codes: [429] }, provider: "google" })).headers).toMatchObject({ "retry-attempt-count": "2" })
+    expect((await ask({ retry: { attempts: 5, on_status_codes: [429] }, provider: "google" })).headers).toMatchObject({
+      "retry-attempt-count": "2"
+    })
     earlier = gateway.simulator.counters.requests
-    expect(await refused({ retry: { attempts: 1 }, provider: "google" }, { model: "demo-503" })).toEqual({ type: "InternalServerError", status: 503 })
+    expect(await refused({ retry: { attempts: 1 }, provider: "google" }, { model: "demo-503" })).toEqual({
+      type: "InternalServerError",
+      status: 503
+    })
     expect(models()).toEqual(["demo-503", "demo-503"])
   })
 
   it("a timeout of a target, after which 408 goes on", async () => {
     const value = {
       strategy: { mode: "fallback", on_status_codes: [408] },
-      targets: [{ provider: "google", request_timeout: 50, override_params: { model: "demo-hangs" } }, { provider: "google" }]
+      targets: [
+        { provider: "google", request_timeout: 50, override_params: { model: "demo-hangs" } },
+        { provider: "google" }
+      ]
     }
     expect((await ask(value)).text).toBe(greeting)
     expect(models()).toEqual(["demo-hangs", "gemini-2.5-flash"])
   })
 
   it("default, override and drop parameters", async () => {
-    await ask({
-      provider: "google",
-      default_params: { temperature: 0.7, max_tokens: 1024 },
-      override_params: { model: "gemini-2.5-pro" },
-      drop_params: ["logprobs", "tools[0].function.strict", "tools[*].function.description"]
-    }, {
-      temperature: 0,
-      logprobs: true,
-      tools: [{ type: "function", function: { name: "f", description: "x", strict: true, parameters: { type: "object", properties: {} } } }]
-    })
+    await ask(
+      {
+        provider: "google",
+        default_params: { temperature: 0.7, max_tokens: 1024 },
+        override_params: { model: "gemini-2.5-pro" },
+        drop_params: ["logprobs", "tools[0].function.strict", "tools[*].function.description"]
+      },
+      {
+        temperature: 0,
+        logprobs: true,
+        tools: [
+          {
+            type: "function",
+            function: { name: "f", description: "x", strict: true, parameters: { type: "object", properties: {} } }
+          }
+        ]
+      }
+    )
     expect(gateway.simulator.calls.at(-1)?.body).toEqual({
       contents: [{ role: "user", parts: [{ text: "Hello" }] }],
       tools: [{ functionDeclarations: [{ name: "f", description: "" }] }],
@@ -141,7 +209,10 @@ describe("a config of the closest peer", () => {
   })
 
   it("passthrough leaves the provider to the request", async () => {
-    const value = { strategy: { mode: "fallback" }, targets: [{ passthrough: true, override_params: { model: "demo-503" } }, { provider: "@vertex-ai" }] }
+    const value = {
+      strategy: { mode: "fallback" },
+      targets: [{ passthrough: true, override_params: { model: "demo-503" } }, { provider: "@vertex-ai" }]
+    }
     expect((await ask(value, {}, { provider: "@google" })).headers).toMatchObject({ provider: "vertex-ai" })
     expect(models()).toEqual(["demo-503", "gemini-2.5-flash"])
   })
@@ -149,7 +220,10 @@ describe("a config of the closest peer", () => {
   it("F13 a stream whose first event is an error is answered by the next target", async () => {
     const stream = await client({
       strategy: { mode: "fallback" },
-      targets: [{ override_params: { model: "@google/demo-error-first-event" } }, { override_params: { model: "@vertex-ai/gemini-2.5-flash" } }]
+      targets: [
+        { override_params: { model: "@google/demo-error-first-event" } },
+        { override_params: { model: "@vertex-ai/gemini-2.5-flash" } }
+      ]
     }).chat.completions.create({ messages: hello, stream: true })
     let text = ""
     for await (const chunk of stream) text += chunk.choices[0]?.delta?.content ?? ""
@@ -158,7 +232,10 @@ describe("a config of the closest peer", () => {
   })
 
   it("embeddings take configs as well", async () => {
-    const answer = await client({ provider: "google", override_params: { dimensions: 64 } }).embeddings.create({ model: "gemini-embedding-001", input: "a" })
+    const answer = await client({ provider: "google", override_params: { dimensions: 64 } }).embeddings.create({
+      model: "gemini-embedding-001",
+      input: "a"
+    })
     expect(answer.data?.[0]?.embedding?.length).toBe(64)
   })
 
@@ -172,7 +249,9 @@ describe("a config of the closest peer", () => {
   })
 
   it("a config with a fault, and an unknown id, are told as the client's own errors", async () => {
-    expect(await refused({ strategy: { mode: "fallback" }, targets: [{ custom_host: "http://127.0.0.1:1" }] })).toEqual({ type: "BadRequestError", status: 400 })
+    expect(await refused({ strategy: { mode: "fallback" }, targets: [{ custom_host: "http://127.0.0.1:1" }] })).toEqual(
+      { type: "BadRequestError", status: 400 }
+    )
     expect(await refused("pc-gone")).toEqual({ type: "NotFoundError", status: 404 })
   })
 })

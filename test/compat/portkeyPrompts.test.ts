@@ -13,10 +13,18 @@ beforeAll(async () => {
       {
         id: "greeting",
         model: "@google/gemini-2.5-flash",
-        messages: [{ role: "system", content: "{{>polite}}" }, { role: "user", content: "{{message}}" }],
+        messages: [
+          { role: "system", content: "{{>polite}}" },
+          { role: "user", content: "{{message}}" }
+        ],
         parameters: { temperature: 0.5 }
       },
-      { id: "greeting", model: "@vertex-ai/meta.llama-3.3-70b-instruct-maas", messages: [{ role: "user", content: "{{message}}" }], labels: { production: 1, llama: 2 } },
+      {
+        id: "greeting",
+        model: "@vertex-ai/meta.llama-3.3-70b-instruct-maas",
+        messages: [{ role: "user", content: "{{message}}" }],
+        labels: { production: 1, llama: 2 }
+      },
       { id: "bare", model: "gemini-2.5-flash", messages: [{ role: "user", content: "Hello" }] }
     ])
   })
@@ -25,15 +33,24 @@ afterAll(() => gateway.close())
 
 const client = (options: ConstructorParameters<typeof Portkey>[0] = {}) =>
   new Portkey({ baseURL: `${gateway.url}/v1`, apiKey: gatewayKey, ...options })
-const words = (family: string) => `Hello! I am a simulated ${family} model, so nothing you write leaves this machine. What would you like to try?`
+const words = (family: string) =>
+  `Hello! I am a simulated ${family} model, so nothing you write leaves this machine. What would you like to try?`
 const variables = { userName: "Ann", message: "Hello" }
 const sent = () => gateway.simulator.calls.at(-1)?.body
 
 describe("prompts of the peer's client", () => {
   it("completions.create, whole", async () => {
-    const answer = await client({ traceID: "trace-7" }).prompts.completions.create({ promptID: "greeting", variables, max_tokens: 500 })
-    expect([answer["object"], answer["model"], answer["choices"][0].message.content, answer["choices"][0].finish_reason])
-      .toEqual(["chat.completion", "gemini-2.5-flash", words("Gemini"), "stop"])
+    const answer = await client({ traceID: "trace-7" }).prompts.completions.create({
+      promptID: "greeting",
+      variables,
+      max_tokens: 500
+    })
+    expect([
+      answer["object"],
+      answer["model"],
+      answer["choices"][0].message.content,
+      answer["choices"][0].finish_reason
+    ]).toEqual(["chat.completion", "gemini-2.5-flash", words("Gemini"), "stop"])
     expect(sent()).toEqual({
       contents: [{ role: "user", parts: [{ text: "Hello" }] }],
       systemInstruction: { parts: [{ text: "Be polite to Ann." }] },
@@ -58,30 +75,55 @@ describe("prompts of the peer's client", () => {
 
   it("completions.create of a labelled version, on a model of another family", async () => {
     const answer = await client().prompts.completions.create({ promptID: "greeting@llama", variables })
-    expect([answer["choices"][0].message.content, answer.getHeaders()?.["provider"]]).toEqual([words("Llama"), "vertex-ai"])
+    expect([answer["choices"][0].message.content, answer.getHeaders()?.["provider"]]).toEqual([
+      words("Llama"),
+      "vertex-ai"
+    ])
   })
 
   it("completions.create with the provider in a header, and without strict compliance", async () => {
-    const answer = await client({ provider: "@google", strictOpenAiCompliance: false })
-      .prompts.completions.create({ promptID: "bare", thinking: { type: "enabled", budget_tokens: 1024 } })
-    expect(answer["choices"][0].message.content_blocks.map((block: { type: string }) => block.type)).toEqual(["thinking", "text"])
+    const answer = await client({ provider: "@google", strictOpenAiCompliance: false }).prompts.completions.create({
+      promptID: "bare",
+      thinking: { type: "enabled", budget_tokens: 1024 }
+    })
+    expect(answer["choices"][0].message.content_blocks.map((block: { type: string }) => block.type)).toEqual([
+      "thinking",
+      "text"
+    ])
   })
 
   it("render", async () => {
     const calls = gateway.simulator.calls.length
     const rendered = await client().prompts.render({ promptID: "greeting@1", variables, temperature: 1 })
-    expect([rendered.success, rendered.data, gateway.simulator.calls.length]).toEqual([true, {
-      model: "@google/gemini-2.5-flash",
-      messages: [{ role: "system", content: "Be polite to Ann." }, { role: "user", content: "Hello" }],
-      temperature: 1
-    }, calls])
+    expect([rendered.success, rendered.data, gateway.simulator.calls.length]).toEqual([
+      true,
+      {
+        model: "@google/gemini-2.5-flash",
+        messages: [
+          { role: "system", content: "Be polite to Ann." },
+          { role: "user", content: "Hello" }
+        ],
+        temperature: 1
+      },
+      calls
+    ])
   })
 
   it("refusals carry status and message", async () => {
     const outcome = (made: Promise<unknown>) =>
-      made.then(() => "answered", (error: { readonly status: number; readonly message: string }) => [error.status, JSON.parse(error.message).error.message])
-    expect(await outcome(client().prompts.render({ promptID: "gone", variables }))).toEqual([404, "There is no such prompt."])
-    expect(await outcome(client().prompts.completions.create({ promptID: "greeting", variables: { userName: "Ann" } })))
-      .toEqual([400, "The prompt needs message; send each as a string in variables."])
+      made.then(
+        () => "answered",
+        (error: { readonly status: number; readonly message: string }) => [
+          error.status,
+          JSON.parse(error.message).error.message
+        ]
+      )
+    expect(await outcome(client().prompts.render({ promptID: "gone", variables }))).toEqual([
+      404,
+      "There is no such prompt."
+    ])
+    expect(
+      await outcome(client().prompts.completions.create({ promptID: "greeting", variables: { userName: "Ann" } }))
+    ).toEqual([400, "The prompt needs message; send each as a string in variables."])
   })
 })

@@ -19,15 +19,32 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {})
 const open = { "x-gateway-strict-schema-compliance": "false" }
 
 /** A chat request, its answer, and the body the simulated provider got for it. */
-const chat = async (body: Record<string, unknown>, headers: Record<string, string> = {}): Promise<{ status: number; answer: Body; sent: Body }> => {
-  const response = await post("/v1/chat/completions", { messages: [{ role: "user", content: "Hello" }], ...body }, headers)
+const chat = async (
+  body: Record<string, unknown>,
+  headers: Record<string, string> = {}
+): Promise<{ status: number; answer: Body; sent: Body }> => {
+  const response = await post(
+    "/v1/chat/completions",
+    { messages: [{ role: "user", content: "Hello" }], ...body },
+    headers
+  )
   const answer: Body = await response.json()
   return { status: response.status, answer, sent: gateway.simulator.calls.at(-1)?.body }
 }
 /** The chunks of a streamed chat request. */
-const chunks = async (body: Record<string, unknown>, headers: Record<string, string> = {}): Promise<ReadonlyArray<Body>> => {
-  const response = await post("/v1/chat/completions", { messages: [{ role: "user", content: "Hello" }], ...body, stream: true }, headers)
-  const data = (await response.text()).split("\n\n").filter((frame) => frame.startsWith("data: ")).map((frame) => frame.slice(6))
+const chunks = async (
+  body: Record<string, unknown>,
+  headers: Record<string, string> = {}
+): Promise<ReadonlyArray<Body>> => {
+  const response = await post(
+    "/v1/chat/completions",
+    { messages: [{ role: "user", content: "Hello" }], ...body, stream: true },
+    headers
+  )
+  const data = (await response.text())
+    .split("\n\n")
+    .filter((frame) => frame.startsWith("data: "))
+    .map((frame) => frame.slice(6))
   expect(data.at(-1)).toBe("[DONE]")
   return data.slice(0, -1).map((one) => JSON.parse(one))
 }
@@ -43,68 +60,136 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
       ["gemini-2.5-flash", { "x-gateway-provider": `@${slug}` }]
     ]
     const answers = await Promise.all(asked.map(([model, headers]) => chat({ model }, headers)))
-    expect(answers.map(({ status, answer }) => [status, answer.model])).toEqual(asked.map(() => [200, "gemini-2.5-flash"]))
+    expect(answers.map(({ status, answer }) => [status, answer.model])).toEqual(
+      asked.map(() => [200, "gemini-2.5-flash"])
+    )
   })
 
   it("a system message becomes the system instruction", async () => {
-    const { sent } = await chat({ model: flash, messages: [{ role: "system", content: "Be kind." }, { role: "user", content: "Hello" }] })
-    expect([sent.systemInstruction, sent.contents]).toEqual([{ parts: [{ text: "Be kind." }] }, [{ role: "user", parts: [{ text: "Hello" }] }]])
+    const { sent } = await chat({
+      model: flash,
+      messages: [
+        { role: "system", content: "Be kind." },
+        { role: "user", content: "Hello" }
+      ]
+    })
+    expect([sent.systemInstruction, sent.contents]).toEqual([
+      { parts: [{ text: "Be kind." }] },
+      [{ role: "user", parts: [{ text: "Hello" }] }]
+    ])
   })
 
   it("every listed type of media passes as a data URI", async () => {
     const types = [
-      "image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "audio/wav", "audio/mp3", "audio/aiff", "audio/aac", "audio/ogg",
-      "audio/flac", "audio/pcm", "audio/m4a", "audio/mpeg", "audio/mpga", "audio/mp4", "audio/webm", "video/mp4", "video/mpeg", "video/mov",
-      "video/avi", "video/webm", "video/wmv", "application/pdf"
+      "image/png",
+      "image/jpeg",
+      "image/webp",
+      "image/heic",
+      "image/heif",
+      "audio/wav",
+      "audio/mp3",
+      "audio/aiff",
+      "audio/aac",
+      "audio/ogg",
+      "audio/flac",
+      "audio/pcm",
+      "audio/m4a",
+      "audio/mpeg",
+      "audio/mpga",
+      "audio/mp4",
+      "audio/webm",
+      "video/mp4",
+      "video/mpeg",
+      "video/mov",
+      "video/avi",
+      "video/webm",
+      "video/wmv",
+      "application/pdf"
     ]
     const content = types.map((type) => ({ type: "image_url", image_url: { url: `data:${type};base64,AAAA` } }))
-    const { status, sent } = await chat({ model: flash, messages: [{ role: "user", content: [{ type: "text", text: "What is it?" }, ...content] }] })
-    expect([status, sent.contents[0].parts.slice(1)]).toEqual([200, types.map((mimeType) => ({ inlineData: { mimeType, data: "AAAA" } }))])
+    const { status, sent } = await chat({
+      model: flash,
+      messages: [{ role: "user", content: [{ type: "text", text: "What is it?" }, ...content] }]
+    })
+    expect([status, sent.contents[0].parts.slice(1)]).toEqual([
+      200,
+      types.map((mimeType) => ({ inlineData: { mimeType, data: "AAAA" } }))
+    ])
   })
 
   it("public addresses get their type from the extension, the video site's need none", async () => {
     const urls = ["https://example.com/a/cat.png", "https://www.youtube.com/watch?v=dQw4w9WgXcQ"]
     const content = urls.map((url) => ({ type: "image_url", image_url: { url } }))
-    const { status, sent } = await chat({ model: flash, messages: [{ role: "user", content: [{ type: "text", text: "What is it?" }, ...content] }] })
+    const { status, sent } = await chat({
+      model: flash,
+      messages: [{ role: "user", content: [{ type: "text", text: "What is it?" }, ...content] }]
+    })
     expect([status, sent.contents[0].parts.slice(1).map((part: Body) => part.fileData.fileUri)]).toEqual([200, urls])
     expect(sent.contents[0].parts[1].fileData.mimeType).toBe("image/png")
-    const bare = await chat({ model: flash, messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "https://example.com/cat" } }] }] })
+    const bare = await chat({
+      model: flash,
+      messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "https://example.com/cat" } }] }]
+    })
     expect([bare.status, bare.answer.error.param]).toEqual([400, "messages[0].content[0].image_url.url"])
   })
 
   it("a function is called, answered by id, and talked about", async () => {
-    const tools = [{
-      type: "function",
-      function: {
-        name: "get_weather",
-        description: "Weather of a city",
-        parameters: { type: "object", properties: { city: { type: "string", description: "Where" }, unit: { type: "string", enum: ["c", "f"] } }, required: ["city"] }
+    const tools = [
+      {
+        type: "function",
+        function: {
+          name: "get_weather",
+          description: "Weather of a city",
+          parameters: {
+            type: "object",
+            properties: { city: { type: "string", description: "Where" }, unit: { type: "string", enum: ["c", "f"] } },
+            required: ["city"]
+          }
+        }
       }
-    }]
+    ]
     const question = { role: "user", content: "What is the weather in Paris?" }
     const { answer } = await chat({ model: flash, tools, messages: [question] })
     const { message, finish_reason } = answer.choices[0]
-    expect([finish_reason, message.content, message.tool_calls]).toEqual(["tool_calls", null, [{
-      id: expect.stringMatching(/^call-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/),
-      type: "function",
-      function: { name: "get_weather", arguments: "{\"city\":\"Paris\"}" }
-    }]])
+    expect([finish_reason, message.content, message.tool_calls]).toEqual([
+      "tool_calls",
+      null,
+      [
+        {
+          id: expect.stringMatching(/^call-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/),
+          type: "function",
+          function: { name: "get_weather", arguments: '{"city":"Paris"}' }
+        }
+      ]
+    ])
     const result = { role: "tool", tool_call_id: message.tool_calls[0].id, content: "21 degrees" }
     const last = await chat({ model: flash, tools, messages: [question, message, result] })
-    expect(last.answer.choices[0].message.content).toBe("The tool get_weather answered 21 degrees. That is all I need to answer you.")
+    expect(last.answer.choices[0].message.content).toBe(
+      "The tool get_weather answered 21 degrees. That is all I need to answer you."
+    )
   })
 
   it("code is executed", async () => {
-    const { answer, sent } = await chat({ model: flash, tools: [{ type: "code_execution" }], messages: [{ role: "user", content: "What is 6 * 7?" }] })
+    const { answer, sent } = await chat({
+      model: flash,
+      tools: [{ type: "code_execution" }],
+      messages: [{ role: "user", content: "What is 6 * 7?" }]
+    })
     expect([sent.tools, answer.choices[0].finish_reason]).toEqual([[{ codeExecution: {} }], "stop"])
   })
 
   it("the search tools ground an answer, each under its name", async () => {
     const named = (name: string) => [{ type: "function", function: { name } }]
     const newer = await chat({ model: flash, tools: named("web_search") }, open)
-    expect([newer.sent.tools, typeof newer.answer.choices[0].groundingMetadata]).toEqual([[{ googleSearch: {} }], "object"])
+    expect([newer.sent.tools, typeof newer.answer.choices[0].groundingMetadata]).toEqual([
+      [{ googleSearch: {} }],
+      "object"
+    ])
     const older = await chat({ model: `@${slug}/gemini-1.5-flash`, tools: named("web_search_retrieval") }, open)
-    expect([older.sent.tools, typeof older.answer.choices[0].groundingMetadata]).toEqual([[{ googleSearchRetrieval: {} }], "object"])
+    expect([older.sent.tools, typeof older.answer.choices[0].groundingMetadata]).toEqual([
+      [{ googleSearchRetrieval: {} }],
+      "object"
+    ])
   })
 
   it("a browser is driven over several turns, under both names of the tool", async () => {
@@ -116,13 +201,21 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
       expect(first.sent.tools).toEqual([{ computerUse: { environment: "ENVIRONMENT_BROWSER" } }])
       const { message } = first.answer.choices[0]
       expect(message.tool_calls[0].function.name).toBe("open_web_browser")
-      const later = await chat({ model, tools, messages: [question, message, { role: "user", content: "Go on" }] }, open)
+      const later = await chat(
+        { model, tools, messages: [question, message, { role: "user", content: "Go on" }] },
+        open
+      )
       expect(later.status).toBe(200)
       expect(later.sent.contents[1].parts[0].functionCall.name).toBe("open_web_browser")
     }
   })
 
-  it.each([["none", 0], ["low", 1024], ["medium", 8192], ["high", 24576]])("effort %s on 2.5 is a budget of %d", async (effort, budget) => {
+  it.each([
+    ["none", 0],
+    ["low", 1024],
+    ["medium", 8192],
+    ["high", 24576]
+  ])("effort %s on 2.5 is a budget of %d", async (effort, budget) => {
     const { sent } = await chat({ model: flash, reasoning_effort: effort })
     expect(sent.generationConfig.thinkingConfig.thinkingBudget).toBe(budget)
   })
@@ -140,18 +233,40 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
     const words = streamed.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("")
     expect(words).toBe(blocks.map((block) => block.delta.text ?? "").join(""))
     const off = await chat({ model: flash, thinking: { type: "enabled", budget_tokens: 0 } }, open)
-    expect([off.sent.generationConfig.thinkingConfig.thinkingBudget, off.answer.usage.completion_tokens_details?.reasoning_tokens ?? 0]).toEqual([0, 0])
+    expect([
+      off.sent.generationConfig.thinkingConfig.thinkingBudget,
+      off.answer.usage.completion_tokens_details?.reasoning_tokens ?? 0
+    ]).toEqual([0, 0])
   })
 
   it("thought signatures are there when not strict, and the newest pro model takes them back", async () => {
-    const tools = [{ type: "function", function: { name: "check_flight", description: "Check a flight", parameters: { type: "object", properties: { flight: { type: "string" } }, required: ["flight"] } } }]
+    const tools = [
+      {
+        type: "function",
+        function: {
+          name: "check_flight",
+          description: "Check a flight",
+          parameters: { type: "object", properties: { flight: { type: "string" } }, required: ["flight"] }
+        }
+      }
+    ]
     const question = { role: "user", content: "Check the flight AA100" }
     const first = await chat({ model: pro3, tools, messages: [question] }, open)
     const { message } = first.answer.choices[0]
     const signature = message.tool_calls[0].function.thought_signature
     expect(typeof signature).toBe("string")
-    const later = await chat({ model: pro3, tools, messages: [question, message, { role: "tool", tool_call_id: message.tool_calls[0].id, content: "delayed" }] }, open)
-    expect([later.status, later.sent.contents[1].parts.find((part: Body) => part.functionCall).thoughtSignature]).toEqual([200, signature])
+    const later = await chat(
+      {
+        model: pro3,
+        tools,
+        messages: [question, message, { role: "tool", tool_call_id: message.tool_calls[0].id, content: "delayed" }]
+      },
+      open
+    )
+    expect([
+      later.status,
+      later.sent.contents[1].parts.find((part: Body) => part.functionCall).thoughtSignature
+    ]).toEqual([200, signature])
     const strict = await chat({ model: pro3, tools, messages: [question] })
     expect(Object.keys(strict.answer.choices[0].message.tool_calls[0].function)).toEqual(["name", "arguments"])
   })
@@ -159,7 +274,13 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
   it("a signature of another backend's is refused as such when it is sent as this one's", async () => {
     const messages = [
       { role: "user", content: "Check the flight AA100" },
-      { role: "assistant", content: null, tool_calls: [{ id: "a", type: "function", function: { name: "f", arguments: "{}", thought_signature: "AY89a1AAAA==" } }] },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [
+          { id: "a", type: "function", function: { name: "f", arguments: "{}", thought_signature: "AY89a1AAAA==" } }
+        ]
+      },
       { role: "tool", tool_call_id: "a", content: "delayed" }
     ]
     const { status, answer } = await chat({ model: pro3, messages })
@@ -168,7 +289,12 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
 
   it("pictures are drawn in a chat, and sent back in a later turn", async () => {
     const model = `@${slug}/gemini-2.5-flash-image`
-    const asked = { model, max_tokens: 32768, modalities: ["text", "image"], image_config: { aspect_ratio: "16:9", image_size: "1K" } }
+    const asked = {
+      model,
+      max_tokens: 32768,
+      modalities: ["text", "image"],
+      image_config: { aspect_ratio: "16:9", image_size: "1K" }
+    }
     const question = { role: "user", content: "Draw a cat" }
     const first = await chat({ ...asked, messages: [question] }, open)
     expect(first.sent.generationConfig).toEqual({
@@ -178,23 +304,30 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
     })
     const { message } = first.answer.choices[0]
     expect(message.content_parts).toEqual([
-      { type: "text", text: "Here is a small picture for \"Draw a cat\"." },
+      { type: "text", text: 'Here is a small picture for "Draw a cat".' },
       { type: "image", image: { b64_json: expect.stringMatching(/^iVBOR/), mime_type: "image/png" } }
     ])
     const later = await chat({ ...asked, messages: [question, message, { role: "user", content: "Now a dog" }] }, open)
-    expect([later.status, later.sent.contents[1].parts.find((part: Body) => part.inlineData)]).toEqual([200, {
-      inlineData: { mimeType: "image/png", data: message.content_parts[1].image.b64_json }
-    }])
+    expect([later.status, later.sent.contents[1].parts.find((part: Body) => part.inlineData)]).toEqual([
+      200,
+      {
+        inlineData: { mimeType: "image/png", data: message.content_parts[1].image.b64_json }
+      }
+    ])
     const strict = await chat({ ...asked, messages: [question] })
     expect(Object.keys(strict.answer.choices[0].message).sort()).toEqual(["content", "refusal", "role"])
   })
 
   it("safety settings go up, ratings come back on the choice", async () => {
-    const categories = ["SEXUALLY_EXPLICIT", "HATE_SPEECH", "HARASSMENT", "DANGEROUS_CONTENT"].map((word) => `HARM_CATEGORY_${word}`)
+    const categories = ["SEXUALLY_EXPLICIT", "HATE_SPEECH", "HARASSMENT", "DANGEROUS_CONTENT"].map(
+      (word) => `HARM_CATEGORY_${word}`
+    )
     const safety_settings = categories.map((category) => ({ category, threshold: "BLOCK_LOW_AND_ABOVE" }))
     const { answer, sent } = await chat({ model: flash, safety_settings }, open)
     expect(sent.safetySettings).toEqual(safety_settings)
-    expect(answer.choices[0].safetyRatings.map((rating: Body) => rating.category).sort()).toEqual([...categories].sort())
+    expect(answer.choices[0].safetyRatings.map((rating: Body) => rating.category).sort()).toEqual(
+      [...categories].sort()
+    )
     expect("safetyRatings" in (await chat({ model: flash, safety_settings })).answer.choices[0]).toBe(false)
   })
 
@@ -204,16 +337,25 @@ describe.each(["google", "vertex-ai"])("Gemini on %s", (slug) => {
     const strict = (await chat({ model })).answer.choices[0].message.content
     expect(whole.split("\r\n\r\n").at(-1)).toBe(strict)
     expect(whole.length).toBeGreaterThan(strict.length + 4)
-    expect(strict).toBe("Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?")
+    expect(strict).toBe(
+      "Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?"
+    )
   })
 
   it("no thinking message has to be sent back", async () => {
-    const messages = [{ role: "user", content: "Hello" }, { role: "assistant", content: [{ type: "text", text: "Hi." }] }, { role: "user", content: "Thanks" }]
+    const messages = [
+      { role: "user", content: "Hello" },
+      { role: "assistant", content: [{ type: "text", text: "Hi." }] },
+      { role: "user", content: "Thanks" }
+    ]
     expect((await chat({ model: `@${slug}/gemini-3-flash-preview`, messages })).status).toBe(200)
   })
 
   it("a mix of tools and grounding is told as such", async () => {
-    const tools = [{ type: "function", function: { name: "web_search" } }, { type: "function", function: { name: "get_weather" } }]
+    const tools = [
+      { type: "function", function: { name: "web_search" } },
+      { type: "function", function: { name: "get_weather" } }
+    ]
     const { status, answer } = await chat({ model: flash, tools })
     expect([status, answer.error.code]).toEqual([400, "tools_cannot_be_mixed"])
   })
@@ -228,7 +370,10 @@ describe("Claude on the cloud platform", () => {
       const { answer, status } = await chat({ model, max_tokens: 250 }, { [name]: "interleaved-thinking-2025-05-14" })
       expect([status, answer.model]).toEqual([200, "claude-haiku-4-5-20251001"])
       const call = gateway.simulator.calls.at(-1)
-      expect([call?.url.split("/").at(-1), call?.headers["anthropic-beta"]]).toEqual(["claude-haiku-4-5@20251001:rawPredict", "interleaved-thinking-2025-05-14"])
+      expect([call?.url.split("/").at(-1), call?.headers["anthropic-beta"]]).toEqual([
+        "claude-haiku-4-5@20251001:rawPredict",
+        "interleaved-thinking-2025-05-14"
+      ])
     }
   })
 
@@ -237,14 +382,25 @@ describe("Claude on the cloud platform", () => {
     const streamed = await chunks({ model, max_tokens: 3000, thinking, messages: [question] }, open)
     const deltas = streamed.flatMap((chunk) => chunk.choices[0]?.delta.content_blocks ?? []).map((block) => block.delta)
     const all = (name: string) => deltas.map((delta) => delta[name] ?? "").join("")
-    expect([all("thinking") !== "", all("signature") !== "", all("text")]).toEqual([true, true, streamed.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("")])
+    expect([all("thinking") !== "", all("signature") !== "", all("text")]).toEqual([
+      true,
+      true,
+      streamed.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("")
+    ])
     const block = { type: "thinking", thinking: all("thinking"), signature: all("signature") }
-    const later = await chat({
-      model,
-      max_tokens: 3000,
-      thinking,
-      messages: [question, { role: "assistant", content: [block, { type: "text", text: all("text") }] }, { role: "user", content: "Thanks. To Chicago?" }]
-    }, open)
+    const later = await chat(
+      {
+        model,
+        max_tokens: 3000,
+        thinking,
+        messages: [
+          question,
+          { role: "assistant", content: [block, { type: "text", text: all("text") }] },
+          { role: "user", content: "Thanks. To Chicago?" }
+        ]
+      },
+      open
+    )
     expect([later.status, later.sent.messages[1].content[0]]).toEqual([200, block])
   })
 
@@ -254,25 +410,61 @@ describe("Claude on the cloud platform", () => {
   })
 
   it("tokens are counted for it as well", async () => {
-    const response = await post("/v1/chat/completions/count_tokens", { model, messages: [{ role: "user", content: "Hello" }] })
+    const response = await post("/v1/chat/completions/count_tokens", {
+      model,
+      messages: [{ role: "user", content: "Hello" }]
+    })
     const counted: Body = await response.json()
     expect([response.status, counted.object, counted.input_tokens > 0]).toEqual([200, "token_count", true])
   })
 
   it("its own messages route gives its native reply, and refuses other models", async () => {
-    const native: Body = await (await post("/v1/messages", { model, max_tokens: 250, messages: [{ role: "user", content: "Hello" }] })).json()
-    expect([native.type, native.role, native.content[0].type, native.stop_reason]).toEqual(["message", "assistant", "text", "end_turn"])
-    const other = await post("/v1/messages", { model: "@vertex-ai/gemini-2.5-flash", max_tokens: 250, messages: [{ role: "user", content: "Hello" }] })
+    const native: Body = await (
+      await post("/v1/messages", { model, max_tokens: 250, messages: [{ role: "user", content: "Hello" }] })
+    ).json()
+    expect([native.type, native.role, native.content[0].type, native.stop_reason]).toEqual([
+      "message",
+      "assistant",
+      "text",
+      "end_turn"
+    ])
+    const other = await post("/v1/messages", {
+      model: "@vertex-ai/gemini-2.5-flash",
+      max_tokens: 250,
+      messages: [{ role: "user", content: "Hello" }]
+    })
     const { error, type }: Body = await other.json()
-    expect([other.status, type, error.type, error.message.includes("/v1/chat/completions")]).toEqual([400, "error", "invalid_request_error", true])
+    expect([other.status, type, error.type, error.message.includes("/v1/chat/completions")]).toEqual([
+      400,
+      "error",
+      "invalid_request_error",
+      true
+    ])
   })
 })
 
 describe("what one provider has alone", () => {
-  const content = (url: string) => ({ messages: [{ role: "user", content: [{ type: "text", text: "What is it?" }, { type: "image_url", image_url: { url } }] }] })
+  const content = (url: string) => ({
+    messages: [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "What is it?" },
+          { type: "image_url", image_url: { url } }
+        ]
+      }
+    ]
+  })
   it("labels and gs:// on the cloud platform", async () => {
-    const { sent } = await chat({ model: "@vertex-ai/gemini-2.5-flash", labels: { team: "search" }, ...content("gs://bucket/cat.png") })
-    expect([sent.labels, sent.contents[0].parts[1]]).toEqual([{ team: "search" }, { fileData: { fileUri: "gs://bucket/cat.png", mimeType: "image/png" } }])
+    const { sent } = await chat({
+      model: "@vertex-ai/gemini-2.5-flash",
+      labels: { team: "search" },
+      ...content("gs://bucket/cat.png")
+    })
+    expect([sent.labels, sent.contents[0].parts[1]]).toEqual([
+      { team: "search" },
+      { fileData: { fileUri: "gs://bucket/cat.png", mimeType: "image/png" } }
+    ])
     const maker = await chat({ model: "@google/gemini-2.5-flash", labels: { team: "search" } })
     expect([maker.status, "labels" in maker.sent]).toEqual([200, false])
   })
@@ -285,16 +477,26 @@ describe("what one provider has alone", () => {
 
 describe("the service", () => {
   it("JSON in and out under /v1, errors in one shape", async () => {
-    const good = await post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages: [{ role: "user", content: "Hello" }] })
+    const good = await post("/v1/chat/completions", {
+      model: "@google/gemini-2.5-flash",
+      messages: [{ role: "user", content: "Hello" }]
+    })
     expect([good.status, good.headers.get("content-type")]).toEqual([200, "application/json"])
-    for (const [path, body, status] of [["/v1/chat/completions", {}, 400], ["/chat/completions", {}, 404]] as const) {
+    for (const [path, body, status] of [
+      ["/v1/chat/completions", {}, 400],
+      ["/chat/completions", {}, 404]
+    ] as const) {
       const response = await post(path, body)
       const { error }: Body = await response.json()
       expect([response.status, Object.keys(error)]).toEqual([status, ["message", "type", "param", "code"]])
     }
   })
   it("every request needs the gateway key", async () => {
-    const refused = await fetch(`${gateway.url}/v1/chat/completions`, { method: "POST", headers: { "content-type": "application/json" }, body: "{}" })
+    const refused = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{}"
+    })
     const { error }: Body = await refused.json()
     expect([refused.status, error.code]).toEqual([401, "missing_gateway_key"])
   })

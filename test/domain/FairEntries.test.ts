@@ -7,13 +7,17 @@ const names = (owner: string, count: number) => Array.from({ length: count }, (_
 const fill = (entries: FairEntries<string>, owner: string, count: number, weight = 0) => {
   for (const name of names(owner, count)) entries.set(owner, name, owner, weight)
 }
-const kept = (entries: FairEntries<string>, owner: string, count = 100) => names(owner, count).filter((name) => entries.get(name) !== undefined)
+const kept = (entries: FairEntries<string>, owner: string, count = 100) =>
+  names(owner, count).filter((name) => entries.get(name) !== undefined)
 
 describe("fair entries", () => {
   it("are all of one owner's where there is no other, the oldest leaving first", () => {
     const entries = new FairEntries<string>(3)
     fill(entries, "a", 5)
-    expect([kept(entries, "a"), entries.oldest]).toEqual([["a2", "a3", "a4"], ["a2", "a"]])
+    expect([kept(entries, "a"), entries.oldest]).toEqual([
+      ["a2", "a3", "a4"],
+      ["a2", "a"]
+    ])
     entries.set("a", "a2", "a")
     entries.set("a", "a5", "a")
     expect(kept(entries, "a")).toEqual(["a2", "a4", "a5"])
@@ -23,9 +27,18 @@ describe("fair entries", () => {
     fill(entries, "a", 2)
     fill(entries, "b", 3)
     fill(entries, "loud", 100)
-    expect([kept(entries, "a"), kept(entries, "b"), kept(entries, "loud").length]).toEqual([["a0", "a1"], ["b0", "b1", "b2"], 5])
+    expect([kept(entries, "a"), kept(entries, "b"), kept(entries, "loud").length]).toEqual([
+      ["a0", "a1"],
+      ["b0", "b1", "b2"],
+      5
+    ])
     fill(entries, "c", 10)
-    expect([kept(entries, "a").length, kept(entries, "b").length, kept(entries, "c").length, kept(entries, "loud").length]).toEqual([2, 3, 2, 3])
+    expect([
+      kept(entries, "a").length,
+      kept(entries, "b").length,
+      kept(entries, "c").length,
+      kept(entries, "loud").length
+    ]).toEqual([2, 3, 2, 3])
   })
   it("are weighed too: an owner of few large entries makes room like one of many small ones", () => {
     const entries = new FairEntries<string>(100, 1_000)
@@ -49,24 +62,28 @@ describe("fair entries", () => {
   })
   it("never exceed either bound, and leave only where an owner holds more than its even share", () => {
     const step = fc.record({ owner: fc.integer({ min: 0, max: 4 }), name: fc.nat(30), weight: fc.nat(40) })
-    fc.assert(fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const entries = new FairEntries<{ readonly owner: number; readonly weight: number }>(10, 100)
-      const all = new Set<string>()
-      const held = (owner?: number) => {
-        const some = [...all].flatMap((name) => entries.get(name) ?? []).filter((entry) => owner === undefined || entry.owner === owner)
-        return { count: some.length, weight: some.reduce((sum, entry) => sum + entry.weight, 0) }
-      }
-      for (const { name, owner, weight } of steps) {
-        const others = [0, 1, 2, 3, 4].filter((one) => one !== owner).map((one) => [one, held(one)] as const)
-        all.add(`${owner} ${name}`)
-        entries.set(String(owner), `${owner} ${name}`, { owner, weight }, weight)
-        const { count, weight: total } = held()
-        expect(count <= 10 && total <= 100).toBe(true)
-        for (const [other, before] of others) {
-          // A fifth of both bounds.
-          if (held(other).count < before.count) expect(before.count > 2 || before.weight > 20).toBe(true)
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+        const entries = new FairEntries<{ readonly owner: number; readonly weight: number }>(10, 100)
+        const all = new Set<string>()
+        const held = (owner?: number) => {
+          const some = [...all]
+            .flatMap((name) => entries.get(name) ?? [])
+            .filter((entry) => owner === undefined || entry.owner === owner)
+          return { count: some.length, weight: some.reduce((sum, entry) => sum + entry.weight, 0) }
         }
-      }
-    }))
+        for (const { name, owner, weight } of steps) {
+          const others = [0, 1, 2, 3, 4].filter((one) => one !== owner).map((one) => [one, held(one)] as const)
+          all.add(`${owner} ${name}`)
+          entries.set(String(owner), `${owner} ${name}`, { owner, weight }, weight)
+          const { count, weight: total } = held()
+          expect(count <= 10 && total <= 100).toBe(true)
+          for (const [other, before] of others) {
+            // A fifth of both bounds.
+            if (held(other).count < before.count) expect(before.count > 2 || before.weight > 20).toBe(true)
+          }
+        }
+      })
+    )
   })
 })

@@ -2,11 +2,14 @@ import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { parseFamily, parseModelRef } from "../../src/domain/ModelRef.ts"
 
-const ok = <A, E>(result: Result.Result<A, E>) => Result.isSuccess(result) ? result.success : result.failure
+const ok = <A, E>(result: Result.Result<A, E>) => (Result.isSuccess(result) ? result.success : result.failure)
 
 describe("parseModelRef", () => {
   it("T2101 splits at the first slash; the rest may hold / and @", () => {
-    expect(ok(parseModelRef("@vertex-ai/publishers/google/models/gemini-2.5-pro"))).toEqual({ slug: "vertex-ai", rest: "publishers/google/models/gemini-2.5-pro" })
+    expect(ok(parseModelRef("@vertex-ai/publishers/google/models/gemini-2.5-pro"))).toEqual({
+      slug: "vertex-ai",
+      rest: "publishers/google/models/gemini-2.5-pro"
+    })
     expect(ok(parseModelRef("@v/imagegeneration@006"))).toEqual({ slug: "v", rest: "imagegeneration@006" })
     expect(ok(parseModelRef("gemini-2.5-pro"))).toEqual({ slug: undefined, rest: "gemini-2.5-pro" })
   })
@@ -38,11 +41,31 @@ describe("parseFamily", () => {
   ])("T2102 reads %s", (rest, family, modelId) => {
     expect(ok(parseFamily(rest))).toEqual({ family, modelId })
   })
-  it.each(["", "../x", "a..b", "a//b", "a/", "a\\b", "a?b", "a#b", "a%2eb", "a b", "a:generateContent", "projects/p/locations/l", "x\u2028", "anthropic.", "meta."])(
-    "B39, B41 refuses %j",
-    (rest) => expect(ok(parseFamily(rest))).toMatchObject({ _tag: "BodyInvalid", code: "invalid_model", param: "model" })
+  it.each([
+    "",
+    "../x",
+    "a..b",
+    "a//b",
+    "a/",
+    "a\\b",
+    "a?b",
+    "a#b",
+    "a%2eb",
+    "a b",
+    "a:generateContent",
+    "projects/p/locations/l",
+    "x\u2028",
+    "anthropic.",
+    "meta."
+  ])("B39, B41 refuses %j", (rest) =>
+    expect(ok(parseFamily(rest))).toMatchObject({ _tag: "BodyInvalid", code: "invalid_model", param: "model" })
   )
-  it.each(["mistralai.mistral-medium-3", "mistralai/mistral-medium-3", "ai21.jamba-1.5-mini@001", "publishers/ai21/models/jamba"])("T2017 does not offer %s", (rest) => {
+  it.each([
+    "mistralai.mistral-medium-3",
+    "mistralai/mistral-medium-3",
+    "ai21.jamba-1.5-mini@001",
+    "publishers/ai21/models/jamba"
+  ])("T2017 does not offer %s", (rest) => {
     expect(ok(parseFamily(rest))).toMatchObject({ _tag: "UnsupportedOperation" })
   })
   it("B39 quotes what it refuses cut and printable", () => {
@@ -50,7 +73,10 @@ describe("parseFamily", () => {
       message: `"a??${"b".repeat(61)}" is not a model id: letters, digits, ".", "_", "-", "/" and one "@version" are allowed.`
     })
   })
-  it.each(["endpoints.", "endpoints.a/b", "endpoints.a:x", "endpoints..", "endpoints.a?x"])("B40 refuses %j", (rest) => {
-    expect(ok(parseFamily(rest))).toMatchObject({ _tag: "BodyInvalid", code: "invalid_endpoint", param: "model" })
-  })
+  it.each(["endpoints.", "endpoints.a/b", "endpoints.a:x", "endpoints..", "endpoints.a?x"])(
+    "B40 refuses %j",
+    (rest) => {
+      expect(ok(parseFamily(rest))).toMatchObject({ _tag: "BodyInvalid", code: "invalid_endpoint", param: "model" })
+    }
+  )
 })

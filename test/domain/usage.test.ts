@@ -2,12 +2,24 @@
 import { describe, expect, it } from "vitest"
 import { microDollars, type Price, type Usage } from "../../src/domain/Usage.ts"
 
-const none: Usage = { input: 0, output: 0, cached: 0, cacheWritten: 0, reasoning: 0, audioInput: 0, audioOutput: 0, imageOutput: 0, images: 0 }
+const none: Usage = {
+  input: 0,
+  output: 0,
+  cached: 0,
+  cacheWritten: 0,
+  reasoning: 0,
+  audioInput: 0,
+  audioOutput: 0,
+  imageOutput: 0,
+  images: 0
+}
 const used = (some: Partial<Usage>): Usage => ({ ...none, ...some })
 
 describe("what a request costs", () => {
   it("in millionths of a dollar, rounded", () => {
-    expect(microDollars(used({ input: 1000, output: 100, cached: 200 }), { input: 0.3, output: 2.5, cached: 0.03 })).toBe(496)
+    expect(
+      microDollars(used({ input: 1000, output: 100, cached: 200 }), { input: 0.3, output: 2.5, cached: 0.03 })
+    ).toBe(496)
     expect(microDollars(used({ input: 1 }), { input: 0.3 })).toBe(0)
     expect(microDollars(used({ input: 2 }), { input: 0.3 })).toBe(1)
     expect(microDollars(used({ images: 3 }), { image: 0.04 })).toBe(120_000)
@@ -16,15 +28,25 @@ describe("what a request costs", () => {
 
   it("a share without a rate of its own costs what the whole does", () => {
     const price = { input: 1, output: 10 }
-    expect(microDollars(used({ input: 100, cached: 50, cacheWritten: 20, audioInput: 30, output: 10, imageOutput: 5 }), price)).toBe(200)
+    expect(
+      microDollars(
+        used({ input: 100, cached: 50, cacheWritten: 20, audioInput: 30, output: 10, imageOutput: 5 }),
+        price
+      )
+    ).toBe(200)
   })
 
   it("shares that exceed the whole cost no more than it", () => {
-    expect(microDollars(used({ input: 10, cached: 50, audioInput: 50 }), { input: 1, cached: 1, audioInput: 100 })).toBe(10)
+    expect(
+      microDollars(used({ input: 10, cached: 50, audioInput: 50 }), { input: 1, cached: 1, audioInput: 100 })
+    ).toBe(10)
   })
 
   it("one token beyond the tier's start makes all tokens dearer", () => {
-    const price: Price = { input: { base: 1, tiers: [{ start: 100, price: 2 }] }, output: { base: 10, tiers: [{ start: 100, price: 20 }] } }
+    const price: Price = {
+      input: { base: 1, tiers: [{ start: 100, price: 2 }] },
+      output: { base: 10, tiers: [{ start: 100, price: 20 }] }
+    }
     expect(microDollars(used({ input: 100, output: 1 }), price)).toBe(110)
     expect(microDollars(used({ input: 101, output: 1 }), price)).toBe(222)
   })

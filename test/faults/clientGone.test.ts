@@ -51,7 +51,7 @@ describe("F26 a client that leaves", () => {
     const before = counters.abortedStreams
     for (let round = 1; round <= 10; round++) {
       const asked = ask(gateway.url, "@google/demo-endless", true)
-      expect((await asked.firstBytes).startsWith("data: {\"id\":\"chatcmpl-")).toBe(true)
+      expect((await asked.firstBytes).startsWith('data: {"id":"chatcmpl-')).toBe(true)
       asked.leave()
       await until(() => counters.abortedStreams === before + round)
     }
@@ -90,19 +90,30 @@ describe("F26 a client that leaves", () => {
   })
 
   it("is accounted for as 499, with what its upstream had counted so far", async () => {
-    const upstream = await silentAfter([{
-      candidates: [{ content: { role: "model", parts: [{ text: "Once upon a time" }] } }],
-      usageMetadata: { promptTokenCount: 1000, candidatesTokenCount: 10, totalTokenCount: 1010 }
-    }])
+    const upstream = await silentAfter([
+      {
+        candidates: [{ content: { role: "model", parts: [{ text: "Once upon a time" }] } }],
+        usageMetadata: { promptTokenCount: 1000, candidatesTokenCount: 10, totalTokenCount: 1010 }
+      }
+    ])
     const sink = new PassThrough()
-    const logged = new Promise<string>((resolve) => sink.once("data", (bytes: Buffer) => resolve(bytes.toString("utf8"))))
+    const logged = new Promise<string>((resolve) =>
+      sink.once("data", (bytes: Buffer) => resolve(bytes.toString("utf8")))
+    )
     let ticks = 0
     const references = Layer.mergeAll(
       Layer.succeed(LogSink, sink),
       Layer.succeed(Stopwatch, () => ticks++),
       Layer.sync(Metric.MetricRegistry, () => new Map())
     )
-    const { url, close } = await startGateway({ ...settingsFor(upstream.url), log: { format: "json" }, prices: { "gemini-2.5-flash": { input: 0.3, output: 2.5 } } }, references)
+    const { url, close } = await startGateway(
+      {
+        ...settingsFor(upstream.url),
+        log: { format: "json" },
+        prices: { "gemini-2.5-flash": { input: 0.3, output: 2.5 } }
+      },
+      references
+    )
     const asked = ask(url, "@google/gemini-2.5-flash", true)
     await asked.firstBytes
     expect((await metricsOf(url)).filter(({ name, value }) => name.startsWith("gateway_active") && value > 0)).toEqual([
@@ -110,38 +121,49 @@ describe("F26 a client that leaves", () => {
       { name: "gateway_active_streams", labels: { route: "/v1/chat/completions" }, value: 1 }
     ])
     asked.leave()
-    const lines = (await logged).trimEnd().split("\n").map((line): unknown => JSON.parse(line))
+    const lines = (await logged)
+      .trimEnd()
+      .split("\n")
+      .map((line): unknown => JSON.parse(line))
     const metrics = await metricsOf(url)
     await close()
     upstream.close()
-    expect(lines).toEqual([{
-      ts: expect.any(String),
-      level: "warn",
-      msg: "request",
-      request_id: expect.any(String),
-      trace_id: expect.any(String),
-      route: "/v1/chat/completions",
-      status: 499,
-      provider: "google",
-      model: "gemini-2.5-flash",
-      target: 0,
-      attempts: 1,
-      stream: true,
-      cache: "DISABLED",
-      duration_ms: 4,
-      ttft_ms: 3,
-      overhead_ms: 2,
-      input_tokens: 1000,
-      output_tokens: 10,
-      cost_usd: 0.000325,
-      key_id: "test",
-      error_code: "client_closed_request"
-    }])
-    const value = (name: string, labels: object) => metrics.find((one) => one.name === name && JSON.stringify(one.labels) === JSON.stringify(labels))?.value
+    expect(lines).toEqual([
+      {
+        ts: expect.any(String),
+        level: "warn",
+        msg: "request",
+        request_id: expect.any(String),
+        trace_id: expect.any(String),
+        route: "/v1/chat/completions",
+        status: 499,
+        provider: "google",
+        model: "gemini-2.5-flash",
+        target: 0,
+        attempts: 1,
+        stream: true,
+        cache: "DISABLED",
+        duration_ms: 4,
+        ttft_ms: 3,
+        overhead_ms: 2,
+        input_tokens: 1000,
+        output_tokens: 10,
+        cost_usd: 0.000325,
+        key_id: "test",
+        error_code: "client_closed_request"
+      }
+    ])
+    const value = (name: string, labels: object) =>
+      metrics.find((one) => one.name === name && JSON.stringify(one.labels) === JSON.stringify(labels))?.value
     expect([
       value("gateway_active_streams", { route: "/v1/chat/completions" }),
       value("gateway_active_requests", { route: "/v1/chat/completions" }),
-      value("gateway_requests_total", { route: "/v1/chat/completions", provider: "google", model: "gemini-2.5-flash", status_class: "4xx" }),
+      value("gateway_requests_total", {
+        route: "/v1/chat/completions",
+        provider: "google",
+        model: "gemini-2.5-flash",
+        status_class: "4xx"
+      }),
       value("gateway_upstream_attempts_total", { provider: "google", outcome: "cancelled" })
     ]).toEqual([0, 0, 1, 1])
   })

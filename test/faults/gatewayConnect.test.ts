@@ -8,7 +8,11 @@ import { type Certificate, makeCertificates } from "../support/certificates.ts"
 import { apiError, fixed, gemini, refusal, throughGateway } from "../support/faulty.ts"
 import { fullBacklog, netServer, tlsServer } from "../upstream/evilServer.ts"
 
-const untrusted = [502, { "x-should-retry": "false" }, apiError("upstream_unreachable", "The upstream could not be trusted: the TLS handshake or its certificate failed.")]
+const untrusted = [
+  502,
+  { "x-should-retry": "false" },
+  apiError("upstream_unreachable", "The upstream could not be trusted: the TLS handshake or its certificate failed.")
+]
 const notConnected = [504, {}, apiError("upstream_timeout", "The upstream did not accept a connection in time.")]
 const nobody = netServer(() => undefined)
 const certificates = makeCertificates()
@@ -28,14 +32,20 @@ describe("a connection that does not come about", () => {
   })
 
   it("F21 a handshake that never ends is 504 by the connect timer, and its socket is closed", async () => {
-    const silent = Effect.map(netServer((socket) => void socket.resume()), (server) => ({ ...server, url: server.url.replace("http:", "https:") }))
+    const silent = Effect.map(
+      netServer((socket) => void socket.resume()),
+      (server) => ({ ...server, url: server.url.replace("http:", "https:") })
+    )
     const seen = await throughGateway(silent, { limits: { connectMillis: 100 } })
     expect(refusal(seen)).toEqual(notConnected)
     expect(seen.upstream.accepted()).toBe(1)
   })
 
   it("F21 a certificate of a trusted authority for the host is taken", async () => {
-    const seen = await throughGateway(tlsServer(certificates.good, (socket) => void socket.write(fixed(gemini("Hi", "STOP")))), { kept: 1 })
+    const seen = await throughGateway(
+      tlsServer(certificates.good, (socket) => void socket.write(fixed(gemini("Hi", "STOP")))),
+      { kept: 1 }
+    )
     expect([seen.answers[0]?.status, JSON.parse(seen.bodies[0] ?? "").choices[0].message.content]).toEqual([200, "Hi"])
   })
 
@@ -44,15 +54,24 @@ describe("a connection that does not come about", () => {
     ["that has expired", certificates.expired],
     ["that signed itself", certificates.selfSigned]
   ]
-  it.each(refused)("F21 a certificate %s is 502 at once, never tried again, and no request goes out", async (_, certificate) => {
-    let asked = 0
-    const seen = await throughGateway(tlsServer(certificate, () => asked++), { limits: { retries: 2 } })
-    expect(refusal(seen)).toEqual(untrusted)
-    expect([asked, seen.upstream.accepted()]).toEqual([0, 1])
-  })
+  it.each(refused)(
+    "F21 a certificate %s is 502 at once, never tried again, and no request goes out",
+    async (_, certificate) => {
+      let asked = 0
+      const seen = await throughGateway(
+        tlsServer(certificate, () => asked++),
+        { limits: { retries: 2 } }
+      )
+      expect(refusal(seen)).toEqual(untrusted)
+      expect([asked, seen.upstream.accepted()]).toEqual([0, 1])
+    }
+  )
 
   it("F21 an upstream that does not speak TLS is not tried again either", async () => {
-    const plain = Effect.map(netServer((socket) => void socket.resume().end("HTTP/1.1 400 Bad Request\r\n\r\n")), (server) => ({ ...server, url: server.url.replace("http:", "https:") }))
+    const plain = Effect.map(
+      netServer((socket) => void socket.resume().end("HTTP/1.1 400 Bad Request\r\n\r\n")),
+      (server) => ({ ...server, url: server.url.replace("http:", "https:") })
+    )
     const seen = await throughGateway(plain, { limits: { retries: 2 } })
     expect(refusal(seen)).toEqual(untrusted)
     expect(seen.upstream.accepted()).toBe(1)

@@ -12,20 +12,37 @@ const twice = { retries: 2 }
 describe("one answer through the gateway", () => {
   it("F1 a closed port is tried three times, then 502", async () => {
     const baseUrl = await Effect.runPromise(closedPort)
-    const seen = await throughGateway(netServer(() => undefined), { baseUrl, limits: twice })
+    const seen = await throughGateway(
+      netServer(() => undefined),
+      { baseUrl, limits: twice }
+    )
     expect(refusal(seen)).toEqual([502, {}, apiError("upstream_unreachable", "The upstream refused the connection.")])
     expect(seen.answers[0]?.headers.get("x-gateway-retry-attempt-count")).toBe("2")
   })
 
   it("F2 an upstream that never answers is 504, not tried again, and its socket is closed", async () => {
-    const seen = await throughGateway(netServer((socket) => void socket.resume()), { limits: { ...twice, unaryFirstByteMillis: 50 } })
-    expect(refusal(seen)).toEqual([504, {}, apiError("upstream_timeout", "The upstream accepted the request and did not begin to answer in time.")])
+    const seen = await throughGateway(
+      netServer((socket) => void socket.resume()),
+      { limits: { ...twice, unaryFirstByteMillis: 50 } }
+    )
+    expect(refusal(seen)).toEqual([
+      504,
+      {},
+      apiError("upstream_timeout", "The upstream accepted the request and did not begin to answer in time.")
+    ])
     expect(seen.upstream.accepted()).toBe(1)
   })
 
   it("F4 a head and then a silent body is 504 by the idle timer", async () => {
-    const seen = await throughGateway(rawServer((socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n{")), { limits: { idleMillis: 50 } })
-    expect(refusal(seen)).toEqual([504, {}, apiError("upstream_timeout", "The upstream fell silent in the middle of its answer.")])
+    const seen = await throughGateway(
+      rawServer((socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n{")),
+      { limits: { idleMillis: 50 } }
+    )
+    expect(refusal(seen)).toEqual([
+      504,
+      {},
+      apiError("upstream_timeout", "The upstream fell silent in the middle of its answer.")
+    ])
   })
 
   it("F6 a body that drips for ever is 504 by the total timer", async () => {
@@ -34,57 +51,100 @@ describe("one answer through the gateway", () => {
       const timer = setInterval(() => socket.write(" "), 5)
       socket.on("close", () => clearInterval(timer))
     })
-    expect(refusal(await throughGateway(drip, { limits: { totalMillis: 150 } }))).toEqual(
-      [504, {}, apiError("upstream_timeout", "The upstream did not finish its answer in the time allowed.")]
-    )
+    expect(refusal(await throughGateway(drip, { limits: { totalMillis: 150 } }))).toEqual([
+      504,
+      {},
+      apiError("upstream_timeout", "The upstream did not finish its answer in the time allowed.")
+    ])
   })
 
   it("F7 a reset before the head is tried again within the bound, then 502", async () => {
-    const seen = await throughGateway(rawServer((socket) => void socket.resetAndDestroy()), { limits: twice })
+    const seen = await throughGateway(
+      rawServer((socket) => void socket.resetAndDestroy()),
+      { limits: twice }
+    )
     expect(refusal(seen)).toEqual([502, {}, apiError("upstream_unreachable", cutShort)])
     expect(seen.upstream.accepted()).toBe(3)
   })
 
   it("F7 a reset before the head is cured by the second call", async () => {
-    const seen = await throughGateway(rawServer((socket, _, n) => void (n === 1 ? socket.resetAndDestroy() : socket.write(good))), { limits: twice, kept: 1 })
+    const seen = await throughGateway(
+      rawServer((socket, _, n) => void (n === 1 ? socket.resetAndDestroy() : socket.write(good))),
+      { limits: twice, kept: 1 }
+    )
     expect([seen.answers[0]?.status, seen.answers[0]?.headers.get("x-gateway-retry-attempt-count")]).toEqual([200, "1"])
   })
 
   const broken: ReadonlyArray<readonly [string, string]> = [
-    ["F8 a reset inside the body", "HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{\"candidates\":[]}"],
-    ["F10 a content-length that is too long", `HTTP/1.1 200 OK\r\ncontent-length: 5000\r\nconnection: close\r\n\r\n${gemini("Hi", "STOP")}`],
+    ["F8 a reset inside the body", 'HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{"candidates":[]}'],
+    [
+      "F10 a content-length that is too long",
+      `HTTP/1.1 200 OK\r\ncontent-length: 5000\r\nconnection: close\r\n\r\n${gemini("Hi", "STOP")}`
+    ],
     ["F10 no terminator of the chunks", chunked + piece(gemini("Hi", "STOP"))],
     ["F10 a chunk size that is no number", `${chunked}xyz\r\n{}\r\n`]
   ]
   it.each(broken)("%s is 502, never a part of the answer with 200", async (_, bytes) => {
-    expect(refusal(await throughGateway(rawServer((socket) => void socket.end(bytes))))).toEqual([502, {}, apiError("upstream_unreachable", cutShort)])
+    expect(refusal(await throughGateway(rawServer((socket) => void socket.end(bytes))))).toEqual([
+      502,
+      {},
+      apiError("upstream_unreachable", cutShort)
+    ])
   })
 
   it("F10 a content-length that is too short is a cut answer, and its socket is given up", async () => {
-    const seen = await throughGateway(rawServer((socket) => void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 20\r\n\r\n${gemini("Hi", "STOP")}`)))
-    expect(refusal(seen)).toEqual([502, {}, apiError("upstream_bad_response", "The upstream answered with something that is not JSON text.")])
+    const seen = await throughGateway(
+      rawServer((socket) => void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 20\r\n\r\n${gemini("Hi", "STOP")}`))
+    )
+    expect(refusal(seen)).toEqual([
+      502,
+      {},
+      apiError("upstream_bad_response", "The upstream answered with something that is not JSON text.")
+    ])
   })
 
   const unusable: ReadonlyArray<readonly [string, string]> = [
     ["garbage", "%%%"],
-    ["a wrong shape", "{\"candidates\":7}"],
+    ["a wrong shape", '{"candidates":7}'],
     ["nothing", ""],
     ["null", "null"],
-    ["no candidates", "{\"usageMetadata\":{}}"]
+    ["no candidates", '{"usageMetadata":{}}']
   ]
   it.each(unusable)("F14 200 with %s is 502", async (_, body) => {
-    const seen = await throughGateway(rawServer((socket) => void socket.write(fixed(body))), { kept: 1 })
+    const seen = await throughGateway(
+      rawServer((socket) => void socket.write(fixed(body))),
+      { kept: 1 }
+    )
     expect(refusal(seen)).toEqual([502, {}, apiError("upstream_bad_response", expect.any(String))])
   })
 
   it("F14 a prompt that was blocked is 200 with content_filter", async () => {
-    const blocked = fixed(JSON.stringify({ promptFeedback: { blockReason: "SAFETY" }, usageMetadata: { promptTokenCount: 1, totalTokenCount: 1 } }))
-    const seen = await throughGateway(rawServer((socket) => void socket.write(blocked)), { kept: 1 })
-    expect([seen.answers[0]?.status, JSON.parse(seen.bodies[0] ?? "").choices[0].finish_reason]).toEqual([200, "content_filter"])
+    const blocked = fixed(
+      JSON.stringify({
+        promptFeedback: { blockReason: "SAFETY" },
+        usageMetadata: { promptTokenCount: 1, totalTokenCount: 1 }
+      })
+    )
+    const seen = await throughGateway(
+      rawServer((socket) => void socket.write(blocked)),
+      { kept: 1 }
+    )
+    expect([seen.answers[0]?.status, JSON.parse(seen.bodies[0] ?? "").choices[0].finish_reason]).toEqual([
+      200,
+      "content_filter"
+    ])
   })
 
-  it.each([["502 Bad Gateway", 502, "upstream_error"], ["503 Busy", 503, "upstream_unavailable"]])("F15 five megabytes of HTML with %s are our body", async (line, status, code) => {
-    const seen = await throughGateway(rawServer((socket) => void socket.write(fixed(`<html>${"x".repeat(5_000_000)}</html>`, line, "content-type: text/html\r\n"))))
+  it.each([
+    ["502 Bad Gateway", 502, "upstream_error"],
+    ["503 Busy", 503, "upstream_unavailable"]
+  ])("F15 five megabytes of HTML with %s are our body", async (line, status, code) => {
+    const seen = await throughGateway(
+      rawServer(
+        (socket) =>
+          void socket.write(fixed(`<html>${"x".repeat(5_000_000)}</html>`, line, "content-type: text/html\r\n"))
+      )
+    )
     expect(refusal(seen)).toEqual([status, {}, apiError(code, expect.stringMatching(/^[^<>]{1,300}$/))])
   })
 
@@ -97,15 +157,29 @@ describe("one answer through the gateway", () => {
     ["a bomb", "gzip", gzipSync(Buffer.alloc(20_000_000))]
   ]
   it.each(codings)("F16 %s that is declared as a coding is 502 and not read", async (_, coding, body) => {
-    const seen = await throughGateway(rawServer((socket) => void socket.write(fixed(body, "200 OK", `content-encoding: ${coding}\r\n`))))
-    expect(refusal(seen)).toEqual([502, {}, apiError("upstream_bad_response", "The upstream answered in a content encoding that was not asked for.")])
+    const seen = await throughGateway(
+      rawServer((socket) => void socket.write(fixed(body, "200 OK", `content-encoding: ${coding}\r\n`)))
+    )
+    expect(refusal(seen)).toEqual([
+      502,
+      {},
+      apiError("upstream_bad_response", "The upstream answered in a content encoding that was not asked for.")
+    ])
   })
 
-  const tooLarge = [502, { "x-should-retry": "false" }, apiError("upstream_bad_response", "The upstream sent an answer larger than the limit.")]
+  const tooLarge = [
+    502,
+    { "x-should-retry": "false" },
+    apiError("upstream_bad_response", "The upstream sent an answer larger than the limit.")
+  ]
   it("F17 a hundred megabytes are given up at the bound, announced or not", async () => {
     let written = 0
     const endless = rawServer((socket, _, n) => {
-      socket.write(n === 1 ? "HTTP/1.1 200 OK\r\ncontent-length: 100000000\r\n\r\n" : "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n")
+      socket.write(
+        n === 1
+          ? "HTTP/1.1 200 OK\r\ncontent-length: 100000000\r\n\r\n"
+          : "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n"
+      )
       const more = () => {
         while (written < 100_000_000 && !socket.destroyed) {
           written += 100_000
@@ -116,7 +190,9 @@ describe("one answer through the gateway", () => {
       more()
     })
     const seen = await throughGateway(endless, { times: 2, limits: { ...twice, replyBytes: 1_000_000 } })
-    expect(seen.bodies.map((body, at) => refusal({ ...seen, answers: seen.answers.slice(at), bodies: [body] }))).toEqual([tooLarge, tooLarge])
+    expect(
+      seen.bodies.map((body, at) => refusal({ ...seen, answers: seen.answers.slice(at), bodies: [body] }))
+    ).toEqual([tooLarge, tooLarge])
     expect(seen.upstream.accepted()).toBe(2)
     // The rest is what the buffers of two sockets hold.
     expect(written).toBeLessThan(50_000_000)
@@ -124,12 +200,25 @@ describe("one answer through the gateway", () => {
 
   it("F17 a thousand headers are given up", async () => {
     const headers = Array.from({ length: 1_000 }, (_, at) => `x-${at}: ${"v".repeat(50)}\r\n`).join("")
-    expect(refusal(await throughGateway(rawServer((socket) => void socket.write(fixed(gemini("Hi", "STOP"), "200 OK", headers)))))).toEqual(tooLarge)
+    expect(
+      refusal(
+        await throughGateway(rawServer((socket) => void socket.write(fixed(gemini("Hi", "STOP"), "200 OK", headers))))
+      )
+    ).toEqual(tooLarge)
   })
 
   const limited = (retryDelay: string | undefined, header = "") =>
     fixed(
-      JSON.stringify({ error: { code: 429, status: "RESOURCE_EXHAUSTED", message: "Slow down.", ...(retryDelay === undefined ? {} : { details: [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay }] }) } }),
+      JSON.stringify({
+        error: {
+          code: 429,
+          status: "RESOURCE_EXHAUSTED",
+          message: "Slow down.",
+          ...(retryDelay === undefined
+            ? {}
+            : { details: [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay }] })
+        }
+      }),
       "429 Too Many Requests",
       header
     )
@@ -137,18 +226,30 @@ describe("one answer through the gateway", () => {
     ["RetryInfo of 7 s", limited("7s"), { "retry-after": "7", "retry-after-ms": "7000" }, 1],
     ["RetryInfo of 6.4 s", limited("6.4s"), { "retry-after": "7", "retry-after-ms": "6400" }, 1],
     ["Retry-After of 7", limited(undefined, "retry-after: 7\r\n"), { "retry-after": "7", "retry-after-ms": "7000" }, 1],
-    ["Retry-After of an hour", limited(undefined, "retry-after: 3600\r\n"), { "retry-after": "3600", "retry-after-ms": "3600000" }, 1],
+    [
+      "Retry-After of an hour",
+      limited(undefined, "retry-after: 3600\r\n"),
+      { "retry-after": "3600", "retry-after-ms": "3600000" },
+      1
+    ],
     ["garbage", limited("soon", "retry-after: soon\r\n"), {}, 3],
     ["a negative number", limited("-1s", "retry-after: -1\r\n"), {}, 3],
     ["ten milliseconds", limited("0.01s"), { "retry-after": "1", "retry-after-ms": "10" }, 3]
   ]
   it.each(advice)("F18 429 with %s", async (_, answer, headers, calls) => {
     let asked = 0
-    const seen = await throughGateway(rawServer((socket) => {
-      asked++
-      socket.write(answer)
-    }), { limits: twice, kept: calls })
-    expect(refusal(seen)).toEqual([429, headers, { error: { message: expect.any(String), type: "rate_limit_error", param: null, code: "rate_limit_exceeded" } }])
+    const seen = await throughGateway(
+      rawServer((socket) => {
+        asked++
+        socket.write(answer)
+      }),
+      { limits: twice, kept: calls }
+    )
+    expect(refusal(seen)).toEqual([
+      429,
+      headers,
+      { error: { message: expect.any(String), type: "rate_limit_error", param: null, code: "rate_limit_exceeded" } }
+    ])
     expect(asked).toBe(calls)
   })
 
@@ -168,37 +269,66 @@ describe("one answer through the gateway", () => {
   })
 
   it("F23 nothing of the upstream's head reaches the client", async () => {
-    const headers = "content-type: application/json\r\ncontent-type: text/html\r\nset-cookie: a=b\r\nserver: ESF\r\nx-secret: 1\r\nconnection: keep-alive, x-secret\r\nvia: 1.1 x\r\n"
-    const seen = await throughGateway(rawServer((socket) => void socket.write(fixed(gemini("Hi", "STOP"), "200 OK", headers))), { kept: 1 })
+    const headers =
+      "content-type: application/json\r\ncontent-type: text/html\r\nset-cookie: a=b\r\nserver: ESF\r\nx-secret: 1\r\nconnection: keep-alive, x-secret\r\nvia: 1.1 x\r\n"
+    const seen = await throughGateway(
+      rawServer((socket) => void socket.write(fixed(gemini("Hi", "STOP"), "200 OK", headers))),
+      { kept: 1 }
+    )
     expect(seen.answers[0]?.status).toBe(200)
-    expect([...seen.answers[0]?.headers.keys() ?? []].filter((name) => !name.startsWith("x-gateway-"))).toEqual([
-      "cache-control", "connection", "content-length", "content-type", "date", "keep-alive", "request-id", "x-request-id"
+    expect([...(seen.answers[0]?.headers.keys() ?? [])].filter((name) => !name.startsWith("x-gateway-"))).toEqual([
+      "cache-control",
+      "connection",
+      "content-length",
+      "content-type",
+      "date",
+      "keep-alive",
+      "request-id",
+      "x-request-id"
     ])
   })
 
-  it.each(["301 Moved Permanently", "302 Found", "307 Temporary Redirect"])("F24 %s is never followed", async (line) => {
-    let asked = 0
-    const seen = await throughGateway(rawServer((socket) => {
-      asked++
-      socket.write(fixed("", line, "location: /trap\r\n"))
-    }), { limits: twice, kept: 1 })
-    expect(refusal(seen)).toEqual([502, { "x-should-retry": "false" }, apiError("upstream_bad_response", expect.any(String))])
-    expect(asked).toBe(1)
-  })
+  it.each(["301 Moved Permanently", "302 Found", "307 Temporary Redirect"])(
+    "F24 %s is never followed",
+    async (line) => {
+      let asked = 0
+      const seen = await throughGateway(
+        rawServer((socket) => {
+          asked++
+          socket.write(fixed("", line, "location: /trap\r\n"))
+        }),
+        { limits: twice, kept: 1 }
+      )
+      expect(refusal(seen)).toEqual([
+        502,
+        { "x-should-retry": "false" },
+        apiError("upstream_bad_response", expect.any(String))
+      ])
+      expect(asked).toBe(1)
+    }
+  )
 
   it("F24 204 has no answer in it", async () => {
-    const seen = await throughGateway(rawServer((socket) => void socket.write("HTTP/1.1 204 No Content\r\n\r\n")), { kept: 1 })
+    const seen = await throughGateway(
+      rawServer((socket) => void socket.write("HTTP/1.1 204 No Content\r\n\r\n")),
+      { kept: 1 }
+    )
     expect(refusal(seen)).toEqual([502, {}, apiError("upstream_bad_response", expect.any(String))])
   })
 
   it("F24 100 Continue, which nobody asked for, is a broken answer", async () => {
-    const seen = await throughGateway(rawServer((socket) => void socket.write(Buffer.concat([Buffer.from("HTTP/1.1 100 Continue\r\n\r\n"), good]))))
+    const seen = await throughGateway(
+      rawServer((socket) => void socket.write(Buffer.concat([Buffer.from("HTTP/1.1 100 Continue\r\n\r\n"), good])))
+    )
     expect(refusal(seen)).toEqual([502, {}, apiError("upstream_unreachable", cutShort)])
   })
 
   it("F24 hints before the answer are passed over", async () => {
     const hints = "HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"
-    const seen = await throughGateway(rawServer((socket) => void socket.write(Buffer.concat([Buffer.from(hints), good]))), { kept: 1 })
+    const seen = await throughGateway(
+      rawServer((socket) => void socket.write(Buffer.concat([Buffer.from(hints), good]))),
+      { kept: 1 }
+    )
     expect(JSON.parse(seen.bodies[0] ?? "").choices[0].message.content).toBe("Hi")
   })
 

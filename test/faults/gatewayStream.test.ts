@@ -1,6 +1,18 @@
 // Faults of a stream, from the client's side of the whole gateway, over real sockets.
 import { describe, expect, it } from "vitest"
-import { apiError, chunked, event, fixed, gemini, lastPiece, piece, refusal, streamed, streamOf, throughGateway } from "../support/faulty.ts"
+import {
+  apiError,
+  chunked,
+  event,
+  fixed,
+  gemini,
+  lastPiece,
+  piece,
+  refusal,
+  streamed,
+  streamOf,
+  throughGateway
+} from "../support/faulty.ts"
 import { rawServer } from "../upstream/evilServer.ts"
 
 const stream = true
@@ -13,7 +25,10 @@ const unavailable = () => apiError("upstream_unavailable", expect.any(String))
 
 describe("a stream through the gateway", () => {
   it("F5 a first event and then silence: what came, then one error, no [DONE]", async () => {
-    const seen = await throughGateway(rawServer((socket) => void socket.write(chunked + events(["Hi"]))), { stream, limits: { idleMillis: 50 } })
+    const seen = await throughGateway(
+      rawServer((socket) => void socket.write(chunked + events(["Hi"]))),
+      { stream, limits: { idleMillis: 50 } }
+    )
     expect(streamOf(seen)).toEqual({
       texts: ["Hi"],
       finish: [],
@@ -23,8 +38,15 @@ describe("a stream through the gateway", () => {
   })
 
   it("F5 a head without an event is an ordinary 504", async () => {
-    const seen = await throughGateway(rawServer((socket) => void socket.write(chunked)), { stream, limits: { firstByteMillis: 50 } })
-    expect(refusal(seen)).toEqual([504, {}, apiError("upstream_timeout", "The upstream accepted the request and did not begin to answer in time.")])
+    const seen = await throughGateway(
+      rawServer((socket) => void socket.write(chunked)),
+      { stream, limits: { firstByteMillis: 50 } }
+    )
+    expect(refusal(seen)).toEqual([
+      504,
+      {},
+      apiError("upstream_timeout", "The upstream accepted the request and did not begin to answer in time.")
+    ])
   })
 
   it("F6 a stream that drips for ever ends by the total timer", async () => {
@@ -34,18 +56,33 @@ describe("a stream through the gateway", () => {
       socket.on("close", () => clearInterval(timer))
     })
     const { done, errors, finish } = streamOf(await throughGateway(drip, { stream, limits: { totalMillis: 200 } }))
-    expect({ done, errors, finish }).toEqual({ done: false, finish: [], errors: [apiError("upstream_timeout", "The upstream did not finish its answer in the time allowed.").error] })
+    expect({ done, errors, finish }).toEqual({
+      done: false,
+      finish: [],
+      errors: [apiError("upstream_timeout", "The upstream did not finish its answer in the time allowed.").error]
+    })
   })
 
-  it.each([1, 10, 1_000])("F9 a reset after %i events: all of them in order, one error, no finish, no second call", async (count) => {
-    const seen = await throughGateway(rawServer((socket) => void socket.write(chunked + events(texts(count)), () => socket.end())), { stream, limits: { retries: 2 } })
-    expect(streamOf(seen)).toEqual({ texts: texts(count), finish: [], errors: [cut], done: false })
-    expect(seen.upstream.accepted()).toBe(1)
-  })
+  it.each([1, 10, 1_000])(
+    "F9 a reset after %i events: all of them in order, one error, no finish, no second call",
+    async (count) => {
+      const seen = await throughGateway(
+        rawServer((socket) => void socket.write(chunked + events(texts(count)), () => socket.end())),
+        { stream, limits: { retries: 2 } }
+      )
+      expect(streamOf(seen)).toEqual({ texts: texts(count), finish: [], errors: [cut], done: false })
+      expect(seen.upstream.accepted()).toBe(1)
+    }
+  )
 
   it("F9 a reset before the first event is tried again", async () => {
     const seen = await throughGateway(
-      rawServer((socket, _, n) => void (n === 1 ? socket.end(chunked) : socket.end(chunked + events(["Hi"]) + piece(event(gemini("", "STOP"))) + lastPiece))),
+      rawServer(
+        (socket, _, n) =>
+          void (n === 1
+            ? socket.end(chunked)
+            : socket.end(chunked + events(["Hi"]) + piece(event(gemini("", "STOP"))) + lastPiece))
+      ),
       { stream, limits: { retries: 2 } }
     )
     expect(streamOf(seen)).toEqual({ texts: ["Hi"], finish: ["stop"], errors: [], done: true })
@@ -53,7 +90,10 @@ describe("a stream through the gateway", () => {
   })
 
   it("F10 fewer bytes than announced", async () => {
-    const seen = await throughGateway(rawServer((socket) => void socket.end(`HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n${event(gemini("Hi"))}`)), { stream })
+    const seen = await throughGateway(
+      rawServer((socket) => void socket.end(`HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n${event(gemini("Hi"))}`)),
+      { stream }
+    )
     expect(streamOf(seen)).toEqual({ texts: ["Hi"], finish: [], errors: [cut], done: false })
   })
 
@@ -66,7 +106,7 @@ describe("a stream through the gateway", () => {
       socket.end(bytes.subarray(0, n - 1))
     })
     const seen = await throughGateway(cutting, { stream, times: bytes.length + 1 })
-    const failed = seen.answers.flatMap(({ status }, at) => status === 200 ? [] : [[at, status]])
+    const failed = seen.answers.flatMap(({ status }, at) => (status === 200 ? [] : [[at, status]]))
     // Without a whole event there is nothing to begin with.
     expect(failed).toEqual(failed.map((_, at) => [at, 502]))
     seen.bodies.slice(failed.length, -1).forEach((text) => {
@@ -74,23 +114,37 @@ describe("a stream through the gateway", () => {
       expect("smörgås 🙂".startsWith(got.join(""))).toBe(true)
       expect([done, errors.length]).toEqual([false, 1])
     })
-    expect(streamed(seen.bodies.at(-1) ?? "")).toEqual({ texts: ["smörgås ", "🙂"], finish: ["stop"], errors: [], done: true })
+    expect(streamed(seen.bodies.at(-1) ?? "")).toEqual({
+      texts: ["smörgås ", "🙂"],
+      finish: ["stop"],
+      errors: [],
+      done: true
+    })
   })
 
   it("F12 an end without a finish is cut, not finished", async () => {
-    const seen = await throughGateway(rawServer((socket) => void socket.end(chunked + events(["Hi"]) + lastPiece)), { stream })
+    const seen = await throughGateway(
+      rawServer((socket) => void socket.end(chunked + events(["Hi"]) + lastPiece)),
+      { stream }
+    )
     expect(streamOf(seen)).toEqual({ texts: ["Hi"], finish: [], errors: [unfinished], done: false })
   })
 
   it("F12 on the messages route it is one event: error, and no message_stop", async () => {
     const start = `event: message_start\ndata: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"c","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}}\n\n`
-    const seen = await throughGateway(rawServer((socket) => void socket.end(chunked + piece(start) + lastPiece)), {
-      stream,
-      path: "/v1/messages",
-      model: "@evil-vertex/anthropic.claude-sonnet-4@20250514",
-      body: { max_tokens: 9 }
-    })
-    expect([seen.answers[0]?.status, (seen.bodies[0] ?? "").split("\n").filter((line) => line.startsWith("event: "))]).toEqual([200, ["event: message_start", "event: error"]])
+    const seen = await throughGateway(
+      rawServer((socket) => void socket.end(chunked + piece(start) + lastPiece)),
+      {
+        stream,
+        path: "/v1/messages",
+        model: "@evil-vertex/anthropic.claude-sonnet-4@20250514",
+        body: { max_tokens: 9 }
+      }
+    )
+    expect([
+      seen.answers[0]?.status,
+      (seen.bodies[0] ?? "").split("\n").filter((line) => line.startsWith("event: "))
+    ]).toEqual([200, ["event: message_start", "event: error"]])
   })
 
   it.each([
@@ -98,27 +152,46 @@ describe("a stream through the gateway", () => {
     ["a bare object", chunked + piece(busy) + lastPiece],
     ["an array", chunked + piece(`[${busy}]`) + lastPiece]
   ])("F13 an error as %s before anything else is a real 503", async (_, bytes) => {
-    const seen = await throughGateway(rawServer((socket) => void socket.end(bytes)), { stream })
+    const seen = await throughGateway(
+      rawServer((socket) => void socket.end(bytes)),
+      { stream }
+    )
     expect(refusal(seen)).toEqual([503, {}, unavailable()])
   })
 
   it("F13 with its own status and the type of a stream as well", async () => {
-    const seen = await throughGateway(rawServer((socket) => void socket.end(fixed(busy, "503 Service Unavailable", "content-type: text/event-stream\r\n"))), { stream })
+    const seen = await throughGateway(
+      rawServer(
+        (socket) => void socket.end(fixed(busy, "503 Service Unavailable", "content-type: text/event-stream\r\n"))
+      ),
+      { stream }
+    )
     expect(refusal(seen)).toEqual([503, {}, unavailable()])
   })
 
-  it.each([["an event", piece(event(busy))], ["a bare object", piece(busy)]])("F13 an error as %s after three events is an error frame with its code", async (_, bytes) => {
-    const seen = await throughGateway(rawServer((socket) => void socket.end(chunked + events(texts(3)) + bytes + lastPiece)), { stream })
+  it.each([
+    ["an event", piece(event(busy))],
+    ["a bare object", piece(busy)]
+  ])("F13 an error as %s after three events is an error frame with its code", async (_, bytes) => {
+    const seen = await throughGateway(
+      rawServer((socket) => void socket.end(chunked + events(texts(3)) + bytes + lastPiece)),
+      { stream }
+    )
     expect(streamOf(seen)).toEqual({ texts: texts(3), finish: [], errors: [unavailable().error], done: false })
   })
 
-  const refused = JSON.stringify({ error: { code: 401, status: "UNAUTHENTICATED", message: "Request had invalid authentication credentials." } })
+  const refused = JSON.stringify({
+    error: { code: 401, status: "UNAUTHENTICATED", message: "Request had invalid authentication credentials." }
+  })
   it.each([
     ["the caller's", { authorization: "Bearer ya29.callers" }, "provider_credentials_rejected", "authentication_error"],
     ["the stored", {}, "upstream_credentials_rejected", "api_error"]
   ])("B105 a refusal inside a stream is of %s credential, which went out", async (_, headers, code, type) => {
     const seen = await throughGateway(
-      rawServer((socket, _request, n) => void socket.end(chunked + (n === 1 ? "" : events(["Hi"])) + piece(event(refused)) + lastPiece)),
+      rawServer(
+        (socket, _request, n) =>
+          void socket.end(chunked + (n === 1 ? "" : events(["Hi"])) + piece(event(refused)) + lastPiece)
+      ),
       { stream, times: 2, model: "@evil-vertex/gemini-2.5-flash", headers }
     )
     const error = { message: expect.any(String), type, param: null, code }
@@ -128,13 +201,23 @@ describe("a stream through the gateway", () => {
   })
 
   it("F14 a first event that is garbage is 502", async () => {
-    const seen = await throughGateway(rawServer((socket) => void socket.end(chunked + piece(event("%%%")) + lastPiece)), { stream })
+    const seen = await throughGateway(
+      rawServer((socket) => void socket.end(chunked + piece(event("%%%")) + lastPiece)),
+      { stream }
+    )
     expect(refusal(seen)).toEqual([502, {}, apiError("upstream_bad_response", expect.any(String))])
   })
 
   it("F16 a coded stream is 502 and not read", async () => {
-    const seen = await throughGateway(rawServer((socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n\u001f\u008b")), { stream })
-    expect(refusal(seen)).toEqual([502, {}, apiError("upstream_bad_response", "The upstream answered in a content encoding that was not asked for.")])
+    const seen = await throughGateway(
+      rawServer((socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n\u001f\u008b")),
+      { stream }
+    )
+    expect(refusal(seen)).toEqual([
+      502,
+      {},
+      apiError("upstream_bad_response", "The upstream answered in a content encoding that was not asked for.")
+    ])
   })
 
   it("F17 one endless line is given up at the bound of events", async () => {
@@ -151,7 +234,11 @@ describe("a stream through the gateway", () => {
       more()
     })
     const seen = await throughGateway(endless, { stream, limits: { eventBytes: 1_000_000, retries: 2 } })
-    expect(refusal(seen)).toEqual([502, { "x-should-retry": "false" }, apiError("upstream_bad_response", expect.any(String))])
+    expect(refusal(seen)).toEqual([
+      502,
+      { "x-should-retry": "false" },
+      apiError("upstream_bad_response", expect.any(String))
+    ])
     expect(seen.upstream.accepted()).toBe(1)
     expect(written).toBeLessThan(50_000_000)
   })
@@ -164,46 +251,95 @@ describe("a stream through the gateway", () => {
       let at = 0
       const next = () => {
         if (at >= body.length) return void socket.write(lastPiece)
-        const part = body.subarray(at, at += sizes)
-        socket.write(Buffer.concat([Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from("\r\n")]), () => setImmediate(next))
+        const part = body.subarray(at, (at += sizes))
+        socket.write(Buffer.concat([Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from("\r\n")]), () =>
+          setImmediate(next)
+        )
       }
       socket.setNoDelay(true)
       next()
     })
     const seen = await throughGateway(split, { stream, times: 5, kept: 1 })
-    expect(seen.bodies.map((text) => streamed(text)).map(({ done, texts: got }) => [done, got.join("")])).toEqual(Array.from({ length: 5 }, () => [true, "smörgås 日本語 🙂"]))
+    expect(seen.bodies.map((text) => streamed(text)).map(({ done, texts: got }) => [done, got.join("")])).toEqual(
+      Array.from({ length: 5 }, () => [true, "smörgås 日本語 🙂"])
+    )
   })
 
   it("F22 ten thousand events in one piece, and one of nine megabytes", async () => {
     const long = "x".repeat(9_000_000)
-    const seen = await throughGateway(rawServer((socket, _, n) =>
-      void socket.write(chunked + piece((n === 1 ? texts(10_000) : [long]).map((text) => event(gemini(text))).join("") + event(gemini("", "STOP"))) + lastPiece)), { stream, times: 2, kept: 1 })
+    const seen = await throughGateway(
+      rawServer(
+        (socket, _, n) =>
+          void socket.write(
+            chunked +
+              piece(
+                (n === 1 ? texts(10_000) : [long]).map((text) => event(gemini(text))).join("") +
+                  event(gemini("", "STOP"))
+              ) +
+              lastPiece
+          )
+      ),
+      { stream, times: 2, kept: 1 }
+    )
     expect(streamed(seen.bodies[0] ?? "").texts).toEqual(texts(10_000))
     expect(streamed(seen.bodies[1] ?? "").texts.join("") === long).toBe(true)
   })
 
   it("F22 an event of thirty megabytes is 502", async () => {
-    const seen = await throughGateway(rawServer((socket) => void socket.write(chunked + piece(event(gemini("x".repeat(30_000_000)))))), { stream })
-    expect(refusal(seen)).toEqual([502, { "x-should-retry": "false" }, apiError("upstream_bad_response", expect.any(String))])
+    const seen = await throughGateway(
+      rawServer((socket) => void socket.write(chunked + piece(event(gemini("x".repeat(30_000_000)))))),
+      { stream }
+    )
+    expect(refusal(seen)).toEqual([
+      502,
+      { "x-should-retry": "false" },
+      apiError("upstream_bad_response", expect.any(String))
+    ])
   })
 
   it("F23 M17 lines that are no data are passed over, and nothing of the head reaches the client", async () => {
-    const head = chunked.replace("\r\n\r\n", "\r\ncontent-type: text/plain\r\nset-cookie: a=b\r\nconnection: keep-alive, x-secret\r\nx-secret: 1\r\n\r\n")
+    const head = chunked.replace(
+      "\r\n\r\n",
+      "\r\ncontent-type: text/plain\r\nset-cookie: a=b\r\nconnection: keep-alive, x-secret\r\nx-secret: 1\r\n\r\n"
+    )
     const noise = ": a comment\r\n\r\nretry: 1\r\n\r\nid: 7\r\nevent: odd\r\n"
-    const seen = await throughGateway(rawServer((socket) => void socket.write(head + piece(noise) + events(["Hi"]) + piece(`retry: 9\r\n${event(gemini("", "STOP"))}`) + lastPiece)), { stream, kept: 1 })
+    const seen = await throughGateway(
+      rawServer(
+        (socket) =>
+          void socket.write(
+            head + piece(noise) + events(["Hi"]) + piece(`retry: 9\r\n${event(gemini("", "STOP"))}`) + lastPiece
+          )
+      ),
+      { stream, kept: 1 }
+    )
     expect(streamOf(seen)).toEqual({ texts: ["Hi"], finish: ["stop"], errors: [], done: true })
-    expect([...seen.answers[0]?.headers.keys() ?? []].filter((name) => !name.startsWith("x-gateway-"))).toEqual([
-      "cache-control", "connection", "content-type", "date", "keep-alive", "request-id", "transfer-encoding", "x-accel-buffering", "x-request-id"
+    expect([...(seen.answers[0]?.headers.keys() ?? [])].filter((name) => !name.startsWith("x-gateway-"))).toEqual([
+      "cache-control",
+      "connection",
+      "content-type",
+      "date",
+      "keep-alive",
+      "request-id",
+      "transfer-encoding",
+      "x-accel-buffering",
+      "x-request-id"
     ])
   })
 
   it("F24 a redirect of a stream is never followed", async () => {
     let asked = 0
-    const seen = await throughGateway(rawServer((socket) => {
-      asked++
-      socket.write(fixed("", "302 Found", "location: /trap\r\n"))
-    }), { stream, limits: { retries: 2 }, kept: 1 })
-    expect(refusal(seen)).toEqual([502, { "x-should-retry": "false" }, apiError("upstream_bad_response", expect.any(String))])
+    const seen = await throughGateway(
+      rawServer((socket) => {
+        asked++
+        socket.write(fixed("", "302 Found", "location: /trap\r\n"))
+      }),
+      { stream, limits: { retries: 2 }, kept: 1 }
+    )
+    expect(refusal(seen)).toEqual([
+      502,
+      { "x-should-retry": "false" },
+      apiError("upstream_bad_response", expect.any(String))
+    ])
     expect(asked).toBe(1)
   })
 })

@@ -23,7 +23,8 @@ afterEach(async () => {
   if (redisUrl !== undefined) await removeKeys(prefix)
 })
 
-const gone = "Warn Redis does not answer (why): until it does, limits, circuits, signatures and cached answers are this process's own."
+const gone =
+  "Warn Redis does not answer (why): until it does, limits, circuits, signatures and cached answers are this process's own."
 const back = "Info Redis answers again: limits, circuits, signatures and cached answers are shared."
 
 interface Gateway {
@@ -35,11 +36,17 @@ interface Gateway {
 
 const gatewayOn = async (upstream: string, redis: string): Promise<Gateway> => {
   const said: Array<string> = []
-  const logger = Logger.make<unknown, void>(({ logLevel, message }) => void said.push(`${logLevel} ${String(message).replace(/\(.*\)/, "(why)")}`))
+  const logger = Logger.make<unknown, void>(
+    ({ logLevel, message }) => void said.push(`${logLevel} ${String(message).replace(/\(.*\)/, "(why)")}`)
+  )
   const settings = settingsFor(upstream, { limits: { redisMillis } })
   const gateway = await startGateway(
     { ...settings, redis: Redacted.make(redis) },
-    Layer.mergeAll(Layer.succeed(RedisPrefix, prefix), Logger.layer([logger]), Layer.sync(Metric.MetricRegistry, () => new Map()))
+    Layer.mergeAll(
+      Layer.succeed(RedisPrefix, prefix),
+      Logger.layer([logger]),
+      Layer.sync(Metric.MetricRegistry, () => new Map())
+    )
   )
   closing.push(gateway.close)
   return {
@@ -88,7 +95,13 @@ const relayed = (begin: "cut" | "stall" | "delay") => async (): Promise<World> =
   const relay = await startRelay(hostname, Number(port || 6379))
   closing.push(relay.close)
   const faults = { cut: relay.cut, stall: relay.stall, delay: () => relay.delay(5_000) }
-  return { first: `redis://127.0.0.1:${relay.port}`, second: redisUrl ?? "", begin: faults[begin], end: relay.heal, sent: relay.sent }
+  return {
+    first: `redis://127.0.0.1:${relay.port}`,
+    second: redisUrl ?? "",
+    begin: faults[begin],
+    end: relay.heal,
+    sent: relay.sent
+  }
 }
 
 const served = (begin: "stop" | "freeze", end: "start" | "thaw") => async (): Promise<World> => {
@@ -99,9 +112,18 @@ const served = (begin: "stop" | "freeze", end: "start" | "thaw") => async (): Pr
 
 const faults: ReadonlyArray<readonly [name: string, start: () => Promise<World>]> = [
   ...(saidWithoutRedis("F33 Redis behind a relay")
-    ? [["cut off", relayed("cut")], ["silent", relayed("stall")], ["five seconds late", relayed("delay")]] as const
+    ? ([
+        ["cut off", relayed("cut")],
+        ["silent", relayed("stall")],
+        ["five seconds late", relayed("delay")]
+      ] as const)
     : []),
-  ...(saidWithoutServer("F33 Redis stopped and frozen") ? [["stopped", served("stop", "start")], ["frozen", served("freeze", "thaw")]] as const : [])
+  ...(saidWithoutServer("F33 Redis stopped and frozen")
+    ? ([
+        ["stopped", served("stop", "start")],
+        ["frozen", served("freeze", "thaw")]
+      ] as const)
+    : [])
 ]
 
 describe.each(faults)("F33 a Redis that is %s", (_name, start) => {
@@ -109,22 +131,36 @@ describe.each(faults)("F33 a Redis that is %s", (_name, start) => {
     const world = await start()
     const upstream = await startUpstream()
     const gateway = await gatewayOn(upstream, world.first)
-    expect([await gateway.health(), await gateway.ask("one"), await gateway.ask("one")]).toEqual([health("ok", "ok"), "200 MISS", "200 HIT"])
+    expect([await gateway.health(), await gateway.ask("one"), await gateway.ask("one")]).toEqual([
+      health("ok", "ok"),
+      "200 MISS",
+      "200 HIT"
+    ])
 
     await world.begin()
     const before = world.sent().length
     const answers = []
-    for (let n = 0; n < 20; n++) answers.push(await gateway.ask("one"), await gateway.ask(`two ${n}`), await gateway.ask(`two ${n}`))
+    for (let n = 0; n < 20; n++)
+      answers.push(await gateway.ask("one"), await gateway.ask(`two ${n}`), await gateway.ask(`two ${n}`))
     expect(answers).toEqual(Array.from({ length: 20 }, () => ["200 HIT", "200 MISS", "200 HIT"]).flat())
     await reaches(gateway, health("degraded", "down"))
     expect(await gateway.said(1)).toEqual([gone])
     // One request waited for it; none after it did.
-    expect(world.sent().slice(before).match(/\r\n(GET|MGET)\r\n/g)?.length ?? 0).toBeLessThanOrEqual(1)
+    expect(
+      world
+        .sent()
+        .slice(before)
+        .match(/\r\n(GET|MGET)\r\n/g)?.length ?? 0
+    ).toBeLessThanOrEqual(1)
 
     await world.end()
     await reaches(gateway, health("ok", "ok"))
     const other = await gatewayOn(upstream, world.second)
-    expect([await gateway.ask("three"), await other.ask("three"), await other.ask("two 1")]).toEqual(["200 MISS", "200 HIT", "200 MISS"])
+    expect([await gateway.ask("three"), await other.ask("three"), await other.ask("two 1")]).toEqual([
+      "200 MISS",
+      "200 HIT",
+      "200 MISS"
+    ])
     expect([await gateway.said(2), await other.said(0)]).toEqual([[gone, back], []])
   })
 })
@@ -148,7 +184,11 @@ describe.runIf(saidWithoutRedis("F33 Redis behind a relay"))("F33 a Redis whose 
 describe("a Redis that is not there when the service starts", () => {
   it("is no reason not to start", async () => {
     const gateway = await gatewayOn(await startUpstream(), "redis://:sekret@127.0.0.1:1")
-    expect([await gateway.health(), await gateway.ask("one"), await gateway.ask("one")]).toEqual([health("degraded", "down"), "200 MISS", "200 HIT"])
+    expect([await gateway.health(), await gateway.ask("one"), await gateway.ask("one")]).toEqual([
+      health("degraded", "down"),
+      "200 MISS",
+      "200 HIT"
+    ])
     expect(await gateway.said(1)).toEqual([gone])
   })
 

@@ -16,18 +16,25 @@ beforeEach(async () => {
 })
 afterEach(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
-const start = async (answer: Parameters<typeof rawServer>[0], limits: Partial<LimitValues>): Promise<{ upstream: EvilServer; gateway: Awaited<ReturnType<typeof startGateway>> }> => {
+const start = async (
+  answer: Parameters<typeof rawServer>[0],
+  limits: Partial<LimitValues>
+): Promise<{ upstream: EvilServer; gateway: Awaited<ReturnType<typeof startGateway>> }> => {
   const upstream = await Effect.runPromise(Scope.provide(rawServer(answer), scope))
   return { upstream, gateway: await startGateway(settingsFor(upstream.url, { limits })) }
 }
 
-const body = (stream: boolean) => JSON.stringify({ model: "@google/gemini-2.5-flash", stream, messages: [{ role: "user", content: "Hello" }] })
+const body = (stream: boolean) =>
+  JSON.stringify({ model: "@google/gemini-2.5-flash", stream, messages: [{ role: "user", content: "Hello" }] })
 
 /** A client that asks for a stream and reads only when it is told to. */
 const client = (url: string): { socket: Socket; closed: Promise<void> } => {
   const text = body(true)
   const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1" }, () =>
-    socket.write(`POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nx-gateway-api-key: ${gatewayKey}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`))
+    socket.write(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nx-gateway-api-key: ${gatewayKey}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
+    )
+  )
   socket.on("error", () => undefined)
   socket.pause()
   return { socket, closed: new Promise((resolve) => socket.once("close", () => resolve())) }
@@ -45,14 +52,22 @@ const endless = (socket: Socket): void => {
 }
 
 const ask = async (url: string) => {
-  const answer = await fetch(`${url}/v1/chat/completions`, { method: "POST", headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey }, body: body(false) })
+  const answer = await fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey },
+    body: body(false)
+  })
   await answer.text()
   return answer.status
 }
 
 describe("slow clients", () => {
   it("F28 TH17 a client that takes nothing is cut, and its upstream call with it, while others are served", async () => {
-    const { gateway, upstream } = await start((socket, request) => void (request.includes(":stream") ? endless(socket) : socket.write(fixed(gemini("Hi", "STOP")))), { writeStallMillis: 200 })
+    const { gateway, upstream } = await start(
+      (socket, request) =>
+        void (request.includes(":stream") ? endless(socket) : socket.write(fixed(gemini("Hi", "STOP")))),
+      { writeStallMillis: 200 }
+    )
     const stalled = Array.from({ length: 5 }, () => client(gateway.url))
     await upstream.connected(5)
     expect(await ask(gateway.url)).toBe(200)
@@ -68,11 +83,14 @@ describe("slow clients", () => {
     const asked = new Promise<void>((resolve) => {
       answer = resolve
     })
-    const { gateway, upstream } = await start((socket) => {
-      // Silent for as long as several looks at the client's socket take.
-      setTimeout(() => socket.write(`${chunked}${piece(event(gemini("Hi", "STOP")))}${lastPiece}`), 300)
-      answer()
-    }, { writeStallMillis: 50 })
+    const { gateway, upstream } = await start(
+      (socket) => {
+        // Silent for as long as several looks at the client's socket take.
+        setTimeout(() => socket.write(`${chunked}${piece(event(gemini("Hi", "STOP")))}${lastPiece}`), 300)
+        answer()
+      },
+      { writeStallMillis: 50 }
+    )
     const { closed, socket } = client(gateway.url)
     let text = ""
     socket.on("data", (bytes) => (text += bytes.toString("utf8")))

@@ -24,11 +24,15 @@ const reasonOf = (url: string, some: Partial<AttemptTimes> = {}): Effect.Effect<
 /** Two turns of the event loop, after which a connection that has answered is free again. */
 const turn = Effect.promise(() => new Promise((resolve) => setImmediate(() => setImmediate(resolve))))
 
-const reset: Reason = { _tag: "Transport", kind: "reset", message: "The upstream closed the connection before its answer was complete." }
+const reset: Reason = {
+  _tag: "Transport",
+  kind: "reset",
+  message: "The upstream closed the connection before its answer was complete."
+}
 
 describe("one answer", () => {
   it.live("sends what was prepared, the credential, and nothing a proxy could misread", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const heads: Array<unknown> = []
       const server = yield* httpServer((request, response) => {
         let body = ""
@@ -40,23 +44,26 @@ describe("one answer", () => {
         })
       })
       expect(yield* once(server.url, {}, { authorization: Redacted.make("Bearer t0ken") })).toBe("fine")
-      expect(heads).toEqual([{
-        method: "POST",
-        url: "/v1/x?y=1",
-        headers: {
-          connection: "keep-alive",
-          "content-length": "12",
-          "content-type": "application/json",
-          "user-agent": "model-gateway/0.1.0",
-          "accept-encoding": "identity",
-          authorization: "Bearer t0ken"
-        },
-        body: "{\"say\":\"hi\"}"
-      }])
-    }).pipe(Effect.provide(real)))
+      expect(heads).toEqual([
+        {
+          method: "POST",
+          url: "/v1/x?y=1",
+          headers: {
+            connection: "keep-alive",
+            "content-length": "12",
+            "content-type": "application/json",
+            "user-agent": "model-gateway/0.1.0",
+            "accept-encoding": "identity",
+            authorization: "Bearer t0ken"
+          },
+          body: '{"say":"hi"}'
+        }
+      ])
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("keeps a connection for the next call", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* httpServer((request, response) => {
         request.resume()
         response.end("fine")
@@ -66,19 +73,21 @@ describe("one answer", () => {
         yield* turn
       }
       expect(server.accepted()).toBe(1)
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F1 a closed port is a refused connection", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       expect(yield* reasonOf(yield* closedPort)).toEqual({
         _tag: "Transport",
         kind: "refused",
         message: "The upstream refused the connection."
       })
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F2 a server that accepts and never answers: first-byte timer, and the socket is closed", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* netServer((socket) => void socket.resume())
       expect(yield* reasonOf(server.url, { firstByteMillis: 50 })).toEqual({
         _tag: "Timeout",
@@ -86,30 +95,33 @@ describe("one answer", () => {
         message: "The upstream accepted the request and did not begin to answer in time."
       })
       yield* Effect.promise(() => server.closed(1))
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F21 a TLS handshake that never comes to an end: connect timer", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* netServer((socket) => void socket.resume())
       expect(yield* reasonOf(server.url.replace("http:", "https:"), { connectMillis: 50 })).toEqual({
         _tag: "Timeout",
         phase: "connect",
         message: "The upstream did not accept a connection in time."
       })
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F21 an answer that is not TLS is a TLS fault, which is never retried", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* netServer((socket) => void socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"))
       expect(yield* reasonOf(server.url.replace("http:", "https:"))).toEqual({
         _tag: "Transport",
         kind: "tls",
         message: "The upstream could not be trusted: the TLS handshake or its certificate failed."
       })
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F4 a head and then a silent body: idle timer", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* rawServer((socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nab"))
       expect(yield* reasonOf(server.url, { idleMillis: 50 })).toEqual({
         _tag: "Timeout",
@@ -117,10 +129,11 @@ describe("one answer", () => {
         message: "The upstream fell silent in the middle of its answer."
       })
       yield* Effect.promise(() => server.closed(1))
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F6 a body that drips below the idle limit: total timer", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* rawServer((socket) => {
         socket.write("HTTP/1.1 200 OK\r\ncontent-length: 50000\r\n\r\n")
         const drip = setInterval(() => socket.write("a"), 5)
@@ -132,42 +145,53 @@ describe("one answer", () => {
         message: "The upstream did not finish its answer in the time allowed."
       })
       yield* Effect.promise(() => server.closed(1))
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F7 a reset before the head on a new socket is told, not repeated", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* rawServer((socket) => void socket.resetAndDestroy())
       expect(yield* reasonOf(server.url)).toEqual(reset)
       expect(server.accepted()).toBe(1)
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   const cut: ReadonlyArray<readonly [string, string]> = [
-    ["F8 a reset inside the body", "HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{\"a\":1}"],
-    ["F10 a content-length that is too long", "HTTP/1.1 200 OK\r\ncontent-length: 8\r\nconnection: close\r\n\r\n{\"a\":1}"],
-    ["F10 no terminator of the chunks", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n7\r\n{\"a\":1}\r\n"],
-    ["F10 a chunk size that is no number", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nxyz\r\n{\"a\":1}\r\n"]
+    ["F8 a reset inside the body", 'HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{"a":1}'],
+    [
+      "F10 a content-length that is too long",
+      'HTTP/1.1 200 OK\r\ncontent-length: 8\r\nconnection: close\r\n\r\n{"a":1}'
+    ],
+    ["F10 no terminator of the chunks", 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n7\r\n{"a":1}\r\n'],
+    ["F10 a chunk size that is no number", 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nxyz\r\n{"a":1}\r\n']
   ]
   for (const [name, bytes] of cut) {
     it.live(`${name} is a broken connection, never part of an answer`, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const server = yield* rawServer((socket) => void socket.end(bytes))
         expect(yield* reasonOf(server.url)).toEqual(reset)
-      }).pipe(Effect.provide(real)))
+      }).pipe(Effect.provide(real))
+    )
   }
 
   it.live("F10 a content-length that is too short ends the answer there and the connection with it", () =>
-    Effect.gen(function*() {
-      const server = yield* rawServer((socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n12345"))
+    Effect.gen(function* () {
+      const server = yield* rawServer(
+        (socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n12345")
+      )
       expect(yield* reasonOf(server.url)).toBe("12")
       expect(yield* reasonOf(server.url)).toBe("12")
       expect(server.accepted()).toBe(2)
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F15 five megabytes of HTML with 502 keep their status and the bound of errors", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* httpServer((request, response) => {
         request.resume()
-        response.writeHead(502, { "content-type": "text/html", "retry-after": "7" }).end(`<html>${"x".repeat(5_000_000)}`)
+        response
+          .writeHead(502, { "content-type": "text/html", "retry-after": "7" })
+          .end(`<html>${"x".repeat(5_000_000)}`)
       })
       expect(yield* reasonOf(server.url)).toEqual({
         _tag: "Internal",
@@ -176,13 +200,15 @@ describe("one answer", () => {
         retryAfterMillis: 7_000
       })
       yield* Effect.promise(() => server.closed(1))
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F8 a status outlives its broken body", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* rawServer((socket) => void socket.end("HTTP/1.1 503 X\r\ncontent-length: 50\r\n\r\nbusy"))
       expect(yield* reasonOf(server.url)).toEqual({ _tag: "Internal", status: 503, message: "4 bytes: busy" })
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   const encodings: ReadonlyArray<readonly [string, Buffer]> = [
     ["gzip", gzipSync("fine")],
@@ -192,7 +218,7 @@ describe("one answer", () => {
   ]
   for (const [coding, body] of encodings) {
     it.live(`F16 an answer declared ${coding} (${body.length} bytes) is not read`, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const server = yield* httpServer((request, response) => {
           request.resume()
           response.writeHead(200, { "content-encoding": coding }).end(body)
@@ -202,21 +228,27 @@ describe("one answer", () => {
           kind: "unreadable",
           message: "The upstream answered in a content encoding that was not asked for."
         })
-      }).pipe(Effect.provide(real)))
+      }).pipe(Effect.provide(real))
+    )
   }
 
   it.live("F16 the status of an encoded error counts, its body does not", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* httpServer((request, response) => {
         request.resume()
         response.writeHead(503, { "content-encoding": "gzip" }).end(gzipSync("busy"))
       })
       expect(yield* reasonOf(server.url)).toEqual({ _tag: "Internal", status: 503, message: "0 bytes: " })
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
-  const tooLarge: Reason = { _tag: "BadReply", kind: "too_large", message: "The upstream sent an answer larger than the limit." }
+  const tooLarge: Reason = {
+    _tag: "BadReply",
+    kind: "too_large",
+    message: "The upstream sent an answer larger than the limit."
+  }
   it.live("F17 an answer over the bound, announced or not", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* httpServer((request, response) => {
         request.resume()
         const announced = server.accepted() === 1
@@ -227,17 +259,21 @@ describe("one answer", () => {
       expect(yield* reasonOf(server.url)).toEqual(tooLarge)
       expect(yield* reasonOf(server.url)).toEqual(tooLarge)
       yield* Effect.promise(() => server.closed(2))
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F17 a thousand long headers", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const headers = Array.from({ length: 1_000 }, (_, i) => `x-${i}: ${"v".repeat(50)}\r\n`).join("")
-      const server = yield* rawServer((socket) => void socket.write(`HTTP/1.1 200 OK\r\n${headers}content-length: 2\r\n\r\nok`))
+      const server = yield* rawServer(
+        (socket) => void socket.write(`HTTP/1.1 200 OK\r\n${headers}content-length: 2\r\n\r\nok`)
+      )
       expect(yield* reasonOf(server.url)).toEqual(tooLarge)
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F24 an early hint is passed over, a redirect is not followed", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const trap = yield* netServer(() => {})
       const server = yield* rawServer((socket, _, n) => {
         socket.write(
@@ -249,20 +285,22 @@ describe("one answer", () => {
       expect(yield* reasonOf(server.url)).toBe("ok")
       expect(yield* reasonOf(server.url)).toEqual({ _tag: "Internal", status: 307, message: "0 bytes: " })
       expect(trap.accepted()).toBe(0)
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("an answer that is not HTTP", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* netServer((socket) => void socket.end("SSH-2.0-OpenSSH_9.2\r\n"))
       expect(yield* reasonOf(server.url)).toEqual({
         _tag: "BadReply",
         kind: "unreadable",
         message: "The upstream did not answer in valid HTTP."
       })
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F25 a kept socket that is closed just as it is used: one silent retry on a new socket", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       let calls = 0
       const server = yield* netServer((socket) => {
         let mine = 0
@@ -279,10 +317,11 @@ describe("one answer", () => {
       }
       // Every second call is the second one of its socket and is made twice.
       expect(calls).toBe(450)
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F25 a retry happens once: a server that always closes is a broken connection", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* rawServer((socket, _, n) => {
         if (n === 1) socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
         else socket.destroy()
@@ -291,10 +330,11 @@ describe("one answer", () => {
       yield* turn
       expect(yield* reasonOf(server.url)).toEqual(reset)
       expect(server.accepted()).toBe(2)
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F25 a kept socket that is cut after the first byte of an answer is not retried", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* rawServer((socket, _, n) => {
         if (n === 1) socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
         else socket.end("HTTP/1.1 200")
@@ -303,14 +343,16 @@ describe("one answer", () => {
       yield* turn
       expect(yield* reasonOf(server.url)).toEqual(reset)
       expect(server.accepted()).toBe(1)
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F26 a caller who leaves while waiting closes the upstream socket", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* netServer((socket) => void socket.resume())
       const waiting = yield* Effect.forkChild(once(server.url))
       yield* Effect.promise(() => server.connected(1))
       yield* Fiber.interrupt(waiting)
       yield* Effect.promise(() => server.closed(1))
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 })

@@ -18,15 +18,19 @@ const limits = Layer.succeed(Limits, { ...defaultLimits, errorBytes: 1_000 })
 const real = Upstream.layer.pipe(Layer.provide(Transport.layer), Layer.provide(limits))
 
 const open = (url: string, some: Partial<AttemptTimes> = {}) =>
-  Effect.flatMap(Upstream, (upstream) => Effect.map(upstream.open(lines(url), {}, { ...times, ...some }), ({ chunks }) => chunks))
+  Effect.flatMap(Upstream, (upstream) =>
+    Effect.map(upstream.open(lines(url), {}, { ...times, ...some }), ({ chunks }) => chunks)
+  )
 
 /** The chunks in arrays as they came, and how it ended: before the first chunk, after some, or well. */
 const outcome = (url: string, some: Partial<AttemptTimes> = {}) =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const arrays: Array<ReadonlyArray<string>> = []
     const opened = yield* Effect.exit(open(url, some))
     if (Exit.isFailure(opened)) return { arrays, refused: reason(opened) }
-    const ended = yield* Effect.exit(Stream.runForEachArray(opened.value, (array) => Effect.sync(() => arrays.push(array))))
+    const ended = yield* Effect.exit(
+      Stream.runForEachArray(opened.value, (array) => Effect.sync(() => arrays.push(array)))
+    )
     return Exit.isFailure(ended) ? { arrays, broken: reason(ended) } : { arrays }
   })
 
@@ -46,23 +50,27 @@ const truncated: Reason = {
 
 describe("a stream", () => {
   it.live("all pieces of one network read come out as one array", () =>
-    Effect.gen(function*() {
-      const server = yield* rawServer((socket) => void socket.end(chunked + piece("a\n") + piece("b\nc\n") + piece("END\n") + "0\r\n\r\n"))
+    Effect.gen(function* () {
+      const server = yield* rawServer(
+        (socket) => void socket.end(chunked + piece("a\n") + piece("b\nc\n") + piece("END\n") + "0\r\n\r\n")
+      )
       expect(yield* outcome(server.url)).toEqual({ arrays: [["a", "b", "c"]] })
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F5 a first event and then silence: idle timer after what came", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* rawServer((socket) => void socket.write(chunked + piece("a\n")))
       expect(yield* outcome(server.url, { idleMillis: 50 })).toEqual({
         arrays: [["a"]],
         broken: { _tag: "Timeout", phase: "idle", message: "The upstream fell silent in the middle of its answer." }
       })
       yield* Effect.promise(() => server.closed(1))
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F5 a head without an event falls under the first-byte timer", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* rawServer((socket) => void socket.write(chunked))
       expect(yield* outcome(server.url, { firstByteMillis: 50 })).toEqual({
         arrays: [],
@@ -73,22 +81,28 @@ describe("a stream", () => {
         }
       })
       yield* Effect.promise(() => server.closed(1))
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F6 a stream that drips for ever: total timer", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* rawServer((socket) => {
         socket.write(chunked)
         const drip = setInterval(() => socket.write(piece("a\n")), 5)
         socket.on("close", () => clearInterval(drip))
       })
       const { broken } = yield* outcome(server.url, { totalMillis: 150 })
-      expect(broken).toEqual({ _tag: "Timeout", phase: "total", message: "The upstream did not finish its answer in the time allowed." })
-    }).pipe(Effect.provide(real)))
+      expect(broken).toEqual({
+        _tag: "Timeout",
+        phase: "total",
+        message: "The upstream did not finish its answer in the time allowed."
+      })
+    }).pipe(Effect.provide(real))
+  )
 
   for (const count of [1, 10, 1_000]) {
     it.live(`F9 a reset after ${count} events: those in order, then a cut answer`, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const sent = Array.from({ length: count }, (_, i) => `event ${i}`)
         const server = yield* rawServer((socket) => {
           socket.write(chunked + sent.map((line) => piece(`${line}\n`)).join(""), () => socket.end())
@@ -97,46 +111,63 @@ describe("a stream", () => {
         expect(arrays.flat()).toEqual(sent)
         expect(broken).toEqual(truncated)
         expect(server.accepted()).toBe(1)
-      }).pipe(Effect.provide(real)))
+      }).pipe(Effect.provide(real))
+    )
   }
 
   it.live("F9 a reset before the first event can be tried again", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* rawServer((socket) => void socket.end(chunked))
       expect(yield* outcome(server.url)).toEqual({
         arrays: [],
-        refused: { _tag: "Transport", kind: "reset", message: "The upstream closed the connection before its answer was complete." }
+        refused: {
+          _tag: "Transport",
+          kind: "reset",
+          message: "The upstream closed the connection before its answer was complete."
+        }
       })
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F10 no terminator, or fewer bytes than announced", () =>
-    Effect.gen(function*() {
-      const server = yield* rawServer((socket, _, n) =>
-        void socket.end(n === 1 ? chunked + piece("a\n") : "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\na\n"))
+    Effect.gen(function* () {
+      const server = yield* rawServer(
+        (socket, _, n) =>
+          void socket.end(n === 1 ? chunked + piece("a\n") : "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\na\n")
+      )
       const cut = { arrays: [["a"]], broken: truncated }
       expect([yield* outcome(server.url), yield* outcome(server.url)]).toEqual([cut, cut])
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F12 a proper end without the finish the machine waits for is its own failure", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* rawServer((socket) => void socket.end(`${chunked}${piece("a\n")}0\r\n\r\n`))
       expect(yield* outcome(server.url)).toEqual({
         arrays: [["a"]],
         broken: { _tag: "BadReply", kind: "truncated", message: "The upstream ended without a finish." }
       })
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F13 a failure as first event fails before any chunk, a later one after those before it", () =>
-    Effect.gen(function*() {
-      const server = yield* rawServer((socket, _, n) =>
-        void socket.end(`${chunked}${piece(n === 1 ? "FAIL\nnever\n" : "a\nb\nFAIL\nnever\n")}0\r\n\r\n`))
-      const failed: Reason = { _tag: "Overloaded", code: "upstream_unavailable", message: "The upstream has no capacity." }
+    Effect.gen(function* () {
+      const server = yield* rawServer(
+        (socket, _, n) =>
+          void socket.end(`${chunked}${piece(n === 1 ? "FAIL\nnever\n" : "a\nb\nFAIL\nnever\n")}0\r\n\r\n`)
+      )
+      const failed: Reason = {
+        _tag: "Overloaded",
+        code: "upstream_unavailable",
+        message: "The upstream has no capacity."
+      }
       expect(yield* outcome(server.url)).toEqual({ arrays: [], refused: failed })
       expect(yield* outcome(server.url)).toEqual({ arrays: [["a", "b"]], broken: failed })
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F15 a refused stream keeps its status, its advice and a bounded body, and gives its socket up", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* httpServer((request, response) => {
         request.resume()
         response.writeHead(503, { "retry-after": "2" }).end("x".repeat(5_000_000))
@@ -146,11 +177,14 @@ describe("a stream", () => {
         refused: { _tag: "Internal", status: 503, message: `1000 bytes: ${"x".repeat(20)}`, retryAfterMillis: 2_000 }
       })
       yield* Effect.promise(() => server.closed(1))
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F16 an encoded stream is not read", () =>
-    Effect.gen(function*() {
-      const server = yield* rawServer((socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n\x1f\x8b"))
+    Effect.gen(function* () {
+      const server = yield* rawServer(
+        (socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n\x1f\x8b")
+      )
       expect(yield* outcome(server.url)).toEqual({
         arrays: [],
         refused: {
@@ -160,10 +194,11 @@ describe("a stream", () => {
         }
       })
       yield* Effect.promise(() => server.closed(1))
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F22 one byte at a time, splits inside characters, ten thousand events in one piece", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const text = "smörgås\n日本語\n🙂🙃\nEND\n"
       const many = `${Array.from({ length: 10_000 }, (_, i) => String(i)).join("\n")}\nEND\n`
       const server = yield* rawServer((socket, _, n) => {
@@ -173,32 +208,43 @@ describe("a stream", () => {
         const next = () => {
           const byte = bytes.shift()
           if (byte === undefined) return void socket.end("0\r\n\r\n")
-          socket.write(Buffer.concat([Buffer.from("1\r\n"), Buffer.of(byte), Buffer.from("\r\n")]), () => setImmediate(next))
+          socket.write(Buffer.concat([Buffer.from("1\r\n"), Buffer.of(byte), Buffer.from("\r\n")]), () =>
+            setImmediate(next)
+          )
         }
         next()
       })
       expect((yield* outcome(server.url)).arrays.flat()).toEqual(["smörgås", "日本語", "🙂🙃"])
       expect((yield* outcome(server.url)).arrays.flat()).toEqual(many.split("\n").slice(0, -2))
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F24 a redirect of a stream is not followed", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const trap = yield* netServer(() => {})
-      const server = yield* rawServer((socket) =>
-        void socket.write(`HTTP/1.1 302 Found\r\nlocation: ${trap.url}\r\ncontent-length: 0\r\n\r\n`))
-      expect(yield* outcome(server.url)).toEqual({ arrays: [], refused: { _tag: "Internal", status: 302, message: "0 bytes: " } })
+      const server = yield* rawServer(
+        (socket) => void socket.write(`HTTP/1.1 302 Found\r\nlocation: ${trap.url}\r\ncontent-length: 0\r\n\r\n`)
+      )
+      expect(yield* outcome(server.url)).toEqual({
+        arrays: [],
+        refused: { _tag: "Internal", status: 302, message: "0 bytes: " }
+      })
       expect(trap.accepted()).toBe(0)
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F26 a caller who leaves closes the socket: waiting for the head, for the first event, in the middle", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const asked: Array<() => void> = []
       const server = yield* rawServer((socket, request) => {
         if (request.startsWith("POST /event")) socket.write(chunked)
         if (request.startsWith("POST /middle")) socket.write(chunked + piece("a\n"))
         asked.shift()?.()
       })
-      for (const [n, path] of [[1, "/head"], [2, "/event"]] as const) {
+      for (const [n, path] of [
+        [1, "/head"],
+        [2, "/event"]
+      ] as const) {
         const arrived = new Promise<void>((resolve) => asked.push(resolve))
         const waiting = yield* Effect.forkChild(Effect.scoped(open(server.url + path)))
         yield* Effect.promise(() => arrived)
@@ -210,10 +256,11 @@ describe("a stream", () => {
       expect(yield* Stream.runCollect(Stream.take(stream, 1))).toEqual(["a"])
       yield* Scope.close(scope, Exit.void)
       yield* Effect.promise(() => server.closed(3))
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 
   it.live("F22 F28 what comes while a reader gives way to others is not lost, nor is the end", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const many = Array.from({ length: 40 }, (_, n) => `${n} ${"x".repeat(4_000)}`)
       const server = yield* rawServer((socket) => {
         const rest = [...many]
@@ -228,13 +275,27 @@ describe("a stream", () => {
       })
       for (let turns = 5; turns <= 60; turns++) {
         // A reader that gives way after so many steps does so in the middle of a pull sooner or later.
-        const { arrays, ...rest } = yield* Effect.provideService(outcome(server.url), Scheduler.MaxOpsBeforeYield, turns)
+        const { arrays, ...rest } = yield* Effect.provideService(
+          outcome(server.url),
+          Scheduler.MaxOpsBeforeYield,
+          turns
+        )
         expect([arrays.flat(), rest]).toEqual([many, {}])
       }
-    }).pipe(Effect.provide(Layer.fresh(Upstream.layer.pipe(Layer.provide(Transport.layer), Layer.provide(Layer.succeed(Limits, { ...defaultLimits, streamWindowBytes: 8_000 })))))))
+    }).pipe(
+      Effect.provide(
+        Layer.fresh(
+          Upstream.layer.pipe(
+            Layer.provide(Transport.layer),
+            Layer.provide(Layer.succeed(Limits, { ...defaultLimits, streamWindowBytes: 8_000 }))
+          )
+        )
+      )
+    )
+  )
 
   it.live("F28 what is not pulled stays with the upstream, and silence of ours is not its silence", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       let written = 0
       const line = `${"x".repeat(65_000)}\n`
       const server = yield* rawServer((socket) => {
@@ -253,5 +314,6 @@ describe("a stream", () => {
       let count = 0
       yield* Stream.runForEach(stream, () => Effect.sync(() => count++))
       expect(count).toBe(2_000)
-    }).pipe(Effect.provide(real)))
+    }).pipe(Effect.provide(real))
+  )
 })

@@ -17,7 +17,8 @@ afterEach(() => {
 })
 
 const frames = (...events: ReadonlyArray<unknown>) => events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`)
-const named = (...events: ReadonlyArray<{ readonly type: string; readonly [field: string]: unknown }>) => events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+const named = (...events: ReadonlyArray<{ readonly type: string; readonly [field: string]: unknown }>) =>
+  events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
 
 const text = (words: string, finishReason?: string) => ({
   content: { role: "model", parts: [{ text: words }] },
@@ -25,7 +26,13 @@ const text = (words: string, finishReason?: string) => ({
 })
 const gemini = {
   candidates: [text("Hi", "STOP")],
-  usageMetadata: { promptTokenCount: 1000, candidatesTokenCount: 60, thoughtsTokenCount: 40, totalTokenCount: 1100, cachedContentTokenCount: 200 }
+  usageMetadata: {
+    promptTokenCount: 1000,
+    candidatesTokenCount: 60,
+    thoughtsTokenCount: 40,
+    totalTokenCount: 1100,
+    cachedContentTokenCount: 200
+  }
 }
 const claude = {
   id: "msg_1",
@@ -40,21 +47,33 @@ const messages = [{ role: "user", content: "Hello" }]
 
 /** The lines of a request after its fixed beginning. */
 const facts = (lines: ReadonlyArray<string>): ReadonlyArray<string> =>
-  lines.map((line) => line.replace("\"request_id\":\"request-1\",\"trace_id\":\"01a1feb1fd447fb5884aaa19e8c22cad\",", "").replace(/^\{"ts":"2027-01-31T12:00:00\.\d{3}Z",/, "{"))
+  lines.map((line) =>
+    line
+      .replace('"request_id":"request-1","trace_id":"01a1feb1fd447fb5884aaa19e8c22cad",', "")
+      .replace(/^\{"ts":"2027-01-31T12:00:00\.\d{3}Z",/, "{")
+  )
 
 const accountedFor = async (gateway: AccountedGateway): Promise<number> =>
-  (await gateway.metrics()).reduce((sum, line) => sum + Number(/^http_server_request_duration_seconds_count\S* (\d+)$/.exec(line)?.[1] ?? 0), 0)
+  (await gateway.metrics()).reduce(
+    (sum, line) => sum + Number(/^http_server_request_duration_seconds_count\S* (\d+)$/.exec(line)?.[1] ?? 0),
+    0
+  )
 
 /** Reads an answer to its end, and waits until its request is accounted for: the first one waits for the price list. */
 const settled = async (gateway: AccountedGateway, send: () => Promise<Response>): Promise<Response> => {
   const before = await accountedFor(gateway)
   const response = await send()
   await response.text()
-  await until(async () => await accountedFor(gateway) !== before)
+  await until(async () => (await accountedFor(gateway)) !== before)
   return response
 }
 
-const once = async (script: Parameters<typeof accountedGateway>[0], path: string, body: unknown, headers?: Record<string, string>) => {
+const once = async (
+  script: Parameters<typeof accountedGateway>[0],
+  path: string,
+  body: unknown,
+  headers?: Record<string, string>
+) => {
   const gateway = accountedGateway(script)
   const { status } = await settled(gateway, () => gateway.post(path, body, headers))
   return { status, lines: facts(await gateway.lines()) }
@@ -62,31 +81,46 @@ const once = async (script: Parameters<typeof accountedGateway>[0], path: string
 
 describe("one line for a request of each kind", () => {
   it("chat", async () => {
-    const { lines } = await once(() => replying(gemini), "/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages })
+    const { lines } = await once(() => replying(gemini), "/v1/chat/completions", {
+      model: "@google/gemini-2.5-flash",
+      messages
+    })
     expect(lines).toEqual([
-      "{\"level\":\"info\",\"msg\":\"request\",\"route\":\"/v1/chat/completions\",\"status\":200,\"provider\":\"google\",\"model\":\"gemini-2.5-flash\",\"target\":0," +
-        "\"attempts\":1,\"stream\":false,\"cache\":\"DISABLED\",\"duration_ms\":3,\"overhead_ms\":2,\"input_tokens\":1000,\"output_tokens\":100," +
-        "\"cost_usd\":0.000496,\"key_id\":\"test\"}"
+      '{"level":"info","msg":"request","route":"/v1/chat/completions","status":200,"provider":"google","model":"gemini-2.5-flash","target":0,' +
+        '"attempts":1,"stream":false,"cache":"DISABLED","duration_ms":3,"overhead_ms":2,"input_tokens":1000,"output_tokens":100,' +
+        '"cost_usd":0.000496,"key_id":"test"}'
     ])
   })
 
   it("chat, streamed", async () => {
     const { candidates: _candidates, ...counts } = gemini
-    const chunks = frames({ candidates: [text("Hi")] }, { candidates: [text(" there")] }, { candidates: [text("!", "STOP")], ...counts })
-    const { lines } = await once(() => ({ status: 200, chunks }), "/v1/chat/completions", { model: "@google/gemini-2.5-flash", stream: true, messages })
+    const chunks = frames(
+      { candidates: [text("Hi")] },
+      { candidates: [text(" there")] },
+      { candidates: [text("!", "STOP")], ...counts }
+    )
+    const { lines } = await once(() => ({ status: 200, chunks }), "/v1/chat/completions", {
+      model: "@google/gemini-2.5-flash",
+      stream: true,
+      messages
+    })
     expect(lines).toEqual([
-      "{\"level\":\"info\",\"msg\":\"request\",\"route\":\"/v1/chat/completions\",\"status\":200,\"provider\":\"google\",\"model\":\"gemini-2.5-flash\",\"target\":0," +
-        "\"attempts\":1,\"stream\":true,\"cache\":\"DISABLED\",\"duration_ms\":7,\"ttft_ms\":3,\"overhead_ms\":2,\"input_tokens\":1000,\"output_tokens\":100," +
-        "\"cost_usd\":0.000496,\"key_id\":\"test\"}"
+      '{"level":"info","msg":"request","route":"/v1/chat/completions","status":200,"provider":"google","model":"gemini-2.5-flash","target":0,' +
+        '"attempts":1,"stream":true,"cache":"DISABLED","duration_ms":7,"ttft_ms":3,"overhead_ms":2,"input_tokens":1000,"output_tokens":100,' +
+        '"cost_usd":0.000496,"key_id":"test"}'
     ])
   })
 
   it("messages", async () => {
-    const { lines } = await once(() => replying(claude), "/v1/messages", { model: "@vertex-ai/claude-sonnet-4-6", max_tokens: 9, messages })
+    const { lines } = await once(() => replying(claude), "/v1/messages", {
+      model: "@vertex-ai/claude-sonnet-4-6",
+      max_tokens: 9,
+      messages
+    })
     expect(lines).toEqual([
-      "{\"level\":\"info\",\"msg\":\"request\",\"route\":\"/v1/messages\",\"status\":200,\"provider\":\"vertex-ai\",\"model\":\"claude-sonnet-4-6\",\"target\":0," +
-        "\"attempts\":1,\"stream\":false,\"cache\":\"DISABLED\",\"duration_ms\":3,\"overhead_ms\":2,\"input_tokens\":100,\"output_tokens\":20," +
-        "\"cost_usd\":0.000357,\"key_id\":\"test\"}"
+      '{"level":"info","msg":"request","route":"/v1/messages","status":200,"provider":"vertex-ai","model":"claude-sonnet-4-6","target":0,' +
+        '"attempts":1,"stream":false,"cache":"DISABLED","duration_ms":3,"overhead_ms":2,"input_tokens":100,"output_tokens":20,' +
+        '"cost_usd":0.000357,"key_id":"test"}'
     ])
   })
 
@@ -100,11 +134,16 @@ describe("one line for a request of each kind", () => {
       { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 20 } },
       { type: "message_stop" }
     )
-    const { lines } = await once(() => ({ status: 200, chunks: [chunks.join("")] }), "/v1/messages", { model: "@vertex-ai/claude-sonnet-4-6", max_tokens: 9, stream: true, messages })
+    const { lines } = await once(() => ({ status: 200, chunks: [chunks.join("")] }), "/v1/messages", {
+      model: "@vertex-ai/claude-sonnet-4-6",
+      max_tokens: 9,
+      stream: true,
+      messages
+    })
     expect(lines).toEqual([
-      "{\"level\":\"info\",\"msg\":\"request\",\"route\":\"/v1/messages\",\"status\":200,\"provider\":\"vertex-ai\",\"model\":\"claude-sonnet-4-6\",\"target\":0," +
-        "\"attempts\":1,\"stream\":true,\"cache\":\"DISABLED\",\"duration_ms\":4,\"ttft_ms\":3,\"overhead_ms\":2,\"input_tokens\":100,\"output_tokens\":20," +
-        "\"cost_usd\":0.000357,\"key_id\":\"test\"}"
+      '{"level":"info","msg":"request","route":"/v1/messages","status":200,"provider":"vertex-ai","model":"claude-sonnet-4-6","target":0,' +
+        '"attempts":1,"stream":true,"cache":"DISABLED","duration_ms":4,"ttft_ms":3,"overhead_ms":2,"input_tokens":100,"output_tokens":20,' +
+        '"cost_usd":0.000357,"key_id":"test"}'
     ])
   })
 
@@ -113,10 +152,23 @@ describe("one line for a request of each kind", () => {
     const chunks = frames({ candidates: [text("Hi", "STOP")], ...counts })
     for (const stream of [false, true]) {
       const gateway = accountedGateway(() => (stream ? { status: 200, chunks } : replying(gemini)))
-      const ask = () => gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", stream, messages }, { "x-gateway-cache": "60" })
+      const ask = () =>
+        gateway.post(
+          "/v1/chat/completions",
+          { model: "@google/gemini-2.5-flash", stream, messages },
+          { "x-gateway-cache": "60" }
+        )
       for (const _round of [1, 2]) await settled(gateway, ask)
       const [made, given] = (await gateway.lines()).map((line) => JSON.parse(line))
-      expect([made, given].map(({ attempts, cache, cost_usd, input_tokens, output_tokens }) => ({ attempts, cache, cost_usd, input_tokens, output_tokens }))).toEqual([
+      expect(
+        [made, given].map(({ attempts, cache, cost_usd, input_tokens, output_tokens }) => ({
+          attempts,
+          cache,
+          cost_usd,
+          input_tokens,
+          output_tokens
+        }))
+      ).toEqual([
         { attempts: 1, cache: "MISS", cost_usd: 0.000496, input_tokens: 1000, output_tokens: 100 },
         { attempts: 0, cache: "HIT", cost_usd: undefined, input_tokens: 1000, output_tokens: 100 }
       ])
@@ -124,35 +176,52 @@ describe("one line for a request of each kind", () => {
   })
 
   it("embeddings", async () => {
-    const predictions = ["a", "b"].map(() => ({ embeddings: { values: [0.5], statistics: { token_count: 500_000, truncated: false } } }))
-    const { lines } = await once(() => replying({ predictions }), "/v1/embeddings", { model: "@vertex-ai/text-embedding-005", input: ["a", "b"] })
+    const predictions = ["a", "b"].map(() => ({
+      embeddings: { values: [0.5], statistics: { token_count: 500_000, truncated: false } }
+    }))
+    const { lines } = await once(() => replying({ predictions }), "/v1/embeddings", {
+      model: "@vertex-ai/text-embedding-005",
+      input: ["a", "b"]
+    })
     expect(lines).toEqual([
-      "{\"level\":\"info\",\"msg\":\"request\",\"route\":\"/v1/embeddings\",\"status\":200,\"provider\":\"vertex-ai\",\"model\":\"text-embedding-005\",\"target\":0," +
-        "\"attempts\":1,\"stream\":false,\"cache\":\"DISABLED\",\"duration_ms\":3,\"overhead_ms\":2,\"input_tokens\":1000000,\"output_tokens\":0,\"cost_usd\":0.1,\"key_id\":\"test\"}"
+      '{"level":"info","msg":"request","route":"/v1/embeddings","status":200,"provider":"vertex-ai","model":"text-embedding-005","target":0,' +
+        '"attempts":1,"stream":false,"cache":"DISABLED","duration_ms":3,"overhead_ms":2,"input_tokens":1000000,"output_tokens":0,"cost_usd":0.1,"key_id":"test"}'
     ])
   })
 
   it("pictures paid by the piece", async () => {
     const picture = { mimeType: "image/png", bytesBase64Encoded: "AAAA" }
-    const { lines } = await once(() => replying({ predictions: [picture, picture] }), "/v1/images/generations", { model: "@vertex-ai/imagen-3.0-generate-001", n: 2, prompt: "A cat" })
+    const { lines } = await once(() => replying({ predictions: [picture, picture] }), "/v1/images/generations", {
+      model: "@vertex-ai/imagen-3.0-generate-001",
+      n: 2,
+      prompt: "A cat"
+    })
     expect(lines).toEqual([
-      "{\"level\":\"info\",\"msg\":\"request\",\"route\":\"/v1/images/generations\",\"status\":200,\"provider\":\"vertex-ai\",\"model\":\"imagen-3.0-generate-001\",\"target\":0," +
-        "\"attempts\":1,\"stream\":false,\"cache\":\"DISABLED\",\"duration_ms\":3,\"overhead_ms\":2,\"input_tokens\":0,\"output_tokens\":0,\"cost_usd\":0.08,\"key_id\":\"test\"}"
+      '{"level":"info","msg":"request","route":"/v1/images/generations","status":200,"provider":"vertex-ai","model":"imagen-3.0-generate-001","target":0,' +
+        '"attempts":1,"stream":false,"cache":"DISABLED","duration_ms":3,"overhead_ms":2,"input_tokens":0,"output_tokens":0,"cost_usd":0.08,"key_id":"test"}'
     ])
   })
 
   it("counting tokens costs nothing and uses none", async () => {
-    const { lines } = await once(() => replying({ totalTokens: 5 }), "/v1/chat/completions/count_tokens", { model: "@google/gemini-2.5-flash", messages })
+    const { lines } = await once(() => replying({ totalTokens: 5 }), "/v1/chat/completions/count_tokens", {
+      model: "@google/gemini-2.5-flash",
+      messages
+    })
     expect(lines).toEqual([
-      "{\"level\":\"info\",\"msg\":\"request\",\"route\":\"/v1/chat/completions/count_tokens\",\"status\":200,\"provider\":\"google\",\"model\":\"gemini-2.5-flash\",\"target\":0," +
-        "\"attempts\":1,\"stream\":false,\"cache\":\"DISABLED\",\"duration_ms\":3,\"overhead_ms\":2,\"key_id\":\"test\"}"
+      '{"level":"info","msg":"request","route":"/v1/chat/completions/count_tokens","status":200,"provider":"google","model":"gemini-2.5-flash","target":0,' +
+        '"attempts":1,"stream":false,"cache":"DISABLED","duration_ms":3,"overhead_ms":2,"key_id":"test"}'
     ])
   })
 
   it("a dry run calls nobody", async () => {
-    const { lines } = await once(() => replying(gemini), "/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages }, { "x-gateway-dry-run": "true" })
+    const { lines } = await once(
+      () => replying(gemini),
+      "/v1/chat/completions",
+      { model: "@google/gemini-2.5-flash", messages },
+      { "x-gateway-dry-run": "true" }
+    )
     expect(lines).toEqual([
-      "{\"level\":\"info\",\"msg\":\"request\",\"route\":\"/v1/chat/completions\",\"status\":200,\"attempts\":0,\"stream\":false,\"duration_ms\":1,\"overhead_ms\":1,\"key_id\":\"test\"}"
+      '{"level":"info","msg":"request","route":"/v1/chat/completions","status":200,"attempts":0,"stream":false,"duration_ms":1,"overhead_ms":1,"key_id":"test"}'
     ])
   })
 })
@@ -160,68 +229,103 @@ describe("one line for a request of each kind", () => {
 describe("requests that fail", () => {
   it("at the upstream: one line for the call, one for the request", async () => {
     const { lines, status } = await once(
-      () => ({ status: 429, chunks: [JSON.stringify({ error: { code: 429, message: "Slow down.", status: "RESOURCE_EXHAUSTED" } })] }),
+      () => ({
+        status: 429,
+        chunks: [JSON.stringify({ error: { code: 429, message: "Slow down.", status: "RESOURCE_EXHAUSTED" } })]
+      }),
       "/v1/chat/completions",
       { model: "@google/gemini-2.5-flash", messages }
     )
     expect(status).toBe(429)
     expect(lines).toEqual([
-      "{\"level\":\"warn\",\"msg\":\"attempt\",\"provider\":\"google\",\"model\":\"gemini-2.5-flash\",\"target\":0,\"attempt\":1,\"upstream_status\":429,\"duration_ms\":1,\"error_code\":\"rate_limit_exceeded\"}",
-      "{\"level\":\"warn\",\"msg\":\"request\",\"route\":\"/v1/chat/completions\",\"status\":429,\"provider\":\"google\",\"model\":\"gemini-2.5-flash\",\"target\":0," +
-        "\"attempts\":1,\"stream\":false,\"duration_ms\":3,\"overhead_ms\":2,\"key_id\":\"test\",\"error_code\":\"rate_limit_exceeded\"}"
+      '{"level":"warn","msg":"attempt","provider":"google","model":"gemini-2.5-flash","target":0,"attempt":1,"upstream_status":429,"duration_ms":1,"error_code":"rate_limit_exceeded"}',
+      '{"level":"warn","msg":"request","route":"/v1/chat/completions","status":429,"provider":"google","model":"gemini-2.5-flash","target":0,' +
+        '"attempts":1,"stream":false,"duration_ms":3,"overhead_ms":2,"key_id":"test","error_code":"rate_limit_exceeded"}'
     ])
   })
 
   it("a call that is repeated and then goes elsewhere: a line for each failure, who answered in the end, and why it took so many", async () => {
     let calls = 0
-    const overloaded = { status: 503, chunks: ["{\"error\":{\"code\":503,\"message\":\"m\",\"status\":\"UNAVAILABLE\"}}"] }
-    const gateway = accountedGateway(() => (++calls < 3 ? overloaded : replying(gemini)), { limits: { retryBaseMillis: 0, retryCapMillis: 0 } })
+    const overloaded = { status: 503, chunks: ['{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}'] }
+    const gateway = accountedGateway(() => (++calls < 3 ? overloaded : replying(gemini)), {
+      limits: { retryBaseMillis: 0, retryCapMillis: 0 }
+    })
     const config = {
       strategy: { mode: "fallback" },
       retry: { attempts: 1 },
       targets: [{ provider: "@google" }, { provider: "@vertex-ai", override_params: { model: "gemini-2.5-pro" } }]
     }
-    await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "gemini-2.5-flash", messages }, { "x-gateway-config": JSON.stringify(config) }))
-    const counted = (await gateway.metrics()).filter((line) => /^gateway_(retries|fallbacks|upstream_attempts|requests)_total/.test(line))
+    await settled(gateway, () =>
+      gateway.post(
+        "/v1/chat/completions",
+        { model: "gemini-2.5-flash", messages },
+        { "x-gateway-config": JSON.stringify(config) }
+      )
+    )
+    const counted = (await gateway.metrics()).filter((line) =>
+      /^gateway_(retries|fallbacks|upstream_attempts|requests)_total/.test(line)
+    )
     const lines = facts(await gateway.lines())
     const attempt = (n: number) =>
       `{"level":"warn","msg":"attempt","provider":"google","model":"gemini-2.5-flash","target":0,"attempt":${n},"upstream_status":503,"duration_ms":1,"error_code":"upstream_unavailable"}`
     expect(lines).toEqual([
       attempt(1),
       attempt(2),
-      "{\"level\":\"info\",\"msg\":\"request\",\"route\":\"/v1/chat/completions\",\"status\":200,\"provider\":\"vertex-ai\",\"model\":\"gemini-2.5-pro\",\"target\":1," +
-        "\"attempts\":3,\"stream\":false,\"cache\":\"DISABLED\",\"duration_ms\":7,\"overhead_ms\":2,\"input_tokens\":1000,\"output_tokens\":100,\"cost_usd\":0.002025,\"key_id\":\"test\"}"
+      '{"level":"info","msg":"request","route":"/v1/chat/completions","status":200,"provider":"vertex-ai","model":"gemini-2.5-pro","target":1,' +
+        '"attempts":3,"stream":false,"cache":"DISABLED","duration_ms":7,"overhead_ms":2,"input_tokens":1000,"output_tokens":100,"cost_usd":0.002025,"key_id":"test"}'
     ])
     expect(counted).toEqual([
-      "gateway_requests_total{route=\"/v1/chat/completions\",provider=\"vertex-ai\",model=\"gemini-2.5-pro\",status_class=\"2xx\"} 1",
-      "gateway_upstream_attempts_total{provider=\"google\",outcome=\"Overloaded\"} 2",
-      "gateway_upstream_attempts_total{provider=\"vertex-ai\",outcome=\"ok\"} 1",
-      "gateway_retries_total{provider=\"google\",reason=\"Overloaded\"} 1",
-      "gateway_fallbacks_total{provider=\"vertex-ai\",reason=\"Overloaded\"} 1"
+      'gateway_requests_total{route="/v1/chat/completions",provider="vertex-ai",model="gemini-2.5-pro",status_class="2xx"} 1',
+      'gateway_upstream_attempts_total{provider="google",outcome="Overloaded"} 2',
+      'gateway_upstream_attempts_total{provider="vertex-ai",outcome="ok"} 1',
+      'gateway_retries_total{provider="google",reason="Overloaded"} 1',
+      'gateway_fallbacks_total{provider="vertex-ai",reason="Overloaded"} 1'
     ])
   })
 
   it("behind the first byte: the status is out, the code tells, and what was counted so far is paid", async () => {
     const chunks = frames(
-      { candidates: [text("Hi")], usageMetadata: { promptTokenCount: 1000, candidatesTokenCount: 10, totalTokenCount: 1010 } },
+      {
+        candidates: [text("Hi")],
+        usageMetadata: { promptTokenCount: 1000, candidatesTokenCount: 10, totalTokenCount: 1010 }
+      },
       { error: { code: 500, message: "Internal failure.", status: "INTERNAL" } }
     )
-    const { lines, status } = await once(() => ({ status: 200, chunks }), "/v1/chat/completions", { model: "@google/gemini-2.5-flash", stream: true, messages })
+    const { lines, status } = await once(() => ({ status: 200, chunks }), "/v1/chat/completions", {
+      model: "@google/gemini-2.5-flash",
+      stream: true,
+      messages
+    })
     expect(status).toBe(200)
     expect(lines).toEqual([
-      "{\"level\":\"warn\",\"msg\":\"request\",\"route\":\"/v1/chat/completions\",\"status\":200,\"provider\":\"google\",\"model\":\"gemini-2.5-flash\",\"target\":0," +
-        "\"attempts\":1,\"stream\":true,\"cache\":\"DISABLED\",\"duration_ms\":4,\"ttft_ms\":3,\"overhead_ms\":2,\"input_tokens\":1000,\"output_tokens\":10," +
-        "\"cost_usd\":0.000325,\"key_id\":\"test\",\"error_code\":\"upstream_error\"}"
+      '{"level":"warn","msg":"request","route":"/v1/chat/completions","status":200,"provider":"google","model":"gemini-2.5-flash","target":0,' +
+        '"attempts":1,"stream":true,"cache":"DISABLED","duration_ms":4,"ttft_ms":3,"overhead_ms":2,"input_tokens":1000,"output_tokens":10,' +
+        '"cost_usd":0.000325,"key_id":"test","error_code":"upstream_error"}'
     ])
   })
 
   it.each([
-    ["without a key", "/v1/chat/completions", { "x-gateway-api-key": "" }, 401,
-      "{\"level\":\"warn\",\"msg\":\"request\",\"route\":\"/v1/chat/completions\",\"status\":401,\"attempts\":0,\"stream\":false,\"duration_ms\":1,\"overhead_ms\":1,\"error_code\":\"missing_gateway_key\"}"],
-    ["on no route", "/v1/nowhere?secret=1", {}, 404,
-      "{\"level\":\"warn\",\"msg\":\"request\",\"route\":\"unmatched\",\"status\":404,\"attempts\":0,\"stream\":false,\"duration_ms\":1,\"overhead_ms\":1,\"error_code\":\"unknown_url\"}"],
-    ["for a slug nobody has", "/v1/chat/completions", { "x-gateway-provider": "nobody" }, 404,
-      "{\"level\":\"warn\",\"msg\":\"request\",\"route\":\"/v1/chat/completions\",\"status\":404,\"attempts\":0,\"stream\":false,\"duration_ms\":1,\"overhead_ms\":1,\"key_id\":\"test\",\"error_code\":\"provider_not_found\"}"]
+    [
+      "without a key",
+      "/v1/chat/completions",
+      { "x-gateway-api-key": "" },
+      401,
+      '{"level":"warn","msg":"request","route":"/v1/chat/completions","status":401,"attempts":0,"stream":false,"duration_ms":1,"overhead_ms":1,"error_code":"missing_gateway_key"}'
+    ],
+    [
+      "on no route",
+      "/v1/nowhere?secret=1",
+      {},
+      404,
+      '{"level":"warn","msg":"request","route":"unmatched","status":404,"attempts":0,"stream":false,"duration_ms":1,"overhead_ms":1,"error_code":"unknown_url"}'
+    ],
+    [
+      "for a slug nobody has",
+      "/v1/chat/completions",
+      { "x-gateway-provider": "nobody" },
+      404,
+      '{"level":"warn","msg":"request","route":"/v1/chat/completions","status":404,"attempts":0,"stream":false,"duration_ms":1,"overhead_ms":1,"key_id":"test","error_code":"provider_not_found"}'
+    ]
   ])("%s", async (_, path, headers, wanted, line) => {
     const { lines, status } = await once(() => replying(gemini), path, { model: "secret-model", messages }, headers)
     expect([status, lines]).toEqual([wanted, [line]])
@@ -229,35 +333,62 @@ describe("requests that fail", () => {
 
   it("TH31 a trace id that would end its string does not", async () => {
     const gateway = accountedGateway(() => replying(gemini))
-    await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages }, { "x-gateway-trace-id": "a\",\"b\":\"\\" }))
+    await settled(gateway, () =>
+      gateway.post(
+        "/v1/chat/completions",
+        { model: "@google/gemini-2.5-flash", messages },
+        { "x-gateway-trace-id": 'a","b":"\\' }
+      )
+    )
     const [line = ""] = await gateway.lines()
-    expect(JSON.parse(line)).toMatchObject({ trace_id: "a\",\"b\":\"\\" })
+    expect(JSON.parse(line)).toMatchObject({ trace_id: 'a","b":"\\' })
   })
 
   it("least level: what is below it is not written", async () => {
-    const gateway = accountedGateway(() => ({ status: 503, chunks: ["{}"] }), { settings: { log: { format: "json", level: "error" } } })
+    const gateway = accountedGateway(() => ({ status: 503, chunks: ["{}"] }), {
+      settings: { log: { format: "json", level: "error" } }
+    })
     await settled(gateway, () => gateway.post("/v1/nowhere", {}))
     await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages }))
-    expect((await gateway.lines()).map((line): unknown => JSON.parse(line))).toEqual([expect.objectContaining({ msg: "request", status: 503, level: "error" })])
+    expect((await gateway.lines()).map((line): unknown => JSON.parse(line))).toEqual([
+      expect.objectContaining({ msg: "request", status: 503, level: "error" })
+    ])
   })
 })
 
 describe("a model goes by its id", () => {
-  const message = replying({ type: "message", id: "m", model: "claude-sonnet-4-20250514", content: [{ type: "text", text: "Hi" }], stop_reason: "end_turn", usage: { input_tokens: 10, output_tokens: 20 } })
-  const labels = (lines: ReadonlyArray<string>) =>
-    [...new Set(lines.flatMap((line) => [.../(?:\bmodel|gen_ai_request_model)="([^"]+)"/g.exec(line)?.slice(1) ?? []]))]
+  const message = replying({
+    type: "message",
+    id: "m",
+    model: "claude-sonnet-4-20250514",
+    content: [{ type: "text", text: "Hi" }],
+    stop_reason: "end_turn",
+    usage: { input_tokens: 10, output_tokens: 20 }
+  })
+  const labels = (lines: ReadonlyArray<string>) => [
+    ...new Set(lines.flatMap((line) => [...(/(?:\bmodel|gen_ai_request_model)="([^"]+)"/g.exec(line)?.slice(1) ?? [])]))
+  ]
 
   const loggedModels = async (gateway: AccountedGateway) =>
     (await gateway.lines()).map((line): unknown => JSON.parse(line).model).filter((model) => model !== undefined)
 
   it("in sums, metrics, list and log, whichever of its spellings was sent", async () => {
     const gateway = accountedGateway(() => message)
-    const spellings = ["anthropic.claude-sonnet-4@20250514", "claude-sonnet-4@20250514", "claude-sonnet-4-20250514", "publishers/anthropic/models/claude-sonnet-4@20250514"]
+    const spellings = [
+      "anthropic.claude-sonnet-4@20250514",
+      "claude-sonnet-4@20250514",
+      "claude-sonnet-4-20250514",
+      "publishers/anthropic/models/claude-sonnet-4@20250514"
+    ]
     for (const name of spellings) {
-      await settled(gateway, () => gateway.post("/v1/messages", { model: `@vertex-ai/${name}`, max_tokens: 10, messages }))
+      await settled(gateway, () =>
+        gateway.post("/v1/messages", { model: `@vertex-ai/${name}`, max_tokens: 10, messages })
+      )
     }
     const id = "claude-sonnet-4@20250514"
-    expect(await gateway.admin("/admin/v1/usage?group_by=model")).toMatchObject({ data: [{ model: id, requests: 4, input_tokens: 40, output_tokens: 80, cost_usd: 0.00132 }] })
+    expect(await gateway.admin("/admin/v1/usage?group_by=model")).toMatchObject({
+      data: [{ model: id, requests: 4, input_tokens: 40, output_tokens: 80, cost_usd: 0.00132 }]
+    })
     const rows: unknown = await gateway.admin(`/admin/v1/requests?model=${id}`)
     expect(rows).toMatchObject({ data: spellings.map(() => ({ model: id, attempts: [{ model: id }] })) })
     // The admin routes reach no provider.
@@ -267,8 +398,11 @@ describe("a model goes by its id", () => {
 
   it("an unknown one is one of the others in sums and metrics, and goes by its id in list and log (TH32)", async () => {
     const gateway = accountedGateway(() => replying(gemini))
-    for (const name of ["gemini-2.5-flash-zz1", "gemini-2.5-flash-zz2"]) await settled(gateway, () => gateway.post("/v1/chat/completions", { model: `@google/${name}`, messages }))
-    expect(await gateway.admin("/admin/v1/usage?group_by=model")).toMatchObject({ data: [{ model: "other", requests: 2 }] })
+    for (const name of ["gemini-2.5-flash-zz1", "gemini-2.5-flash-zz2"])
+      await settled(gateway, () => gateway.post("/v1/chat/completions", { model: `@google/${name}`, messages }))
+    expect(await gateway.admin("/admin/v1/usage?group_by=model")).toMatchObject({
+      data: [{ model: "other", requests: 2 }]
+    })
     expect(labels(await gateway.metrics())).toEqual(["other", "none"])
     expect(await loggedModels(gateway)).toEqual(["gemini-2.5-flash-zz1", "gemini-2.5-flash-zz2"])
   })
@@ -278,7 +412,9 @@ describe("a model goes by its id", () => {
     const config = { provider: "@vertex-ai", cb_config: { failure_threshold: 1, cooldown_interval: 30_000 } }
     const body = { model: "anthropic.claude-sonnet-4@20250514", max_tokens: 10, messages }
     await settled(gateway, () => gateway.post("/v1/messages", body, { "x-gateway-config": JSON.stringify(config) }))
-    expect((await gateway.metrics()).filter((line) => line.startsWith("gateway_circuit_state{"))).toEqual(["gateway_circuit_state{target=\"vertex-ai/claude-sonnet-4@20250514\"} 2"])
+    expect((await gateway.metrics()).filter((line) => line.startsWith("gateway_circuit_state{"))).toEqual([
+      'gateway_circuit_state{target="vertex-ai/claude-sonnet-4@20250514"} 2'
+    ])
     await gateway.dispose()
   })
 })
@@ -286,13 +422,18 @@ describe("a model goes by its id", () => {
 it("a stream that is cut before anything was counted is listed by what passed", async () => {
   const chunks = frames({ candidates: [text("x".repeat(400))], usageMetadata: { trafficType: "ON_DEMAND" } })
   const gateway = accountedGateway(() => ({ status: 200, chunks, fault: "reset" }))
-  await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", stream: true, messages }))
-  expect(await gateway.admin("/admin/v1/requests")).toMatchObject({ data: [{ usage: { input_tokens: 0, output_tokens: 100 }, cost_usd: 0.00025 }] })
+  await settled(gateway, () =>
+    gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", stream: true, messages })
+  )
+  expect(await gateway.admin("/admin/v1/requests")).toMatchObject({
+    data: [{ usage: { input_tokens: 0, output_tokens: 100 }, cost_usd: 0.00025 }]
+  })
   await gateway.dispose()
 })
 
 /** Samples without buckets, as `name{labels} value`. */
-const samples = (lines: ReadonlyArray<string>): ReadonlyArray<string> => lines.filter((line) => !line.startsWith("#") && !line.includes("_bucket{"))
+const samples = (lines: ReadonlyArray<string>): ReadonlyArray<string> =>
+  lines.filter((line) => !line.startsWith("#") && !line.includes("_bucket{"))
 
 describe("metrics", () => {
   it("tell keys apart only where the operator says so", async () => {
@@ -300,14 +441,15 @@ describe("metrics", () => {
     await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages }))
     const lines = await gateway.metrics()
     await gateway.dispose()
-    const chat = "gen_ai_operation_name=\"chat\",gen_ai_provider_name=\"gcp.gemini\",gen_ai_request_model=\"gemini-2.5-flash\",key_id=\"test\""
+    const chat =
+      'gen_ai_operation_name="chat",gen_ai_provider_name="gcp.gemini",gen_ai_request_model="gemini-2.5-flash",key_id="test"'
     expect(samples(lines).filter((line) => line.includes("key_id"))).toEqual([
-      "gateway_requests_total{route=\"/v1/chat/completions\",provider=\"google\",model=\"gemini-2.5-flash\",key_id=\"test\",status_class=\"2xx\"} 1",
+      'gateway_requests_total{route="/v1/chat/completions",provider="google",model="gemini-2.5-flash",key_id="test",status_class="2xx"} 1',
       `gen_ai_client_token_usage_sum{${chat},gen_ai_token_type="input"} 1000`,
       `gen_ai_client_token_usage_count{${chat},gen_ai_token_type="input"} 1`,
       `gen_ai_client_token_usage_sum{${chat},gen_ai_token_type="output"} 100`,
       `gen_ai_client_token_usage_count{${chat},gen_ai_token_type="output"} 1`,
-      "gateway_cost_usd_total{provider=\"google\",model=\"gemini-2.5-flash\",key_id=\"test\"} 0.000496"
+      'gateway_cost_usd_total{provider="google",model="gemini-2.5-flash",key_id="test"} 0.000496'
     ])
   })
 
@@ -316,16 +458,17 @@ describe("metrics", () => {
     await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages }))
     const lines = await gateway.metrics()
     await gateway.dispose()
-    const chat = "gen_ai_operation_name=\"chat\",gen_ai_provider_name=\"gcp.gemini\",gen_ai_request_model=\"gemini-2.5-flash\""
-    const http = "http_request_method=\"POST\",http_route=\"/v1/chat/completions\",http_response_status_code=\"200\""
+    const chat =
+      'gen_ai_operation_name="chat",gen_ai_provider_name="gcp.gemini",gen_ai_request_model="gemini-2.5-flash"'
+    const http = 'http_request_method="POST",http_route="/v1/chat/completions",http_response_status_code="200"'
     expect(samples(lines).filter((line) => !/^gateway_(active_requests|log_queue_depth)/.test(line))).toEqual([
       "gateway_log_dropped_total 0",
       `http_server_request_duration_seconds_sum{${http}} 0.003`,
       `http_server_request_duration_seconds_count{${http}} 1`,
-      "gateway_requests_total{route=\"/v1/chat/completions\",provider=\"google\",model=\"gemini-2.5-flash\",status_class=\"2xx\"} 1",
-      "gateway_overhead_seconds_sum{route=\"/v1/chat/completions\",streamed=\"false\"} 0.002",
-      "gateway_overhead_seconds_count{route=\"/v1/chat/completions\",streamed=\"false\"} 1",
-      "gateway_upstream_attempts_total{provider=\"google\",outcome=\"ok\"} 1",
+      'gateway_requests_total{route="/v1/chat/completions",provider="google",model="gemini-2.5-flash",status_class="2xx"} 1',
+      'gateway_overhead_seconds_sum{route="/v1/chat/completions",streamed="false"} 0.002',
+      'gateway_overhead_seconds_count{route="/v1/chat/completions",streamed="false"} 1',
+      'gateway_upstream_attempts_total{provider="google",outcome="ok"} 1',
       `gen_ai_client_operation_duration_seconds_sum{${chat}} 0.001`,
       `gen_ai_client_operation_duration_seconds_count{${chat}} 1`,
       `gen_ai_server_request_duration_seconds_sum{${chat}} 0.003`,
@@ -334,25 +477,51 @@ describe("metrics", () => {
       `gen_ai_client_token_usage_count{${chat},gen_ai_token_type="input"} 1`,
       `gen_ai_client_token_usage_sum{${chat},gen_ai_token_type="output"} 100`,
       `gen_ai_client_token_usage_count{${chat},gen_ai_token_type="output"} 1`,
-      "gateway_cost_usd_total{provider=\"google\",model=\"gemini-2.5-flash\"} 0.000496"
+      'gateway_cost_usd_total{provider="google",model="gemini-2.5-flash"} 0.000496'
     ])
     expect(lines.filter((line) => line.startsWith("gateway_overhead"))).toEqual([
-      ...["0.0001", "0.00025", "0.0005", "0.001", "0.0025", "0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "0.5", "1", "+Inf"].map((le) =>
-        `gateway_overhead_seconds_bucket{route="/v1/chat/completions",streamed="false",le="${le}"} ${["0.0001", "0.00025", "0.0005", "0.001"].includes(le) ? 0 : 1}`),
-      "gateway_overhead_seconds_sum{route=\"/v1/chat/completions\",streamed=\"false\"} 0.002",
-      "gateway_overhead_seconds_count{route=\"/v1/chat/completions\",streamed=\"false\"} 1"
+      ...[
+        "0.0001",
+        "0.00025",
+        "0.0005",
+        "0.001",
+        "0.0025",
+        "0.005",
+        "0.01",
+        "0.025",
+        "0.05",
+        "0.1",
+        "0.25",
+        "0.5",
+        "1",
+        "+Inf"
+      ].map(
+        (le) =>
+          `gateway_overhead_seconds_bucket{route="/v1/chat/completions",streamed="false",le="${le}"} ${["0.0001", "0.00025", "0.0005", "0.001"].includes(le) ? 0 : 1}`
+      ),
+      'gateway_overhead_seconds_sum{route="/v1/chat/completions",streamed="false"} 0.002',
+      'gateway_overhead_seconds_count{route="/v1/chat/completions",streamed="false"} 1'
     ])
   })
 
   it("of a stream: time to first token, to first chunk, between chunks and per token", async () => {
     const { candidates: _candidates, ...counts } = gemini
-    const chunks = frames({ candidates: [text("Hi")] }, { candidates: [text(" there")] }, { candidates: [text("!", "STOP")], ...counts })
+    const chunks = frames(
+      { candidates: [text("Hi")] },
+      { candidates: [text(" there")] },
+      { candidates: [text("!", "STOP")], ...counts }
+    )
     const gateway = accountedGateway(() => ({ status: 200, chunks }))
-    await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", stream: true, messages }))
+    await settled(gateway, () =>
+      gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", stream: true, messages })
+    )
     const families = parseMetrics(`${(await gateway.metrics()).join("\n")}\n`)
     await gateway.dispose()
     const totals = families.flatMap(({ name, samples: all }) =>
-      /time_|streams|overhead/.test(name) ? all.filter((one) => !one.name.endsWith("_bucket")).map((one) => [one.name, one.value]) : [])
+      /time_|streams|overhead/.test(name)
+        ? all.filter((one) => !one.name.endsWith("_bucket")).map((one) => [one.name, one.value])
+        : []
+    )
     expect(totals).toEqual([
       ["gateway_active_streams", 0],
       ["gateway_overhead_seconds_sum", 0.002],
@@ -369,7 +538,10 @@ describe("metrics", () => {
   })
 
   it("of failures: by class of status, outcome and tag, never by what a client wrote", async () => {
-    const gateway = accountedGateway(() => ({ status: 503, chunks: ["{\"error\":{\"code\":503,\"message\":\"m\",\"status\":\"UNAVAILABLE\"}}"] }))
+    const gateway = accountedGateway(() => ({
+      status: 503,
+      chunks: ['{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}']
+    }))
     await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/made-up-1", messages }))
     await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/made-up-2", messages }))
     await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@made-up/x", messages }))
@@ -377,23 +549,35 @@ describe("metrics", () => {
     const lines = await gateway.metrics()
     await gateway.dispose()
     expect(lines.filter((line) => line.includes("made-up"))).toEqual([])
-    expect(samples(lines).filter((line) => /^gateway_(requests|upstream)|operation_duration_seconds_count|http_server_request_duration_seconds_count/.test(line))).toEqual([
-      "http_server_request_duration_seconds_count{http_request_method=\"POST\",http_route=\"/v1/chat/completions\",http_response_status_code=\"503\"} 2",
-      "http_server_request_duration_seconds_count{http_request_method=\"POST\",http_route=\"/v1/chat/completions\",http_response_status_code=\"404\"} 1",
-      "http_server_request_duration_seconds_count{http_request_method=\"_OTHER\",http_route=\"unmatched\",http_response_status_code=\"404\"} 1",
-      "gateway_requests_total{route=\"/v1/chat/completions\",provider=\"google\",model=\"other\",status_class=\"5xx\"} 2",
-      "gateway_requests_total{route=\"/v1/chat/completions\",provider=\"none\",model=\"none\",status_class=\"4xx\"} 1",
-      "gateway_requests_total{route=\"unmatched\",provider=\"none\",model=\"none\",status_class=\"4xx\"} 1",
-      "gateway_upstream_attempts_total{provider=\"google\",outcome=\"Overloaded\"} 2",
-      "gen_ai_client_operation_duration_seconds_count{gen_ai_operation_name=\"chat\",gen_ai_provider_name=\"gcp.gemini\",gen_ai_request_model=\"other\",error_type=\"Overloaded\"} 2"
+    expect(
+      samples(lines).filter((line) =>
+        /^gateway_(requests|upstream)|operation_duration_seconds_count|http_server_request_duration_seconds_count/.test(
+          line
+        )
+      )
+    ).toEqual([
+      'http_server_request_duration_seconds_count{http_request_method="POST",http_route="/v1/chat/completions",http_response_status_code="503"} 2',
+      'http_server_request_duration_seconds_count{http_request_method="POST",http_route="/v1/chat/completions",http_response_status_code="404"} 1',
+      'http_server_request_duration_seconds_count{http_request_method="_OTHER",http_route="unmatched",http_response_status_code="404"} 1',
+      'gateway_requests_total{route="/v1/chat/completions",provider="google",model="other",status_class="5xx"} 2',
+      'gateway_requests_total{route="/v1/chat/completions",provider="none",model="none",status_class="4xx"} 1',
+      'gateway_requests_total{route="unmatched",provider="none",model="none",status_class="4xx"} 1',
+      'gateway_upstream_attempts_total{provider="google",outcome="Overloaded"} 2',
+      'gen_ai_client_operation_duration_seconds_count{gen_ai_operation_name="chat",gen_ai_provider_name="gcp.gemini",gen_ai_request_model="other",error_type="Overloaded"} 2'
     ])
   })
 
   it("no series has a label that is not listed, or a name that is not", async () => {
-    const gateway = accountedGateway(({ url }) => url.includes("stream") ? { status: 200, chunks: frames(gemini) } : replying(gemini))
-    await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", stream: true, messages }))
+    const gateway = accountedGateway(({ url }) =>
+      url.includes("stream") ? { status: 200, chunks: frames(gemini) } : replying(gemini)
+    )
+    await settled(gateway, () =>
+      gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", stream: true, messages })
+    )
     await settled(gateway, () => gateway.post("/v1/chat/completions", { model: "@google/x", messages: [] }))
-    const listed = new Map(Object.values<MetricSpec>(metrics).map((spec) => [prometheusName(spec.name).replaceAll(".", "_"), spec.labels]))
+    const listed = new Map(
+      Object.values<MetricSpec>(metrics).map((spec) => [prometheusName(spec.name).replaceAll(".", "_"), spec.labels])
+    )
     for (const { name, samples: all } of parseMetrics(`${(await gateway.metrics()).join("\n")}\n`)) {
       const labels = new Set(all.flatMap((one) => Object.keys(one.labels)).filter((label) => label !== "le"))
       expect([name, [...labels].filter((label) => listed.get(name)?.includes(label) !== true)]).toEqual([name, []])
@@ -404,22 +588,40 @@ describe("metrics", () => {
   it("a scraper is told their format, and needs no key unless the operator says so", async () => {
     const open = accountedGateway(() => replying(gemini))
     const answer = await open.send("/metrics")
-    expect([answer.status, answer.headers.get("content-type"), answer.headers.get("cache-control")])
-      .toEqual([200, "text/plain; version=0.0.4; charset=utf-8", "no-store"])
+    expect([answer.status, answer.headers.get("content-type"), answer.headers.get("cache-control")]).toEqual([
+      200,
+      "text/plain; version=0.0.4; charset=utf-8",
+      "no-store"
+    ])
     await open.dispose()
-    const guarded = accountedGateway(() => replying(gemini), { references: Layer.succeed(MetricsAccess, "admin" as const) })
+    const guarded = accountedGateway(() => replying(gemini), {
+      references: Layer.succeed(MetricsAccess, "admin" as const)
+    })
     const statusFor = async (key: string | undefined) =>
       (await guarded.send("/metrics", key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } })).status
-    expect([await statusFor(undefined), await statusFor(gatewayKey), await statusFor(adminKey)]).toEqual([401, 401, 200])
+    expect([await statusFor(undefined), await statusFor(gatewayKey), await statusFor(adminKey)]).toEqual([
+      401, 401, 200
+    ])
     await guarded.dispose()
   })
 })
 
 it("TH21, P10 nothing a caller or an upstream writes is in a line, a metric or a list", async () => {
   const canary = (n: number) => `canary${n}zzz`
-  const gateway = accountedGateway(({ url }) => url.includes(":stream")
-    ? { status: 200, chunks: frames({ candidates: [text(canary(20))] }, { error: { code: 500, message: canary(21), status: "INTERNAL" } }) }
-    : { status: 400, chunks: [JSON.stringify({ error: { code: 400, message: canary(22), status: "INVALID_ARGUMENT" } })] })
+  const gateway = accountedGateway(({ url }) =>
+    url.includes(":stream")
+      ? {
+          status: 200,
+          chunks: frames(
+            { candidates: [text(canary(20))] },
+            { error: { code: 500, message: canary(21), status: "INTERNAL" } }
+          )
+        }
+      : {
+          status: 400,
+          chunks: [JSON.stringify({ error: { code: 400, message: canary(22), status: "INVALID_ARGUMENT" } })]
+        }
+  )
   const headers = {
     authorization: `Bearer ${canary(1)}`,
     "x-goog-api-key": canary(2),
@@ -438,9 +640,16 @@ it("TH21, P10 nothing a caller or an upstream writes is in a line, a metric or a
   }
   for (const stream of [true, false]) {
     await settled(gateway, () => gateway.post(`/v1/chat/completions?${canary(16)}`, { ...body, stream }, headers))
-    await settled(gateway, () => gateway.post(`/v1/${canary(17)}`, { ...body, stream }, { ...headers, "x-gateway-api-key": canary(18) }))
+    await settled(gateway, () =>
+      gateway.post(`/v1/${canary(17)}`, { ...body, stream }, { ...headers, "x-gateway-api-key": canary(18) })
+    )
   }
-  const said = JSON.stringify([await gateway.metrics(), await gateway.admin("/admin/v1/requests"), await gateway.admin("/admin/v1/usage"), await gateway.lines()])
+  const said = JSON.stringify([
+    await gateway.metrics(),
+    await gateway.admin("/admin/v1/requests"),
+    await gateway.admin("/admin/v1/usage"),
+    await gateway.lines()
+  ])
   expect([said.match(/canary\d+/g), said.includes(gatewayKey), said.includes(adminKey)]).toEqual([null, false, false])
 })
 
@@ -449,7 +658,11 @@ describe("turned off", () => {
     const gateway = accountedGateway(() => replying(gemini), { settings: { accounting: false } })
     const answer = await gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages })
     expect(answer.status).toBe(200)
-    expect([await gateway.metrics(), await gateway.admin("/admin/v1/requests"), await gateway.lines()]).toEqual([[], { object: "list", data: [], next_cursor: null }, []])
+    expect([await gateway.metrics(), await gateway.admin("/admin/v1/requests"), await gateway.lines()]).toEqual([
+      [],
+      { object: "list", data: [], next_cursor: null },
+      []
+    ])
   })
 
   it("log.format off writes nothing, and counts on", async () => {

@@ -9,7 +9,7 @@ const reply = {
   candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] }, finishReason: "STOP" }],
   usageMetadata: { promptTokenCount: 1000, candidatesTokenCount: 100, totalTokenCount: 1100 }
 }
-const overloaded = { status: 503, chunks: ["{\"error\":{\"code\":503,\"message\":\"m\",\"status\":\"UNAVAILABLE\"}}"] }
+const overloaded = { status: 503, chunks: ['{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}'] }
 const messages = [{ role: "user", content: "Hello" }]
 
 let gateway: AccountedGateway
@@ -18,9 +18,19 @@ beforeAll(async () => {
   let calls = 0
   gateway = accountedGateway(() => (++calls % 2 === 0 ? overloaded : replying(reply)))
   for (const id of ["a", "b", "c"]) {
-    await (await gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages }, { "x-request-id": id })).text()
+    await (
+      await gateway.post(
+        "/v1/chat/completions",
+        { model: "@google/gemini-2.5-flash", messages },
+        { "x-request-id": id }
+      )
+    ).text()
     // The first request waits for the price list, and the others for their order.
-    await until(async () => ((await gateway.admin("/admin/v1/requests")) as { data: ReadonlyArray<{ request_id: string }> }).data[0]?.request_id === id)
+    await until(
+      async () =>
+        ((await gateway.admin("/admin/v1/requests")) as { data: ReadonlyArray<{ request_id: string }> }).data[0]
+          ?.request_id === id
+    )
   }
 })
 afterAll(async () => {
@@ -49,7 +59,14 @@ const answered = (request_id: string) => ({
   request_id,
   status: 200,
   cache: "DISABLED",
-  usage: { input_tokens: 1000, output_tokens: 100, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0, images: 0 },
+  usage: {
+    input_tokens: 1000,
+    output_tokens: 100,
+    cached_tokens: 0,
+    cache_write_tokens: 0,
+    reasoning_tokens: 0,
+    images: 0
+  },
   cost_usd: 0.00055,
   attempts: [attempt]
 })
@@ -63,14 +80,34 @@ const failed = {
 
 describe("requests", () => {
   it("the newest first, in full; what the API for models did not serve is not among them", async () => {
-    expect(await gateway.admin("/admin/v1/requests")).toEqual({ object: "list", data: [answered("c"), failed, answered("a")], next_cursor: null })
+    expect(await gateway.admin("/admin/v1/requests")).toEqual({
+      object: "list",
+      data: [answered("c"), failed, answered("a")],
+      next_cursor: null
+    })
   })
 
   it("by filter and page", async () => {
-    expect(await gateway.admin("/admin/v1/requests?status=503")).toEqual({ object: "list", data: [failed], next_cursor: null })
-    expect(await gateway.admin("/admin/v1/requests?limit=1&provider=google&model=gemini-2.5-flash&key=test")).toEqual({ object: "list", data: [answered("c")], next_cursor: "2" })
-    expect(await gateway.admin("/admin/v1/requests?limit=1&cursor=2")).toEqual({ object: "list", data: [failed], next_cursor: "1" })
-    expect(await gateway.admin("/admin/v1/requests?since=2027-01-31T12:00:05Z")).toEqual({ object: "list", data: [], next_cursor: null })
+    expect(await gateway.admin("/admin/v1/requests?status=503")).toEqual({
+      object: "list",
+      data: [failed],
+      next_cursor: null
+    })
+    expect(await gateway.admin("/admin/v1/requests?limit=1&provider=google&model=gemini-2.5-flash&key=test")).toEqual({
+      object: "list",
+      data: [answered("c")],
+      next_cursor: "2"
+    })
+    expect(await gateway.admin("/admin/v1/requests?limit=1&cursor=2")).toEqual({
+      object: "list",
+      data: [failed],
+      next_cursor: "1"
+    })
+    expect(await gateway.admin("/admin/v1/requests?since=2027-01-31T12:00:05Z")).toEqual({
+      object: "list",
+      data: [],
+      next_cursor: null
+    })
   })
 
   it("one by its id", async () => {
@@ -80,7 +117,11 @@ describe("requests", () => {
 
 it("usage, summed by what was asked", async () => {
   const sums = { requests: 3, errors: 1, input_tokens: 2000, output_tokens: 200, cached_tokens: 0, cost_usd: 0.0011 }
-  expect(await gateway.admin("/admin/v1/usage")).toEqual({ object: "list", data: [{ day: "2027-01-31", ...sums }], next_cursor: null })
+  expect(await gateway.admin("/admin/v1/usage")).toEqual({
+    object: "list",
+    data: [{ day: "2027-01-31", ...sums }],
+    next_cursor: null
+  })
   expect(await gateway.admin("/admin/v1/usage?group_by=key,provider,model&from=2027-01-31&to=2027-01-31")).toEqual({
     object: "list",
     data: [{ key: "test", provider: "google", model: "gemini-2.5-flash", ...sums }],
@@ -98,20 +139,72 @@ describe("refusals are problems", () => {
     instance: expect.any(String)
   })
   it.each([
-    ["a filter that is not known", "/admin/v1/requests?stat=200", problem(400, "invalid_value", "stat is not known here; there are status, provider, model, key, request_id, since, limit, cursor.")],
-    ["a status that is none", "/admin/v1/requests?status=4xx", problem(400, "invalid_value", "status is a whole number from 1 to 599.")],
-    ["a page that is too large", "/admin/v1/requests?limit=1001", problem(400, "invalid_value", "limit is a whole number from 1 to 1000.")],
-    ["a name that no store can look for", "/admin/v1/requests?model=a%00b", problem(400, "invalid_value", "model is a name of at most 256 characters, without control characters.")],
-    ["a moment that is none", "/admin/v1/requests?since=yesterday", problem(400, "invalid_value", "since is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")],
-    ["a moment without its place in the world", "/admin/v1/requests?since=2027-01-31T12:00:00", problem(400, "invalid_value", "since is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")],
-    ["a grouping that is not known", "/admin/v1/usage?group_by=day,week", problem(400, "invalid_value", "group_by is any of day, key, provider, model, joined by commas.")],
-    ["a day that is none", "/admin/v1/usage?from=2027", problem(400, "invalid_value", "from is a day, such as 2027-01-31.")],
-    ["a day no month has", "/admin/v1/usage?to=2027-02-31", problem(400, "invalid_value", "to is a day, such as 2027-01-31.")],
-    ["a request nobody made", "/admin/v1/requests/nobody", problem(404, "request_not_found", "There is no such request.")],
-    ["a path below a request", "/admin/v1/requests/a/b", problem(404, "unknown_url", "There is no such URL here; the API lives under /v1.")]
+    [
+      "a filter that is not known",
+      "/admin/v1/requests?stat=200",
+      problem(
+        400,
+        "invalid_value",
+        "stat is not known here; there are status, provider, model, key, request_id, since, limit, cursor."
+      )
+    ],
+    [
+      "a status that is none",
+      "/admin/v1/requests?status=4xx",
+      problem(400, "invalid_value", "status is a whole number from 1 to 599.")
+    ],
+    [
+      "a page that is too large",
+      "/admin/v1/requests?limit=1001",
+      problem(400, "invalid_value", "limit is a whole number from 1 to 1000.")
+    ],
+    [
+      "a name that no store can look for",
+      "/admin/v1/requests?model=a%00b",
+      problem(400, "invalid_value", "model is a name of at most 256 characters, without control characters.")
+    ],
+    [
+      "a moment that is none",
+      "/admin/v1/requests?since=yesterday",
+      problem(400, "invalid_value", "since is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")
+    ],
+    [
+      "a moment without its place in the world",
+      "/admin/v1/requests?since=2027-01-31T12:00:00",
+      problem(400, "invalid_value", "since is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")
+    ],
+    [
+      "a grouping that is not known",
+      "/admin/v1/usage?group_by=day,week",
+      problem(400, "invalid_value", "group_by is any of day, key, provider, model, joined by commas.")
+    ],
+    [
+      "a day that is none",
+      "/admin/v1/usage?from=2027",
+      problem(400, "invalid_value", "from is a day, such as 2027-01-31.")
+    ],
+    [
+      "a day no month has",
+      "/admin/v1/usage?to=2027-02-31",
+      problem(400, "invalid_value", "to is a day, such as 2027-01-31.")
+    ],
+    [
+      "a request nobody made",
+      "/admin/v1/requests/nobody",
+      problem(404, "request_not_found", "There is no such request.")
+    ],
+    [
+      "a path below a request",
+      "/admin/v1/requests/a/b",
+      problem(404, "unknown_url", "There is no such URL here; the API lives under /v1.")
+    ]
   ])("%s", async (_, path, expected) => {
     const answer = await gateway.send(path, { headers: { "x-gateway-api-key": adminKey } })
-    expect([answer.status, answer.headers.get("content-type"), await answer.json()]).toEqual([expected.status, "application/problem+json", expected])
+    expect([answer.status, answer.headers.get("content-type"), await answer.json()]).toEqual([
+      expected.status,
+      "application/problem+json",
+      expected
+    ])
   })
 
   it.each([
@@ -121,19 +214,29 @@ describe("refusals are problems", () => {
   ])("%s", async (_, headers, status, code) => {
     for (const path of ["/admin/v1/requests", "/admin/v1/requests/a", "/admin/v1/usage"]) {
       const answer = await gateway.send(path, { headers })
-      expect([answer.status, await answer.json()]).toEqual([status, expect.objectContaining({ type: `urn:model-gateway:error:${code}` })])
+      expect([answer.status, await answer.json()]).toEqual([
+        status,
+        expect.objectContaining({ type: `urn:model-gateway:error:${code}` })
+      ])
     }
   })
 
   it("an admin key calls no models", async () => {
-    const answer = await gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages }, { "x-gateway-api-key": adminKey })
-    expect([answer.status, await answer.json()]).toEqual([403, {
-      error: {
-        message: "The gateway key lacks the scope \"inference\"; an operator gives it one under \"scopes\" of the key.",
-        type: "permission_error",
-        param: null,
-        code: "key_scope_missing"
+    const answer = await gateway.post(
+      "/v1/chat/completions",
+      { model: "@google/gemini-2.5-flash", messages },
+      { "x-gateway-api-key": adminKey }
+    )
+    expect([answer.status, await answer.json()]).toEqual([
+      403,
+      {
+        error: {
+          message: 'The gateway key lacks the scope "inference"; an operator gives it one under "scopes" of the key.',
+          type: "permission_error",
+          param: null,
+          code: "key_scope_missing"
+        }
       }
-    }])
+    ])
   })
 })

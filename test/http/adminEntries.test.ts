@@ -28,11 +28,14 @@ const keys = [
 
 let gateway: ScriptedGateway
 beforeAll(() => {
-  gateway = gatewayOver(({ url }) => replying(url.includes(":countTokens") ? { totalTokens: 1 } : reply), { settings: { keys } })
+  gateway = gatewayOver(({ url }) => replying(url.includes(":countTokens") ? { totalTokens: 1 } : reply), {
+    settings: { keys }
+  })
 })
 afterAll(() => gateway.dispose())
 
-const exactly = <S extends Schema.Constraint>(schema: Schema.Codec<S["Type"], unknown>) => Schema.decodeUnknownSync(schema, { onExcessProperty: "error" })
+const exactly = <S extends Schema.Constraint>(schema: Schema.Codec<S["Type"], unknown>) =>
+  Schema.decodeUnknownSync(schema, { onExcessProperty: "error" })
 /** Throws at an answer that is not as the contract declares it. */
 const declared: Readonly<Record<string, (value: unknown) => unknown>> = {
   provider: exactly(Resources.Provider),
@@ -47,13 +50,24 @@ const declared: Readonly<Record<string, (value: unknown) => unknown>> = {
 }
 const asDeclared = (body: Json): void => {
   if (body?.object === "list") for (const one of body.data) asDeclared(one)
-  else if (body !== undefined) (declared[body.object ?? (body.status === undefined ? "usage" : "problem")] ?? expect.unreachable)(body)
+  else if (body !== undefined)
+    (declared[body.object ?? (body.status === undefined ? "usage" : "problem")] ?? expect.unreachable)(body)
 }
 
-const send = async (method: string, path: string, body?: Json, headers: Record<string, string> = {}): Promise<Answer> => {
+const send = async (
+  method: string,
+  path: string,
+  body?: Json,
+  headers: Record<string, string> = {}
+): Promise<Answer> => {
   const answer = await gateway.send(`/admin/v1/${path}`, {
     method,
-    headers: { "x-gateway-api-key": adminKey, "x-request-id": "r1", ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+    headers: {
+      "x-gateway-api-key": adminKey,
+      "x-request-id": "r1",
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers
+    },
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
   })
   const text = await answer.text()
@@ -90,7 +104,12 @@ const cases: ReadonlyArray<Case> = [
     path: "providers",
     id: "gemini",
     body: { slug: "gemini", provider: "google", api_key: canary },
-    shown: { object: "provider", slug: "gemini", provider: "google", credential: { type: "api_key", fingerprint: "c7fba27c...wxyz" } },
+    shown: {
+      object: "provider",
+      slug: "gemini",
+      provider: "google",
+      credential: { type: "api_key", fingerprint: "c7fba27c...wxyz" }
+    },
     change: { provider: "google", models: ["gemini-*"] },
     changed: { models: ["gemini-*"] }
   },
@@ -106,8 +125,20 @@ const cases: ReadonlyArray<Case> = [
     path: "prompts",
     id: "greet",
     body: { id: "greet", model: "@google/gemini-2.5-flash", messages, parameters: { temperature: 0, seed: 1 } },
-    shown: { object: "prompt", id: "greet", model: "@google/gemini-2.5-flash", messages, parameters: { temperature: 0, seed: 1 }, versions: [1] },
-    change: { model: "@google/gemini-2.5-pro", messages, parameters: { temperature: 0, seed: 1 }, labels: { production: 1 } },
+    shown: {
+      object: "prompt",
+      id: "greet",
+      model: "@google/gemini-2.5-flash",
+      messages,
+      parameters: { temperature: 0, seed: 1 },
+      versions: [1]
+    },
+    change: {
+      model: "@google/gemini-2.5-pro",
+      messages,
+      parameters: { temperature: 0, seed: 1 },
+      labels: { production: 1 }
+    },
     changed: { model: "@google/gemini-2.5-pro", labels: { production: 1 }, versions: [1, 2] }
   }
 ]
@@ -116,34 +147,62 @@ describe.each(cases)("$path", ({ body, change, changed, id, path, shown }) => {
   it("is made, read, listed, changed from its version and removed", async () => {
     const made = await send("POST", path, body)
     expect([made.status, made.body]).toEqual([201, { ...shown, ...kept }])
-    expect([made.headers.get("location"), made.headers.get("etag"), made.headers.get("cache-control"), made.headers.get("content-type"), made.headers.get("x-request-id")])
-      .toEqual([`/admin/v1/${path}/${id}`, tag(1), "no-store", "application/json", "r1"])
+    expect([
+      made.headers.get("location"),
+      made.headers.get("etag"),
+      made.headers.get("cache-control"),
+      made.headers.get("content-type"),
+      made.headers.get("x-request-id")
+    ]).toEqual([`/admin/v1/${path}/${id}`, tag(1), "no-store", "application/json", "r1"])
     const read = await send("GET", `${path}/${id}`)
     expect([read.status, read.body, read.headers.get("etag")]).toEqual([200, made.body, made.headers.get("etag")])
     const list = await send("GET", path)
     expect(list.body).toEqual({ object: "list", data: expect.arrayContaining([made.body]), next_cursor: null })
     expect((await send("POST", path, body)).body).toEqual(
-      problem(409, "already_exists", `There is a ${path.slice(0, -1)} "${id}" already; update it, or choose another id.`)
+      problem(
+        409,
+        "already_exists",
+        `There is a ${path.slice(0, -1)} "${id}" already; update it, or choose another id.`
+      )
     )
 
     const etag = made.headers.get("etag") ?? ""
     const put = await send("PUT", `${path}/${id}`, change, { "if-match": `"other", ${etag}` })
     expect([put.status, put.body]).toEqual([200, { ...shown, ...kept, ...changed, version: 2 }])
     expect(put.headers.get("etag")).toEqual(tag(2))
-    const stale = problem(412, "version_mismatch", "It has changed since; version 2 is there now. Read it again, and send its ETag as If-Match.")
-    for (const [method, sent, match] of [["PUT", change, etag], ["PUT", change, `W/${put.headers.get("etag")}`], ["DELETE", undefined, etag], ["DELETE", undefined, "x"]] as const) {
+    const stale = problem(
+      412,
+      "version_mismatch",
+      "It has changed since; version 2 is there now. Read it again, and send its ETag as If-Match."
+    )
+    for (const [method, sent, match] of [
+      ["PUT", change, etag],
+      ["PUT", change, `W/${put.headers.get("etag")}`],
+      ["DELETE", undefined, etag],
+      ["DELETE", undefined, "x"]
+    ] as const) {
       const answer = await send(method, `${path}/${id}`, sent, { "if-match": match })
-      expect([answer.status, answer.headers.get("content-type"), answer.body]).toEqual([412, "application/problem+json", stale])
+      expect([answer.status, answer.headers.get("content-type"), answer.body]).toEqual([
+        412,
+        "application/problem+json",
+        stale
+      ])
     }
     const removed = await send("DELETE", `${path}/${id}`, undefined, { "if-match": "*" })
     expect([removed.status, removed.body, removed.headers.get("x-request-id")]).toEqual([204, undefined, "r1"])
     const missing = problem(404, `${path.slice(0, -1)}_not_found`, `There is no such ${path.slice(0, -1)}.`)
-    for (const [method, sent] of [["GET", undefined], ["PUT", change], ["DELETE", undefined]] as const) {
+    for (const [method, sent] of [
+      ["GET", undefined],
+      ["PUT", change],
+      ["DELETE", undefined]
+    ] as const) {
       expect((await send(method, `${path}/${id}`, sent)).body).toEqual(missing)
     }
     // One that is made again has another tag.
     const again = await send("POST", path, body)
-    expect((await send("DELETE", `${path}/${id}`, undefined, { "if-match": `${again.headers.get("etag")}` })).status).toBe(204)
+    expect(
+      (await send("DELETE", `${path}/${id}`, undefined, { "if-match": `${again.headers.get("etag")}` })).status
+    ).toBe(204)
   })
 })
 
@@ -151,29 +210,78 @@ describe("keys", () => {
   it("are made with a text that is told once, changed, rotated, and revoked but never forgotten", async () => {
     const made = await send("POST", "keys", { name: "team", scopes: ["inference"], models: ["gemini-*"] })
     const { id, key, ...rest } = made.body
-    const shown = { object: "key", id, name: "team", scopes: ["inference"], models: ["gemini-*"], prefix: key.slice(0, 8), ...kept }
+    const shown = {
+      object: "key",
+      id,
+      name: "team",
+      scopes: ["inference"],
+      models: ["gemini-*"],
+      prefix: key.slice(0, 8),
+      ...kept
+    }
     expect([made.status, { id, ...rest }]).toEqual([201, shown])
     expect(made.headers.get("location")).toBe(`/admin/v1/keys/${id}`)
-    const chat = (text: string) => gateway.post("/v1/chat/completions", { model: "@google/gemini-2.5-flash", messages }, { "x-gateway-api-key": text })
+    const chat = (text: string) =>
+      gateway.post(
+        "/v1/chat/completions",
+        { model: "@google/gemini-2.5-flash", messages },
+        { "x-gateway-api-key": text }
+      )
     expect((await send("GET", `keys/${id}`)).body).toEqual({ ...shown, spent_usd: 0 })
     expect((await chat(key)).status).toBe(200)
     // The first request waits for the price list before it is written down.
     await until(async () => (await send("GET", `keys/${id}`)).body.last_used_at !== undefined)
-    expect((await send("GET", `keys/${id}`)).body).toEqual({ ...shown, spent_usd: expect.any(Number), last_used_at: moment })
-    expect((await send("PUT", `keys/${id}`, { ...shown, models: ["claude-*"] })).body).toEqual({ ...shown, models: ["claude-*"], version: 2 })
+    expect((await send("GET", `keys/${id}`)).body).toEqual({
+      ...shown,
+      spent_usd: expect.any(Number),
+      last_used_at: moment
+    })
+    expect((await send("PUT", `keys/${id}`, { ...shown, models: ["claude-*"] })).body).toEqual({
+      ...shown,
+      models: ["claude-*"],
+      version: 2
+    })
     expect((await chat(key)).status).toBe(403)
     const rotated = await send("POST", `keys/${id}/rotate`)
-    expect([rotated.status, rotated.body]).toEqual([200, { ...shown, models: ["claude-*"], version: 3, key: expect.stringMatching(/^mgk_[0-9A-Za-z]{43}$/), prefix: rotated.body.key.slice(0, 8) }])
+    expect([rotated.status, rotated.body]).toEqual([
+      200,
+      {
+        ...shown,
+        models: ["claude-*"],
+        version: 3,
+        key: expect.stringMatching(/^mgk_[0-9A-Za-z]{43}$/),
+        prefix: rotated.body.key.slice(0, 8)
+      }
+    ])
     expect([(await chat(key)).status, (await chat(rotated.body.key)).status]).toEqual([401, 403])
     expect((await send("DELETE", `keys/${id}`)).status).toBe(204)
     expect((await send("DELETE", `keys/${id}`)).status).toBe(204)
     expect((await chat(rotated.body.key)).status).toBe(401)
     expect((await send("GET", "keys")).body.data).toEqual([
-      { object: "key", id: "boss", name: "boss", scopes: ["admin"], prefix: "mgk_admi", source: "file", managed: "file", spent_usd: 0 },
-      { ...shown, models: ["claude-*"], version: 4, prefix: rotated.body.prefix, revoked_at: moment, spent_usd: expect.any(Number), last_used_at: moment },
+      {
+        object: "key",
+        id: "boss",
+        name: "boss",
+        scopes: ["admin"],
+        prefix: "mgk_admi",
+        source: "file",
+        managed: "file",
+        spent_usd: 0
+      },
+      {
+        ...shown,
+        models: ["claude-*"],
+        version: 4,
+        prefix: rotated.body.prefix,
+        revoked_at: moment,
+        spent_usd: expect.any(Number),
+        last_used_at: moment
+      },
       { object: "key", id: "test", name: "test", prefix: "mgk_test", source: "file", managed: "file", spent_usd: 0 }
     ])
-    expect((await send("PUT", `keys/${id}`, { name: "x" })).body).toEqual(problem(409, "key_revoked", `The key "${id}" is revoked, and that is for good; make a new one.`))
+    expect((await send("PUT", `keys/${id}`, { name: "x" })).body).toEqual(
+      problem(409, "key_revoked", `The key "${id}" is revoked, and that is for good; make a new one.`)
+    )
   })
 })
 
@@ -196,32 +304,166 @@ describe("lists", () => {
 
 describe("refusals are problems", () => {
   it.each([
-    ["several faults", "POST", "providers", { slug: "x", provider: "google", region: "us-central1", api_kei: canary }, 400, problem(400, "invalid_value", "api_kei unknown key; did you mean api_key?", [{ path: "api_kei", message: "unknown key; did you mean api_key?" }])],
-    ["faults beside each other", "POST", "keys", { models: 1, scopes: ["root"] }, 400, problem(400, "invalid_value", "name is missing (and 2 more)", [
-      { path: "name", message: "is missing" },
-      { path: "models", message: "expected a list" },
-      { path: "scopes[0]", message: "\"root\" is not known here; known: inference, admin" }
-    ])],
+    [
+      "several faults",
+      "POST",
+      "providers",
+      { slug: "x", provider: "google", region: "us-central1", api_kei: canary },
+      400,
+      problem(400, "invalid_value", "api_kei unknown key; did you mean api_key?", [
+        { path: "api_kei", message: "unknown key; did you mean api_key?" }
+      ])
+    ],
+    [
+      "faults beside each other",
+      "POST",
+      "keys",
+      { models: 1, scopes: ["root"] },
+      400,
+      problem(400, "invalid_value", "name is missing (and 2 more)", [
+        { path: "name", message: "is missing" },
+        { path: "models", message: "expected a list" },
+        { path: "scopes[0]", message: '"root" is not known here; known: inference, admin' }
+      ])
+    ],
     ["no JSON", "POST", "configs", "{", 400, problem(400, "invalid_json", expect.stringContaining("JSON"))],
     ["no object", "PUT", "configs/fast", "[]", 400, expect.objectContaining({ status: 400 })],
-    ["an entry that is declared", "PUT", "providers/google", { provider: "google" }, 409, problem(409, "declared_in_configuration", "The provider \"google\" is declared under \"providers\" of the configuration file, or by the environment; change it there.")],
-    ["the removal of a declared one", "DELETE", "keys/boss", undefined, 409, problem(409, "declared_in_configuration", "The key \"boss\" is declared under \"keys\" of the configuration file, or by the environment; change it there.")],
-    ["a filter nobody knows", "GET", "keys?name=x", undefined, 400, problem(400, "invalid_value", "name is not known here; there are limit, cursor.")],
-    ["a cursor that is none", "GET", "keys?cursor=%00", undefined, 400, problem(400, "invalid_value", "cursor is the next_cursor of the page before.")],
-    ["an id that is none", "GET", "configs/a%00b", undefined, 404, problem(404, "config_not_found", "There is no such config.")],
-    ["a version of an id that is none", "GET", "prompts/a%00b@1", undefined, 404, problem(404, "prompt_not_found", "There is no such prompt.")],
-    ["an id that cannot be decoded", "GET", "configs/%zz", undefined, 404, problem(404, "unknown_url", "There is no such URL here; the API lives under /v1.")],
-    ["too large a page", "GET", "audit?limit=1001", undefined, 400, problem(400, "invalid_value", "limit is a whole number from 1 to 1000.")],
-    ["another method", "DELETE", "keys", undefined, 405, problem(405, "method_not_allowed", "This URL takes GET, POST only.")],
-    ["another method of an entry", "POST", "keys/boss", {}, 405, problem(405, "method_not_allowed", "This URL takes GET, PUT, DELETE only.")],
-    ["another method of an action", "GET", "providers/google/test", undefined, 405, problem(405, "method_not_allowed", "This URL takes POST only.")],
-    ["an unknown path", "GET", "users", undefined, 404, problem(404, "unknown_url", "There is no such URL here; the API lives under /v1.")],
-    ["no id", "GET", "keys/", undefined, 404, problem(404, "unknown_url", "There is no such URL here; the API lives under /v1.")],
-    ["an id below an id", "GET", "keys/a/b", undefined, 404, problem(404, "unknown_url", "There is no such URL here; the API lives under /v1.")],
-    ["the test of nobody", "POST", "providers/nobody/test", undefined, 404, problem(404, "provider_not_found", "There is no such provider.")]
+    [
+      "an entry that is declared",
+      "PUT",
+      "providers/google",
+      { provider: "google" },
+      409,
+      problem(
+        409,
+        "declared_in_configuration",
+        'The provider "google" is declared under "providers" of the configuration file, or by the environment; change it there.'
+      )
+    ],
+    [
+      "the removal of a declared one",
+      "DELETE",
+      "keys/boss",
+      undefined,
+      409,
+      problem(
+        409,
+        "declared_in_configuration",
+        'The key "boss" is declared under "keys" of the configuration file, or by the environment; change it there.'
+      )
+    ],
+    [
+      "a filter nobody knows",
+      "GET",
+      "keys?name=x",
+      undefined,
+      400,
+      problem(400, "invalid_value", "name is not known here; there are limit, cursor.")
+    ],
+    [
+      "a cursor that is none",
+      "GET",
+      "keys?cursor=%00",
+      undefined,
+      400,
+      problem(400, "invalid_value", "cursor is the next_cursor of the page before.")
+    ],
+    [
+      "an id that is none",
+      "GET",
+      "configs/a%00b",
+      undefined,
+      404,
+      problem(404, "config_not_found", "There is no such config.")
+    ],
+    [
+      "a version of an id that is none",
+      "GET",
+      "prompts/a%00b@1",
+      undefined,
+      404,
+      problem(404, "prompt_not_found", "There is no such prompt.")
+    ],
+    [
+      "an id that cannot be decoded",
+      "GET",
+      "configs/%zz",
+      undefined,
+      404,
+      problem(404, "unknown_url", "There is no such URL here; the API lives under /v1.")
+    ],
+    [
+      "too large a page",
+      "GET",
+      "audit?limit=1001",
+      undefined,
+      400,
+      problem(400, "invalid_value", "limit is a whole number from 1 to 1000.")
+    ],
+    [
+      "another method",
+      "DELETE",
+      "keys",
+      undefined,
+      405,
+      problem(405, "method_not_allowed", "This URL takes GET, POST only.")
+    ],
+    [
+      "another method of an entry",
+      "POST",
+      "keys/boss",
+      {},
+      405,
+      problem(405, "method_not_allowed", "This URL takes GET, PUT, DELETE only.")
+    ],
+    [
+      "another method of an action",
+      "GET",
+      "providers/google/test",
+      undefined,
+      405,
+      problem(405, "method_not_allowed", "This URL takes POST only.")
+    ],
+    [
+      "an unknown path",
+      "GET",
+      "users",
+      undefined,
+      404,
+      problem(404, "unknown_url", "There is no such URL here; the API lives under /v1.")
+    ],
+    [
+      "no id",
+      "GET",
+      "keys/",
+      undefined,
+      404,
+      problem(404, "unknown_url", "There is no such URL here; the API lives under /v1.")
+    ],
+    [
+      "an id below an id",
+      "GET",
+      "keys/a/b",
+      undefined,
+      404,
+      problem(404, "unknown_url", "There is no such URL here; the API lives under /v1.")
+    ],
+    [
+      "the test of nobody",
+      "POST",
+      "providers/nobody/test",
+      undefined,
+      404,
+      problem(404, "provider_not_found", "There is no such provider.")
+    ]
   ] as const)("%s", async (_, method, path, body, status, expected) => {
     const answer = await send(method, path, body)
-    expect([answer.status, answer.headers.get("content-type"), answer.headers.get("cache-control"), answer.body]).toEqual([status, "application/problem+json", "no-store", expected])
+    expect([
+      answer.status,
+      answer.headers.get("content-type"),
+      answer.headers.get("cache-control"),
+      answer.body
+    ]).toEqual([status, "application/problem+json", "no-store", expected])
   })
 
   it("another content type, and a body over the limit", async () => {
@@ -229,15 +471,33 @@ describe("refusals are problems", () => {
       problem(415, "unsupported_content_type", "Send the body as content-type: application/json.")
     )
     expect((await send("POST", "keys", JSON.stringify({ name: "x".repeat(1024 * 1024) }))).body).toEqual(
-      problem(413, "request_too_large", "The request is larger than 1048576 bytes; send large media as a gs:// or Files API URL.")
+      problem(
+        413,
+        "request_too_large",
+        "The request is larger than 1048576 bytes; send large media as a gs:// or Files API URL."
+      )
     )
   })
 })
 
 it("TH20 TH23 no key but an admin key reaches any of it, and each gets the answer of a wrong one", async () => {
   const refusals = new Set<string>()
-  const verbs = (["providers", "keys", "configs", "prompts"] as const).flatMap((path) => [["GET", path], ["POST", path], ["GET", `${path}/x`], ["PUT", `${path}/x`], ["DELETE", `${path}/x`]])
-  const all = [...verbs, ["POST", "providers/x/test"], ["POST", "keys/x/rotate"], ["GET", "audit"], ["GET", "usage"], ["GET", "requests"], ["GET", "requests/x"]]
+  const verbs = (["providers", "keys", "configs", "prompts"] as const).flatMap((path) => [
+    ["GET", path],
+    ["POST", path],
+    ["GET", `${path}/x`],
+    ["PUT", `${path}/x`],
+    ["DELETE", `${path}/x`]
+  ])
+  const all = [
+    ...verbs,
+    ["POST", "providers/x/test"],
+    ["POST", "keys/x/rotate"],
+    ["GET", "audit"],
+    ["GET", "usage"],
+    ["GET", "requests"],
+    ["GET", "requests/x"]
+  ]
   const headers = [
     { "x-gateway-api-key": gatewayKey },
     { "x-gateway-api-key": "mgk_wrong" },
@@ -250,22 +510,44 @@ it("TH20 TH23 no key but an admin key reaches any of it, and each gets the answe
       refusals.add(JSON.stringify([answer.status, answer.body]))
     }
   }
-  expect([...refusals]).toEqual([JSON.stringify([401, problem(401, "invalid_gateway_key", "The gateway key is not valid.")])])
+  expect([...refusals]).toEqual([
+    JSON.stringify([401, problem(401, "invalid_gateway_key", "The gateway key is not valid.")])
+  ])
 })
 
 it("an admin key is taken wherever a gateway key is, and no other origin is let in", async () => {
-  for (const header of [{ authorization: `Bearer ${adminKey}` }, { "x-api-key": adminKey }, { "api-key": adminKey }, { "x-goog-api-key": adminKey }]) {
+  for (const header of [
+    { authorization: `Bearer ${adminKey}` },
+    { "x-api-key": adminKey },
+    { "api-key": adminKey },
+    { "x-goog-api-key": adminKey }
+  ]) {
     const answer = await gateway.send("/admin/v1/keys", { headers: { origin: "https://elsewhere.example", ...header } })
-    expect([answer.status, [...answer.headers.keys()].filter((name) => name.startsWith("access-control"))]).toEqual([200, []])
+    expect([answer.status, [...answer.headers.keys()].filter((name) => name.startsWith("access-control"))]).toEqual([
+      200,
+      []
+    ])
   }
-  expect((await gateway.send("/admin/v1/keys", { method: "OPTIONS", headers: { origin: "https://elsewhere.example" } })).status).toBe(405)
+  expect(
+    (await gateway.send("/admin/v1/keys", { method: "OPTIONS", headers: { origin: "https://elsewhere.example" } }))
+      .status
+  ).toBe(405)
 })
 
 describe("the test of a provider", () => {
   it("counts tokens, and says what is wrong", async () => {
     await send("POST", "providers", { slug: "gemini", provider: "google", api_key: canary, models: ["imagen-4"] })
-    const common = { object: "provider_test", slug: "gemini", model: "gemini-2.5-flash", duration_ms: expect.any(Number) }
-    expect((await send("POST", "providers/gemini/test")).body).toEqual({ ...common, ok: true, message: "The provider answers, and takes the credential." })
+    const common = {
+      object: "provider_test",
+      slug: "gemini",
+      model: "gemini-2.5-flash",
+      duration_ms: expect.any(Number)
+    }
+    expect((await send("POST", "providers/gemini/test")).body).toEqual({
+      ...common,
+      ok: true,
+      message: "The provider answers, and takes the credential."
+    })
     await send("PUT", "providers/gemini", { provider: "google", api_key: null, models: ["gemini-2.5-pro"] })
     expect((await send("POST", "providers/gemini/test")).body).toEqual({
       ...common,
@@ -280,7 +562,13 @@ describe("the test of a provider", () => {
 
 it("no secret is in any answer, error or log of changes", async () => {
   const pem = serviceAccount.privateKeyPem
-  const account = { type: "service_account", project_id: "p-canary", private_key_id: "k1", client_email: "a@b.c", private_key: pem }
+  const account = {
+    type: "service_account",
+    project_id: "p-canary",
+    private_key_id: "k1",
+    client_email: "a@b.c",
+    private_key: pem
+  }
   const texts: Array<string> = []
   const note = async (method: string, path: string, body?: Json) => {
     const answer = await send(method, path, body)
@@ -289,16 +577,53 @@ it("no secret is in any answer, error or log of changes", async () => {
   }
   await note("POST", "providers", { slug: "s1", provider: "google", api_key: canary })
   await note("POST", "providers", { slug: "s1", provider: "google", api_key: canary })
-  await note("POST", "providers", { slug: "s2", provider: "vertex-ai", credentials: { type: "service_account", json: account } })
-  await note("POST", "providers", { slug: "s3", provider: "vertex-ai", credentials: { type: "access_token", token: canary } })
-  await note("POST", "providers", { slug: "S4", provider: "google", api_key: canary, credentials: { type: canary, token: 1 } })
+  await note("POST", "providers", {
+    slug: "s2",
+    provider: "vertex-ai",
+    credentials: { type: "service_account", json: account }
+  })
+  await note("POST", "providers", {
+    slug: "s3",
+    provider: "vertex-ai",
+    credentials: { type: "access_token", token: canary }
+  })
+  await note("POST", "providers", {
+    slug: "S4",
+    provider: "google",
+    api_key: canary,
+    credentials: { type: canary, token: 1 }
+  })
   await note("PUT", "providers/s1", { provider: "google", api_key: `${canary}2`, base_url: canary })
-  await note("POST", "configs", { id: "c1", config: { targets: [{ provider: "@s1", api_key: canary }, { provider: "@s2", vertex_service_account_json: account }] } })
+  await note("POST", "configs", {
+    id: "c1",
+    config: {
+      targets: [
+        { provider: "@s1", api_key: canary },
+        { provider: "@s2", vertex_service_account_json: account }
+      ]
+    }
+  })
   await note("PUT", "configs/c1", { config: { targets: [{ api_key: canary, weight: "x" }] } })
-  const { body: { id, key } } = await send("POST", "keys", { name: "k1" })
-  for (const path of ["providers", "providers/s1", "providers/s2", "keys", `keys/${id}`, "configs", "configs/c1", "prompts", "audit", "usage", "requests"]) await note("GET", path)
+  const {
+    body: { id, key }
+  } = await send("POST", "keys", { name: "k1" })
+  for (const path of [
+    "providers",
+    "providers/s1",
+    "providers/s2",
+    "keys",
+    `keys/${id}`,
+    "configs",
+    "configs/c1",
+    "prompts",
+    "audit",
+    "usage",
+    "requests"
+  ])
+    await note("GET", path)
   await note("POST", "providers/s1/test")
-  for (const path of ["configs/c1", "providers/s1", "providers/s2", "providers/s3", `keys/${id}`]) await note("DELETE", path)
+  for (const path of ["configs/c1", "providers/s1", "providers/s2", "providers/s3", `keys/${id}`])
+    await note("DELETE", path)
   const said = texts.join("\n")
   const secrets = [canary.slice(0, 30), pem.slice(40, 80), key.slice(8, 24)]
   expect(secrets.filter((secret) => said.includes(secret))).toEqual([])
@@ -313,9 +638,17 @@ it("no secret is in any answer, error or log of changes", async () => {
 it("F37 requests run on while entries are written", async () => {
   await send("POST", "configs", { id: "busy", config: { provider: "@google" } })
   const writes = Array.from({ length: 200 }, (_, index) =>
-    send("PUT", "configs/busy", index % 5 === 0 ? { config: { strategy: { mode: "nonsense" } } } : { config: { provider: "@google", request_timeout: 1000 + index } }))
+    send(
+      "PUT",
+      "configs/busy",
+      index % 5 === 0
+        ? { config: { strategy: { mode: "nonsense" } } }
+        : { config: { provider: "@google", request_timeout: 1000 + index } }
+    )
+  )
   const requests = Array.from({ length: 200 }, () =>
-    gateway.post("/v1/chat/completions", { model: "gemini-2.5-flash", messages }, { "x-gateway-config": "busy" }))
+    gateway.post("/v1/chat/completions", { model: "gemini-2.5-flash", messages }, { "x-gateway-config": "busy" })
+  )
   const [written, answered] = await Promise.all([Promise.all(writes), Promise.all(requests)])
   expect(written.filter(({ status }) => status === 400).length).toBe(40)
   expect(written.filter(({ status }) => status === 200).length).toBe(160)
@@ -339,7 +672,11 @@ it("numbers beyond what JavaScript counts are kept by their digits", async () =>
 it("of many who change the same version one does", async () => {
   const made = await send("POST", "configs", { id: "race", config: {} })
   const etag = made.headers.get("etag") ?? ""
-  const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => send("PUT", "configs/race", { config: { request_timeout: index + 1 } }, { "if-match": etag })))
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      send("PUT", "configs/race", { config: { request_timeout: index + 1 } }, { "if-match": etag })
+    )
+  )
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 19 }, () => 412)])
   await send("DELETE", "configs/race")
 })

@@ -13,7 +13,10 @@ type Json = ReturnType<typeof JSON.parse>
 
 const page = readFileSync(fileURLToPath(new URL("../../docs/admin.md", import.meta.url)), "utf8")
 /** Blocks in their order, each with its language. */
-const blocks = [...page.matchAll(/^```(sh|json)\n([\s\S]*?)^```/gm)].map(([, language = "", text = ""]) => ({ language, text }))
+const blocks = [...page.matchAll(/^```(sh|json)\n([\s\S]*?)^```/gm)].map(([, language = "", text = ""]) => ({
+  language,
+  text
+}))
 
 let gateway: TestGateway
 let upstream: { readonly url: string; readonly close: () => Promise<void> }
@@ -33,17 +36,32 @@ afterAll(async () => {
 
 /** What differs from run to run. */
 const plain = (text: string): Json =>
-  JSON.parse(text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "T").replace(/key_[0-9a-z]+/g, "key_ID").replace(/"mgk_\w+/g, "\"mgk_").replace(/"[0-9a-f]{8}\.\.\./g, "\"H...").replace(/"duration_ms":\d+/, "\"duration_ms\":0"))
+  JSON.parse(
+    text
+      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "T")
+      .replace(/key_[0-9a-z]+/g, "key_ID")
+      .replace(/"mgk_\w+/g, '"mgk_')
+      .replace(/"[0-9a-f]{8}\.\.\./g, '"H...')
+      .replace(/"duration_ms":\d+/, '"duration_ms":0')
+  )
 
 /** Several answers of one block, one behind the other. */
-const answers = (text: string): ReadonlyArray<Json> => text === "" ? [] : text.replaceAll("}{", "}\n{").split("\n").map((line) => JSON.parse(line))
+const answers = (text: string): ReadonlyArray<Json> =>
+  text === ""
+    ? []
+    : text
+        .replaceAll("}{", "}\n{")
+        .split("\n")
+        .map((line) => JSON.parse(line))
 
 it("every command does what the page shows", async () => {
   const variables: Record<string, string> = { GATEWAY: gateway.url, ADMIN_KEY: adminKey, GEMINI_API_KEY: geminiKey }
   const run = async (text: string): Promise<string> => {
     // The page is for the real provider; here that is the simulated one.
-    const here = text.replace("\"provider\":\"google\",", `"provider":"google","base_url":"${upstream.url}",`)
-    const { stdout } = await promisify(execFile)("sh", ["-e", "-c", here], { env: { PATH: process.env["PATH"], ...variables } })
+    const here = text.replace('"provider":"google",', `"provider":"google","base_url":"${upstream.url}",`)
+    const { stdout } = await promisify(execFile)("sh", ["-e", "-c", here], {
+      env: { PATH: process.env["PATH"], ...variables }
+    })
     return stdout
   }
   const seen: Array<Json> = []
@@ -60,9 +78,19 @@ it("every command does what the page shows", async () => {
     }
   }
   expect(seen.map(({ object, status }) => object ?? status)).toEqual([
-    "provider", "provider_test", "config", "prompt", "key", "chat.completion", "chat.completion", "config", 400
+    "provider",
+    "provider_test",
+    "config",
+    "prompt",
+    "key",
+    "chat.completion",
+    "chat.completion",
+    "config",
+    400
   ])
   // The key was revoked on the way.
-  const refused = await fetch(`${gateway.url}/v1/models`, { headers: { "x-gateway-api-key": variables["NEW_KEY"] ?? "" } })
-  expect([refused.status, (await refused.json() as Json).error.code]).toEqual([401, "invalid_gateway_key"])
+  const refused = await fetch(`${gateway.url}/v1/models`, {
+    headers: { "x-gateway-api-key": variables["NEW_KEY"] ?? "" }
+  })
+  expect([refused.status, ((await refused.json()) as Json).error.code]).toEqual([401, "invalid_gateway_key"])
 })

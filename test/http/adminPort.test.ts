@@ -18,7 +18,10 @@ let close: () => Promise<void>
 beforeAll(async () => {
   admin = await Effect.runPromise(closedPort)
   const settings = settingsFor("http://unused.invalid", { keys })
-  const gateway = await startGateway({ ...settings, server: { ...settings.server, admin: { host: "127.0.0.1", port: Number(new URL(admin).port) } } })
+  const gateway = await startGateway({
+    ...settings,
+    server: { ...settings.server, admin: { host: "127.0.0.1", port: Number(new URL(admin).port) } }
+  })
   main = gateway.url
   close = gateway.close
 })
@@ -30,7 +33,10 @@ const asked = async (origin: string, path: string, method = "GET", key = adminKe
   return answer.status
 }
 
-const both = async (path: string, method?: string, key?: string) => [await asked(main, path, method, key), await asked(admin, path, method, key)]
+const both = async (path: string, method?: string, key?: string) => [
+  await asked(main, path, method, key),
+  await asked(admin, path, method, key)
+]
 
 it.each([
   ["/admin/v1/requests", "GET", [404, 200]],
@@ -59,10 +65,14 @@ it("TH23 models are called on the main port only, and an inference key is none f
 it("TH23 requests of the main port are counted on the other", async () => {
   const counted = async () => {
     const metrics = await (await fetch(`${admin}/metrics`)).text()
-    return metrics.split("\n").filter((line) => line.startsWith("gateway_requests_total{route=\"/v1/models/*\",") && line.includes("status_class=\"2xx\"")).length
+    return metrics
+      .split("\n")
+      .filter(
+        (line) => line.startsWith('gateway_requests_total{route="/v1/models/*",') && line.includes('status_class="2xx"')
+      ).length
   }
   await asked(main, "/v1/models", "GET", gatewayKey)
   // A request is counted when it has ended, which its client may see a moment before.
-  await until(async () => await counted() > 0)
+  await until(async () => (await counted()) > 0)
   expect(await counted()).toBe(1)
 })

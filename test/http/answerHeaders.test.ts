@@ -18,16 +18,32 @@ const routes: ReadonlyArray<readonly [path: string, body: object]> = [
   ["/v1/messages", { ...claude, stream: true }],
   ["/v1/messages/count_tokens", claude]
 ]
-const slugOf = (body: object): string => ("model" in body && String(body.model).startsWith("@google") ? "google" : "vertex-ai")
+const slugOf = (body: object): string =>
+  "model" in body && String(body.model).startsWith("@google") ? "google" : "vertex-ai"
 
-const unavailable: ScriptedResponse = { status: 503, chunks: [JSON.stringify({ error: { code: 503, message: "No.", status: "UNAVAILABLE" } })] }
+const unavailable: ScriptedResponse = {
+  status: 503,
+  chunks: [JSON.stringify({ error: { code: 503, message: "No.", status: "UNAVAILABLE" } })]
+}
 
 /** The gateway's own headers of an answer. */
 const ownOf = ({ headers }: Response): Record<string, string> =>
-  Object.fromEntries([...headers].filter(([name]) => name.startsWith("x-gateway-") || name.startsWith("x-portkey-") || name === "x-request-id" || name === "request-id"))
+  Object.fromEntries(
+    [...headers].filter(
+      ([name]) =>
+        name.startsWith("x-gateway-") ||
+        name.startsWith("x-portkey-") ||
+        name === "x-request-id" ||
+        name === "request-id"
+    )
+  )
 
 const both = (words: Record<string, string>): Record<string, string> =>
-  Object.fromEntries(["x-gateway", "x-portkey"].flatMap((prefix) => Object.entries(words).map(([word, value]) => [`${prefix}-${word}`, value])))
+  Object.fromEntries(
+    ["x-gateway", "x-portkey"].flatMap((prefix) =>
+      Object.entries(words).map(([word, value]) => [`${prefix}-${word}`, value])
+    )
+  )
 const gatewayOnly = (words: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(words).map(([word, value]) => [`x-gateway-${word}`, value]))
 const ids = { "x-request-id": "request-1", "request-id": "request-1" }
@@ -43,10 +59,19 @@ describe.each(prefixes)("a request with headers of %s", (_name, headers, under) 
     const { post } = gatewayOver(() => unavailable)
     for (const [path, body] of routes) {
       const answer = await post(path, body, headers)
-      expect([answer.status, ownOf(answer)]).toEqual([503, {
-        ...ids,
-        ...under({ "trace-id": "t", provider: slugOf(body), "last-used-option-index": "0", "retry-attempt-count": "0", "cache-status": "DISABLED" })
-      }])
+      expect([answer.status, ownOf(answer)]).toEqual([
+        503,
+        {
+          ...ids,
+          ...under({
+            "trace-id": "t",
+            provider: slugOf(body),
+            "last-used-option-index": "0",
+            "retry-attempt-count": "0",
+            "cache-status": "DISABLED"
+          })
+        }
+      ])
     }
   })
 
@@ -56,8 +81,16 @@ describe.each(prefixes)("a request with headers of %s", (_name, headers, under) 
     const refused = [
       await gateway.post("/v1/chat/completions", {}, headers),
       await gateway.post("/v1/chat/completions", { ...gemini, top_logprobs: -1 }, headers),
-      await gateway.post("/v1/chat/completions", { ...gemini, model: "gemini-2.5-flash", reasoning_effort: "odd" }, { ...headers, ...target }),
-      await gateway.post("/v1/chat/completions", { ...gemini, reasoning_effort: "odd" }, { ...headers, "x-gateway-cache": "60" }),
+      await gateway.post(
+        "/v1/chat/completions",
+        { ...gemini, model: "gemini-2.5-flash", reasoning_effort: "odd" },
+        { ...headers, ...target }
+      ),
+      await gateway.post(
+        "/v1/chat/completions",
+        { ...gemini, reasoning_effort: "odd" },
+        { ...headers, "x-gateway-cache": "60" }
+      ),
       await gateway.post("/v1/messages", gemini, headers),
       await gateway.post("/v1/nowhere", {}, headers),
       await gateway.send("/v1/chat/completions", { headers: { ...headers, "x-request-id": "request-1" } }),
@@ -66,10 +99,17 @@ describe.each(prefixes)("a request with headers of %s", (_name, headers, under) 
     expect(refused.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400, 404, 405, 401])
     const served = [
       await gateway.post("/v1/chat/completions", gemini, { ...headers, "x-gateway-dry-run": "true" }),
-      await gateway.send("/v1/models", { headers: { ...headers, "x-request-id": "request-1", authorization: "Bearer mgk_test0000000000000000000000000000" } })
+      await gateway.send("/v1/models", {
+        headers: {
+          ...headers,
+          "x-request-id": "request-1",
+          authorization: "Bearer mgk_test0000000000000000000000000000"
+        }
+      })
     ]
     expect(served.map(({ status }) => status)).toEqual([200, 200])
-    for (const answer of [...refused, ...served]) expect(ownOf(answer)).toEqual({ ...ids, ...under({ "trace-id": "t" }) })
+    for (const answer of [...refused, ...served])
+      expect(ownOf(answer)).toEqual({ ...ids, ...under({ "trace-id": "t" }) })
     expect(gateway.seen).toEqual([])
   })
 })
@@ -77,7 +117,12 @@ describe.each(prefixes)("a request with headers of %s", (_name, headers, under) 
 describe("the status of the cache on an error of the upstream", () => {
   const status = async (headers: Record<string, string>, body: object = gemini) => {
     const answer = await gatewayOver(() => unavailable).post("/v1/chat/completions", body, headers)
-    return [answer.status, answer.headers.get("x-gateway-provider"), answer.headers.get("x-gateway-last-used-option-index"), answer.headers.get("x-gateway-cache-status")]
+    return [
+      answer.status,
+      answer.headers.get("x-gateway-provider"),
+      answer.headers.get("x-gateway-last-used-option-index"),
+      answer.headers.get("x-gateway-cache-status")
+    ]
   }
 
   it.each([
@@ -86,8 +131,13 @@ describe("the status of the cache on an error of the upstream", () => {
     ["a number of seconds", { "x-gateway-cache": "60" }, "MISS"],
     ["refresh", { "x-gateway-cache": "refresh" }, "REFRESH"],
     ["a new answer by its own header", { "x-gateway-cache": "60", "x-gateway-cache-force-refresh": "true" }, "REFRESH"],
-    ["a config", { "x-gateway-config": JSON.stringify({ cache: { mode: "simple", max_age: 60 }, provider: "google" }) }, "MISS"]
+    [
+      "a config",
+      { "x-gateway-config": JSON.stringify({ cache: { mode: "simple", max_age: 60 }, provider: "google" }) },
+      "MISS"
+    ]
   ])("%s", async (_name, headers: Record<string, string>, expected) => {
-    for (const stream of [false, true]) expect(await status(headers, { ...gemini, stream })).toEqual([503, "google", "0", expected])
+    for (const stream of [false, true])
+      expect(await status(headers, { ...gemini, stream })).toEqual([503, "google", "0", expected])
   })
 })

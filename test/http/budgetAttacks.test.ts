@@ -17,7 +17,11 @@ afterEach(async () => {
   for (const one of open.splice(0)) await one.dispose()
 })
 
-const gatewayFor = (key: Partial<KeySetting>, script: TransportScript, settings: Partial<Settings> = {}): AccountedGateway => {
+const gatewayFor = (
+  key: Partial<KeySetting>,
+  script: TransportScript,
+  settings: Partial<Settings> = {}
+): AccountedGateway => {
   const gateway = accountedGateway(script, {
     settings: {
       keys: [
@@ -38,19 +42,35 @@ const spentOf = async (gateway: AccountedGateway): Promise<unknown> => {
 }
 /** Status and code of an answer whose body was read to its end. */
 const outcome = async (answer: Response | Promise<Response>): Promise<readonly [number, unknown]> => {
-  const { status, text } = await Promise.resolve(answer).then(async (one) => ({ status: one.status, text: await one.text() }))
+  const { status, text } = await Promise.resolve(answer).then(async (one) => ({
+    status: one.status,
+    text: await one.text()
+  }))
   return [status, status === 200 ? undefined : JSON.parse(text)?.error?.code]
 }
-const refusal = async (answer: Response) => ({ status: answer.status, retry: answer.headers.get("x-should-retry"), body: await answer.json() })
+const refusal = async (answer: Response) => ({
+  status: answer.status,
+  retry: answer.headers.get("x-should-retry"),
+  body: await answer.json()
+})
 
 const hello = { model: "@google/gemini-2.5-flash", messages: [{ role: "user", content: "Hi" }] }
 const gemini = (usage: object, parts: ReadonlyArray<object> = [{ text: "Hello" }]) =>
-  replying({ candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }], usageMetadata: usage, modelVersion: "m" })
+  replying({
+    candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }],
+    usageMetadata: usage,
+    modelVersion: "m"
+  })
 
 describe("pictures", () => {
   /** A picture of Gemini: 1,290 tokens at 30 dollars a million are 38,700 micro-dollars. */
   const drawn = gemini(
-    { promptTokenCount: 2, candidatesTokenCount: 1290, totalTokenCount: 1292, candidatesTokensDetails: [{ modality: "IMAGE", tokenCount: 1290 }] },
+    {
+      promptTokenCount: 2,
+      candidatesTokenCount: 1290,
+      totalTokenCount: 1292,
+      candidatesTokensDetails: [{ modality: "IMAGE", tokenCount: 1290 }]
+    },
     [{ inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } }]
   )
   const image = { model: "@google/gemini-2.5-flash-image", prompt: "A cat" }
@@ -60,14 +80,21 @@ describe("pictures", () => {
     const outcomes = []
     for (let at = 0; at < 5; at++) outcomes.push(await outcome(gateway.post("/v1/images/generations", image)))
     const refused = [429, "insufficient_quota"]
-    expect([outcomes, gateway.seen.length]).toEqual([[[200, undefined], [200, undefined], refused, refused, refused], 2])
+    expect([outcomes, gateway.seen.length]).toEqual([
+      [[200, undefined], [200, undefined], refused, refused, refused],
+      2
+    ])
     expect(await spentOf(gateway)).toBe(0.077402)
   })
 
   it("are reserved by number and size", async () => {
     const gateway = gatewayFor(cents(0.1), () => drawn)
     const asked = [{ n: 3 }, { n: 2, size: "2048x2048" }, { image_size: "4K", n: 2 }, { imageSize: "4K", n: 2 }]
-    for (const more of asked) expect(await outcome(gateway.post("/v1/images/generations", { ...image, ...more }))).toEqual([429, "insufficient_quota"])
+    for (const more of asked)
+      expect(await outcome(gateway.post("/v1/images/generations", { ...image, ...more }))).toEqual([
+        429,
+        "insufficient_quota"
+      ])
     expect(gateway.seen).toEqual([])
     expect(await outcome(gateway.post("/v1/images/generations", { ...image, n: 2 }))).toEqual([200, undefined])
   })
@@ -75,7 +102,8 @@ describe("pictures", () => {
   it("drawn in a chat are reserved as well, by what is asked and by the model", async () => {
     const gateway = gatewayFor(cents(0.03), () => drawn)
     const asked = { ...hello, model: "@google/gemini-2.5-flash-image", max_tokens: 10 }
-    for (const more of [{}, { modalities: ["text", "image"] }]) expect(await outcome(gateway.post(chat, { ...asked, ...more }))).toEqual([429, "insufficient_quota"])
+    for (const more of [{}, { modalities: ["text", "image"] }])
+      expect(await outcome(gateway.post(chat, { ...asked, ...more }))).toEqual([429, "insufficient_quota"])
     expect(gateway.seen).toEqual([])
   })
 })
@@ -88,8 +116,16 @@ describe("estimates are made of the body that is sent", () => {
     ["max_tokens is raised by an override", { max_tokens: 1 }, { override_params: { max_tokens: 60_000 } }],
     ["max_tokens is a default", {}, { default_params: { max_tokens: 60_000 } }],
     ["more answers are asked for by an override", { max_tokens: 10_000 }, { override_params: { n: 8 } }],
-    ["the messages are an override", { max_tokens: 1 }, { override_params: { messages: [{ role: "user", content: "x".repeat(2_000_000) }] } }],
-    ["the bound is dropped, and the usual length is more", { max_tokens: 1, reasoning_effort: "high" }, { drop_params: ["max_tokens"] }],
+    [
+      "the messages are an override",
+      { max_tokens: 1 },
+      { override_params: { messages: [{ role: "user", content: "x".repeat(2_000_000) }] } }
+    ],
+    [
+      "the bound is dropped, and the usual length is more",
+      { max_tokens: 1, reasoning_effort: "high" },
+      { drop_params: ["max_tokens"] }
+    ],
     ["a more expensive model is an override", { max_tokens: 10_000 }, { override_params: { model: "gemini-2.5-pro" } }]
   ])("%s", async (_name, more, edits) => {
     const gateway = gatewayFor(cents(0.05), () => counted)
@@ -106,7 +142,10 @@ describe("estimates are made of the body that is sent", () => {
         targets: [{ provider: "@google" }, { provider: "@vertex-ai", override_params: { max_tokens: most } }]
       })
     })
-    expect(await outcome(gateway.post(chat, { ...hello, max_tokens: 10 }, fallback(60_000)))).toEqual([429, "insufficient_quota"])
+    expect(await outcome(gateway.post(chat, { ...hello, max_tokens: 10 }, fallback(60_000)))).toEqual([
+      429,
+      "insufficient_quota"
+    ])
     expect(await outcome(gateway.post(chat, { ...hello, max_tokens: 10 }, fallback(20)))).toEqual([200, undefined])
   })
 
@@ -115,23 +154,43 @@ describe("estimates are made of the body that is sent", () => {
     const balance = (other: object) => ({
       "x-gateway-config": JSON.stringify({
         strategy: { mode: "loadbalance" },
-        targets: [{ provider: "@google", weight: 0.999999 }, { provider: "@google", weight: 0.000001, ...other }]
+        targets: [
+          { provider: "@google", weight: 0.999999 },
+          { provider: "@google", weight: 0.000001, ...other }
+        ]
       })
     })
     const body = { ...hello, max_tokens: 10 }
-    expect(await outcome(gateway.post(chat, body, balance({ override_params: { max_tokens: 60_000 } })))).toEqual([429, "insufficient_quota"])
-    expect(await outcome(gateway.post(chat, body, balance({ override_params: { model: "gemini-9-unheard-of" } })))).toEqual([403, "model_not_priced"])
-    expect(await outcome(gateway.post(chat, body, balance({ weight: 0, override_params: { model: "gemini-9-unheard-of" } })))).toEqual([200, undefined])
+    expect(await outcome(gateway.post(chat, body, balance({ override_params: { max_tokens: 60_000 } })))).toEqual([
+      429,
+      "insufficient_quota"
+    ])
+    expect(
+      await outcome(gateway.post(chat, body, balance({ override_params: { model: "gemini-9-unheard-of" } })))
+    ).toEqual([403, "model_not_priced"])
+    expect(
+      await outcome(gateway.post(chat, body, balance({ weight: 0, override_params: { model: "gemini-9-unheard-of" } })))
+    ).toEqual([200, undefined])
   })
 
   it("edits of a native body count as well", async () => {
-    const message = replying({ type: "message", id: "m", model: "claude-sonnet-4-6", content: [], usage: { input_tokens: 1, output_tokens: 1 } })
+    const message = replying({
+      type: "message",
+      id: "m",
+      model: "claude-sonnet-4-6",
+      content: [],
+      usage: { input_tokens: 1, output_tokens: 1 }
+    })
     const gateway = gatewayFor(cents(0.05), () => message)
     const body = { model: "@vertex-ai/claude-sonnet-4-6", max_tokens: 10, messages: hello.messages }
-    const edited = { "x-gateway-config": JSON.stringify({ provider: "@vertex-ai", override_params: { max_tokens: 60_000 } }) }
+    const edited = {
+      "x-gateway-config": JSON.stringify({ provider: "@vertex-ai", override_params: { max_tokens: 60_000 } })
+    }
     const document = { type: "document", source: { type: "text", media_type: "text/plain", data: "x".repeat(100_000) } }
     expect(await outcome(gateway.post("/v1/messages", body, edited))).toEqual([429, undefined])
-    expect(await outcome(gateway.post("/v1/messages", { ...body, messages: [{ role: "user", content: [document] }] }))).toEqual([429, undefined])
+    expect(
+      await outcome(gateway.post("/v1/messages", { ...body, messages: [{ role: "user", content: [document] }] }))
+    ).toEqual([429, undefined])
     expect(await outcome(gateway.post("/v1/messages", body))).toEqual([200, undefined])
     expect(gateway.seen.length).toBe(1)
   })
@@ -139,7 +198,10 @@ describe("estimates are made of the body that is sent", () => {
   it("an edit that makes the body invalid does not make it free", async () => {
     const gateway = gatewayFor(cents(0.05), () => counted)
     const broken = config({ override_params: { temperature: "hot" } })
-    expect(await outcome(gateway.post(chat, { ...hello, max_tokens: 60_000 }, broken))).toEqual([429, "insufficient_quota"])
+    expect(await outcome(gateway.post(chat, { ...hello, max_tokens: 60_000 }, broken))).toEqual([
+      429,
+      "insufficient_quota"
+    ])
     expect(await outcome(gateway.post(chat, { ...hello, max_tokens: 10 }, broken))).toEqual([400, "invalid_config"])
   })
 
@@ -159,7 +221,8 @@ describe("estimates are made of the body that is sent", () => {
       { google: { thinking_config: { thinkingBudget: 24_000 } } },
       { max_completion_tokens: null, max_tokens: 24_000 },
       { max_completion_tokens: 1, max_tokens: 24_000 }
-    ]) expect(await outcome(gateway.post(chat, { ...hello, ...more }))).toEqual([429, "insufficient_quota"])
+    ])
+      expect(await outcome(gateway.post(chat, { ...hello, ...more }))).toEqual([429, "insufficient_quota"])
     expect(await outcome(gateway.post(chat, { ...hello, thinking: { type: "disabled" } }))).toEqual([200, undefined])
   })
 
@@ -171,11 +234,27 @@ describe("estimates are made of the body that is sent", () => {
       { messages: [{ role: "user", content: long }] },
       { messages: [{ role: "user", content: [{ type: "text", text: long }] }] },
       { messages: [{ role: "system", content: long }, ...hello.messages] },
-      { messages: [{ role: "user", content: [{ type: "file", file: { file_data: `data:text/plain;base64,${"A".repeat(1_200_000)}` } }] }] },
+      {
+        messages: [
+          {
+            role: "user",
+            content: [{ type: "file", file: { file_data: `data:text/plain;base64,${"A".repeat(1_200_000)}` } }]
+          }
+        ]
+      },
       tool({ type: "object", properties: { image_url: { url: long }, data: { description: long } } }),
       tool({ type: "object", description: long }),
-      { response_format: { type: "json_schema", json_schema: { name: "a", schema: { type: "object", description: long } } } }
-    ]) expect(await outcome(gateway.post(chat, { max_tokens: 1, ...hello, ...more }))).toEqual([429, "insufficient_quota"])
+      {
+        response_format: {
+          type: "json_schema",
+          json_schema: { name: "a", schema: { type: "object", description: long } }
+        }
+      }
+    ])
+      expect(await outcome(gateway.post(chat, { max_tokens: 1, ...hello, ...more }))).toEqual([
+        429,
+        "insufficient_quota"
+      ])
     const picture = { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: long } }] }] }
     expect(await outcome(gateway.post(chat, { max_tokens: 1, ...hello, ...picture }))).toEqual([200, undefined])
   })
@@ -193,7 +272,8 @@ describe("models without a price", () => {
       retry: null,
       body: {
         error: {
-          message: "The key has a budget, and \"gemini-9-unheard-of\" on google has no price: an operator states one under prices; 0 is a price.",
+          message:
+            'The key has a budget, and "gemini-9-unheard-of" on google has no price: an operator states one under prices; 0 is a price.',
           type: "permission_error",
           param: "model",
           code: "model_not_priced"
@@ -207,30 +287,52 @@ describe("models without a price", () => {
 
   it("are refused as any target of a config, on every route", async () => {
     const gateway = gatewayFor(cents(1), () => counted)
-    const second = { strategy: { mode: "fallback" }, targets: [{ provider: "@google" }, { provider: "@google", override_params: { model: "gemini-9-unheard-of" } }] }
+    const second = {
+      strategy: { mode: "fallback" },
+      targets: [{ provider: "@google" }, { provider: "@google", override_params: { model: "gemini-9-unheard-of" } }]
+    }
     const refused = [403, "model_not_priced"]
     expect(await outcome(gateway.post(chat, hello, { "x-gateway-config": JSON.stringify(second) }))).toEqual(refused)
-    expect(await outcome(gateway.post("/v1/images/generations", { model: unpriced.model, prompt: "A cat" }))).toEqual(refused)
+    expect(await outcome(gateway.post("/v1/images/generations", { model: unpriced.model, prompt: "A cat" }))).toEqual(
+      refused
+    )
     expect(await outcome(gateway.post("/v1/embeddings", { model: unpriced.model, input: "Hi" }))).toEqual(refused)
-    expect(await outcome(gateway.post("/v1/messages", { ...hello, model: "@vertex-ai/claude-unheard-of", max_tokens: 1 }))).toEqual([403, undefined])
+    expect(
+      await outcome(gateway.post("/v1/messages", { ...hello, model: "@vertex-ai/claude-unheard-of", max_tokens: 1 }))
+    ).toEqual([403, undefined])
     expect(gateway.seen).toEqual([])
   })
 
   it("are served where the operator prices them, be it at 0, and never when nothing is left", async () => {
-    const gateway = gatewayFor(cents(0.000_01), () => counted, { prices: { "gemini-9-unheard-of": { input: 0, output: 0 }, "gemini-2.5-flash": { output: 10 } } })
+    const gateway = gatewayFor(cents(0.000_01), () => counted, {
+      prices: { "gemini-9-unheard-of": { input: 0, output: 0 }, "gemini-2.5-flash": { output: 10 } }
+    })
     expect(await outcome(gateway.post(chat, unpriced))).toEqual([200, undefined])
     expect(await outcome(gateway.post(chat, { ...hello, max_tokens: 1 }))).toEqual([200, undefined])
     expect(await spentOf(gateway)).toBe(0.000_01)
     const none = await refusal(await gateway.post(chat, unpriced))
-    expect([none.status, none.retry, none.body.error.type, none.body.error.code]).toEqual([429, "false", "insufficient_quota", "insufficient_quota"])
+    expect([none.status, none.retry, none.body.error.type, none.body.error.code]).toEqual([
+      429,
+      "false",
+      "insufficient_quota",
+      "insufficient_quota"
+    ])
     expect(await outcome(gateway.post(`${chat}/count_tokens`, unpriced))).toEqual([429, "insufficient_quota"])
     expect(gateway.seen.length).toBe(2)
   })
 
   it("are not those whose names move or have versions", async () => {
     const gateway = gatewayFor(cents(1), () => counted)
-    for (const name of ["gemini-flash-latest", "gemini-pro-latest", "gemini-flash-lite-latest", "gemini-2.5-flash-001"]) {
-      expect(await outcome(gateway.post(chat, { ...hello, model: `@google/${name}`, max_tokens: 10 }))).toEqual([200, undefined])
+    for (const name of [
+      "gemini-flash-latest",
+      "gemini-pro-latest",
+      "gemini-flash-lite-latest",
+      "gemini-2.5-flash-001"
+    ]) {
+      expect(await outcome(gateway.post(chat, { ...hello, model: `@google/${name}`, max_tokens: 10 }))).toEqual([
+        200,
+        undefined
+      ])
     }
     expect(Number(await spentOf(gateway))).toBeGreaterThan(0)
   })
@@ -239,9 +341,13 @@ describe("models without a price", () => {
 describe("streams that are cut", () => {
   /** Of Claude at 3 dollars a million in, 15 out. */
   const claude = { model: "@vertex-ai/anthropic.claude-sonnet-4-6", messages: hello.messages, stream: true }
-  const event = (value: { readonly type: string; readonly [field: string]: unknown }) => `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`
+  const event = (value: { readonly type: string; readonly [field: string]: unknown }) =>
+    `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`
   const began = [
-    event({ type: "message_start", message: { id: "m", model: "claude-sonnet-4-6", content: [], usage: { input_tokens: 1000, output_tokens: 1 } } }),
+    event({
+      type: "message_start",
+      message: { id: "m", model: "claude-sonnet-4-6", content: [], usage: { input_tokens: 1000, output_tokens: 1 } }
+    }),
     event({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } })
   ]
   const delta = (text: string) => event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } })
@@ -251,8 +357,14 @@ describe("streams that are cut", () => {
     event({ type: "message_stop" })
   ]
 
-  it.each([["in a chat", chat], ["natively", "/v1/messages"]])("by the client %s cost what was reserved, where that is more", async (_name, path) => {
-    const gateway = gatewayFor(cents(1), () => ({ status: 200, chunks: [...began, delta("Hello"), ...Array.from({ length: 50 }, () => delta(" and")), ...ended] }))
+  it.each([
+    ["in a chat", chat],
+    ["natively", "/v1/messages"]
+  ])("by the client %s cost what was reserved, where that is more", async (_name, path) => {
+    const gateway = gatewayFor(cents(1), () => ({
+      status: 200,
+      chunks: [...began, delta("Hello"), ...Array.from({ length: 50 }, () => delta(" and")), ...ended]
+    }))
     const leaving = new AbortController()
     const answer = await gateway.send(path, {
       method: "POST",
@@ -262,21 +374,37 @@ describe("streams that are cut", () => {
     })
     await answer.body?.getReader().read()
     leaving.abort()
-    while (!(await gateway.metrics()).includes(`gateway_active_requests{route="${path}"} 0`)) await new Promise((resolve) => setImmediate(resolve))
+    while (!(await gateway.metrics()).includes(`gateway_active_requests{route="${path}"} 0`))
+      await new Promise((resolve) => setImmediate(resolve))
     // 5 tokens were estimated for the prompt, and 1,000 of output were allowed.
     expect(await spentOf(gateway)).toBe((3 * 5 + 15 * 1000) / 1e6)
-    expect(await gateway.admin("/admin/v1/usage?group_by=key")).toMatchObject({ data: [{ key: "ci", input_tokens: 1000, output_tokens: 1 }] })
+    expect(await gateway.admin("/admin/v1/usage?group_by=key")).toMatchObject({
+      data: [{ key: "ci", input_tokens: 1000, output_tokens: 1 }]
+    })
   })
 
   it.each([
     ["in a chat", chat, 4000 / 4],
     ["natively", "/v1/messages", 4000 / 4]
   ])("by the upstream %s cost what has passed, where that is more", async (_name, path, tokens) => {
-    const script = () => Effect.succeed({ status: 200, chunks: [...began, ...Array.from({ length: 40 }, () => delta("x".repeat(100)))], fault: "reset" } as const)
+    const script = () =>
+      Effect.succeed({
+        status: 200,
+        chunks: [...began, ...Array.from({ length: 40 }, () => delta("x".repeat(100)))],
+        fault: "reset"
+      } as const)
     const gateway = gatewayFor(cents(1), script)
     await (await gateway.post(path, { ...claude, max_tokens: 10 })).text()
     expect(await gateway.admin("/admin/v1/usage?group_by=model")).toMatchObject({
-      data: [{ model: "claude-sonnet-4-6", requests: 1, input_tokens: 1000, output_tokens: tokens, cost_usd: (3 * 1000 + 15 * tokens) / 1e6 }]
+      data: [
+        {
+          model: "claude-sonnet-4-6",
+          requests: 1,
+          input_tokens: 1000,
+          output_tokens: tokens,
+          cost_usd: (3 * 1000 + 15 * tokens) / 1e6
+        }
+      ]
     })
     expect(await spentOf(gateway)).toBe((3 * 1000 + 15 * tokens) / 1e6)
   })
@@ -285,11 +413,13 @@ describe("streams that are cut", () => {
     const error = event({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } })
     const gateway = gatewayFor(cents(1), () => ({ status: 200, chunks: [...began, delta("Hello"), error] }))
     for (const path of [chat, "/v1/messages"]) await (await gateway.post(path, { ...claude, max_tokens: 1000 })).text()
-    expect(await spentOf(gateway)).toBe(2 * (3 * 5 + 15 * 1000) / 1e6)
+    expect(await spentOf(gateway)).toBe((2 * (3 * 5 + 15 * 1000)) / 1e6)
   })
 
   it("whose last counts have come cost those", async () => {
-    const gateway = gatewayFor(cents(1), () => Effect.succeed({ status: 200, chunks: [...began, delta("Hello"), ...ended.slice(0, 2)], fault: "reset" } as const))
+    const gateway = gatewayFor(cents(1), () =>
+      Effect.succeed({ status: 200, chunks: [...began, delta("Hello"), ...ended.slice(0, 2)], fault: "reset" } as const)
+    )
     await (await gateway.post("/v1/messages", { ...claude, max_tokens: 1000 })).text()
     expect(await spentOf(gateway)).toBe((3 * 1000 + 15 * 40) / 1e6)
   })
@@ -297,7 +427,7 @@ describe("streams that are cut", () => {
   it("a whole stream costs what was counted", async () => {
     const gateway = gatewayFor(cents(1), () => ({ status: 200, chunks: [...began, delta("Hello"), ...ended] }))
     for (const path of [chat, "/v1/messages"]) await (await gateway.post(path, { ...claude, max_tokens: 1000 })).text()
-    expect(await spentOf(gateway)).toBe(2 * (3 * 1000 + 15 * 40) / 1e6)
+    expect(await spentOf(gateway)).toBe((2 * (3 * 1000 + 15 * 40)) / 1e6)
   })
 
   it("a call that was not waited for costs what was reserved, one that was refused nothing", async () => {
@@ -305,7 +435,9 @@ describe("streams that are cut", () => {
     const answer = await gateway.post(chat, { ...hello, max_tokens: 1000 }, { "x-gateway-request-timeout": "20" })
     await answer.text()
     expect([answer.status, await spentOf(gateway)]).toEqual([504, 0.002502])
-    const refusing = gatewayFor(cents(1), () => Effect.fail(new TransportFault({ kind: "refused" })), { limits: { ...defaultLimits, retryBaseMillis: 0, retryCapMillis: 0 } })
+    const refusing = gatewayFor(cents(1), () => Effect.fail(new TransportFault({ kind: "refused" })), {
+      limits: { ...defaultLimits, retryBaseMillis: 0, retryCapMillis: 0 }
+    })
     await (await refusing.post(chat, { ...hello, max_tokens: 1000 })).text()
     expect(await spentOf(refusing)).toBe(0)
   })
@@ -313,12 +445,22 @@ describe("streams that are cut", () => {
 
 it("an expensive call that times out before a cheap one answers costs what was reserved", async () => {
   const gateway = gatewayFor(cents(1), ({ url }) =>
-    url.includes("gemini-2.5-pro") ? Effect.fail(new TransportFault({ kind: "total_timeout" })) : gemini({ promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }))
+    url.includes("gemini-2.5-pro")
+      ? Effect.fail(new TransportFault({ kind: "total_timeout" }))
+      : gemini({ promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 })
+  )
   const config = {
     strategy: { mode: "fallback" },
-    targets: [{ provider: "@google", request_timeout: 20, override_params: { model: "gemini-2.5-pro" } }, { provider: "@google" }]
+    targets: [
+      { provider: "@google", request_timeout: 20, override_params: { model: "gemini-2.5-pro" } },
+      { provider: "@google" }
+    ]
   }
-  const answer = await gateway.post(chat, { ...hello, max_tokens: 1000 }, { "x-gateway-config": JSON.stringify(config) })
+  const answer = await gateway.post(
+    chat,
+    { ...hello, max_tokens: 1000 },
+    { "x-gateway-config": JSON.stringify(config) }
+  )
   await answer.text()
   // 5 tokens at 1.25 dollars a million, and 1,000 at 10.
   expect([answer.status, gateway.seen.length, await spentOf(gateway)]).toEqual([200, 2, 0.010006])
@@ -328,18 +470,32 @@ it("several pictures of which one fails cost what was reserved", async () => {
   let calls = 0
   const gateway = gatewayFor(cents(1), () =>
     ++calls === 1
-      ? gemini({ promptTokenCount: 2, candidatesTokenCount: 1290, totalTokenCount: 1292 }, [{ inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } }])
-      : { status: 400, chunks: [JSON.stringify({ error: { code: 400, message: "no", status: "INVALID_ARGUMENT" } })] })
-  const answer = await gateway.post("/v1/images/generations", { model: "@google/gemini-2.5-flash-image", prompt: "A cat", n: 2 })
+      ? gemini({ promptTokenCount: 2, candidatesTokenCount: 1290, totalTokenCount: 1292 }, [
+          { inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } }
+        ])
+      : { status: 400, chunks: [JSON.stringify({ error: { code: 400, message: "no", status: "INVALID_ARGUMENT" } })] }
+  )
+  const answer = await gateway.post("/v1/images/generations", {
+    model: "@google/gemini-2.5-flash-image",
+    prompt: "A cat",
+    n: 2
+  })
   await answer.text()
   expect([answer.status, await spentOf(gateway)]).toEqual([400, 0.077401])
 })
 
 describe("many at a time", () => {
   it("50 requests of a key whose budget covers one: one passes", async () => {
-    const gateway = gatewayFor(cents(0.003), () => gemini({ promptTokenCount: 1, candidatesTokenCount: 1000, totalTokenCount: 1001 }))
-    const outcomes = await Promise.all(Array.from({ length: 50 }, () => outcome(gateway.post(chat, { ...hello, max_tokens: 1000 }))))
-    expect([outcomes.filter(([status]) => status === 200).length, outcomes.filter(([, code]) => code === "insufficient_quota").length]).toEqual([1, 49])
+    const gateway = gatewayFor(cents(0.003), () =>
+      gemini({ promptTokenCount: 1, candidatesTokenCount: 1000, totalTokenCount: 1001 })
+    )
+    const outcomes = await Promise.all(
+      Array.from({ length: 50 }, () => outcome(gateway.post(chat, { ...hello, max_tokens: 1000 })))
+    )
+    expect([
+      outcomes.filter(([status]) => status === 200).length,
+      outcomes.filter(([, code]) => code === "insufficient_quota").length
+    ]).toEqual([1, 49])
     expect(gateway.seen.length).toBe(1)
   })
 })

@@ -50,7 +50,10 @@ const gatewaysOn = async ({ location }: Database) => {
         ...(redisUrl === undefined ? {} : { redis: Redacted.make(redisUrl) }),
         ...settings
       },
-      references: Layer.merge(Layer.succeed(RedisPrefix, prefix), Layer.sync(Metric.MetricRegistry, () => new Map()))
+      references: Layer.merge(
+        Layer.succeed(RedisPrefix, prefix),
+        Layer.sync(Metric.MetricRegistry, () => new Map())
+      )
     })
     open.push(one)
     return one
@@ -94,7 +97,9 @@ describe.each(real)("gateways on one $name", (database) => {
     expect([served <= 100, served >= 99]).toEqual([true, true])
     await close()
     const next = gateway()
-    expect(await usageOfKey(next)).toMatchObject({ data: [{ key: "ci", requests: 200, errors: 200 - served, cost_usd: served / 100 }] })
+    expect(await usageOfKey(next)).toMatchObject({
+      data: [{ key: "ci", requests: 200, errors: 200 - served, cost_usd: served / 100 }]
+    })
     while (served < 100 && (await next.post(chat, hello)).status === 200) break
     const refused = await next.post(chat, hello)
     expect([refused.status, refused.headers.get("x-should-retry")]).toEqual([429, "false"])
@@ -104,12 +109,26 @@ describe.each(real)("gateways on one $name", (database) => {
     const { gateway } = await fresh()
     const [here, there] = [gateway(), gateway()]
     const asAdmin = { "x-gateway-api-key": adminKey }
-    const made = await here.post("/admin/v1/keys", {
-      name: "made", models: ["gemini-2.5-*"], providers: ["google"], rate_limit: { requests_per_minute: 1000 }, metadata: { team: "a" }
-    }, asAdmin)
+    const made = await here.post(
+      "/admin/v1/keys",
+      {
+        name: "made",
+        models: ["gemini-2.5-*"],
+        providers: ["google"],
+        rate_limit: { requests_per_minute: 1000 },
+        metadata: { team: "a" }
+      },
+      asAdmin
+    )
     const { id, key } = await made.json()
     const ask = (model = hello.model) => there.post(chat, { ...hello, model }, { "x-gateway-api-key": key })
-    const status = (wanted: number) => Effect.runPromise(eventually(`status ${wanted} at the other gateway`, Effect.promise(async () => (await ask("@google/gemini-1.5-pro")).status === wanted)))
+    const status = (wanted: number) =>
+      Effect.runPromise(
+        eventually(
+          `status ${wanted} at the other gateway`,
+          Effect.promise(async () => (await ask("@google/gemini-1.5-pro")).status === wanted)
+        )
+      )
     // It is not for this model: no sooner known than refused.
     await status(403)
     expect((await ask("@vertex-ai/gemini-2.5-flash")).status).toBe(403)

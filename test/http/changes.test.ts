@@ -12,7 +12,12 @@ import { config } from "../support/config.ts"
 import { gatewayKey, settingsFor } from "../support/TestGateway.ts"
 import { hello } from "./face.ts"
 
-const account = (slug: string) => ({ ...googleAccount, slug, baseUrl: `http://${slug}.test`, credentials: { _tag: "ApiKey", key: Redacted.make("k") } as const })
+const account = (slug: string) => ({
+  ...googleAccount,
+  slug,
+  baseUrl: `http://${slug}.test`,
+  credentials: { _tag: "ApiKey", key: Redacted.make("k") } as const
+})
 const declared = (slug: string) => ({
   accounts: [account(slug)],
   keys: [{ name: "test", key: Redacted.make(gatewayKey), config: "fast", scopes: ["inference", "admin"] as const }],
@@ -20,18 +25,25 @@ const declared = (slug: string) => ({
 })
 
 it.effect("TH28 a change that comes with the body is for later requests: config and account are of one moment", () =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const send = yield* WebHandler
     const holdings = yield* Holdings
     const url = (body: BodyInit): Promise<unknown> => {
-      const headers = { "content-type": "application/json", "x-gateway-api-key": gatewayKey, "x-gateway-dry-run": "true" }
+      const headers = {
+        "content-type": "application/json",
+        "x-gateway-api-key": gatewayKey,
+        "x-gateway-dry-run": "true"
+      }
       const init = { method: "POST", headers, body, duplex: "half" }
-      return send(new Request("http://gateway/v1/chat/completions", init)).then((response) => response.json())
+      return send(new Request("http://gateway/v1/chat/completions", init))
+        .then((response) => response.json())
         .then((shown: { url?: string }) => shown.url ?? shown)
     }
     const body = JSON.stringify({ ...hello, model: "gemini-2.5-flash" })
     const held = Promise.withResolvers<ReadableStreamDefaultController<Uint8Array>>()
-    const slow = url(new ReadableStream<Uint8Array>({ pull: (controller) => held.resolve(controller) }, { highWaterMark: 0 }))
+    const slow = url(
+      new ReadableStream<Uint8Array>({ pull: (controller) => held.resolve(controller) }, { highWaterMark: 0 })
+    )
     const controller = yield* Effect.promise(() => held.promise)
     yield* holdings.declare(declared("new"))
     controller.enqueue(new TextEncoder().encode(body))
@@ -39,6 +51,11 @@ it.effect("TH28 a change that comes with the body is for later requests: config 
     const path = "v1beta/models/gemini-2.5-flash:generateContent"
     expect(yield* Effect.promise(() => slow)).toBe(`http://old.test/${path}`)
     expect(yield* Effect.promise(() => url(body))).toBe(`http://new.test/${path}`)
-  }).pipe(Effect.provide(Gateway.layerTest({ ...settingsFor("http://old.test"), ...declared("old") }).pipe(
-    Layer.provide(Transport.layerTest(() => ({ status: 500 })))
-  ))))
+  }).pipe(
+    Effect.provide(
+      Gateway.layerTest({ ...settingsFor("http://old.test"), ...declared("old") }).pipe(
+        Layer.provide(Transport.layerTest(() => ({ status: 500 })))
+      )
+    )
+  )
+)

@@ -21,7 +21,9 @@ describe("unary", () => {
   it("strict by default: only published fields, one buffer with its length", async () => {
     const answer = await gateway.chat(hello)
     const text = await answer.text()
-    expect(text).toBe("{\"id\":\"chatcmpl-1\",\"object\":\"chat.completion\",\"created\":1,\"model\":\"@gemini/gemini-2.5-flash\",\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":2,\"total_tokens\":3},\"choices\":[{\"index\":0,\"finish_reason\":\"stop\",\"logprobs\":null,\"message\":{\"role\":\"assistant\",\"content\":\"Hé\",\"refusal\":null}}]}")
+    expect(text).toBe(
+      '{"id":"chatcmpl-1","object":"chat.completion","created":1,"model":"@gemini/gemini-2.5-flash","usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3},"choices":[{"index":0,"finish_reason":"stop","logprobs":null,"message":{"role":"assistant","content":"Hé","refusal":null}}]}'
+    )
     const { "x-gateway-trace-id": trace, ...headers } = Object.fromEntries(answer.headers)
     expect(trace).toMatch(/^[\da-f]{32}$/)
     expect(headers).toStrictEqual({
@@ -46,7 +48,7 @@ describe("unary", () => {
     const answer = await gateway.send("/v1/v1/chat/completions", {
       method: "POST",
       headers: {
-        "content-type": "Application/JSON; charset=\"UTF-8\"",
+        "content-type": 'Application/JSON; charset="UTF-8"',
         "x-portkey-api-key": key,
         "x-portkey-strict-open-ai-compliance": "false",
         "x-portkey-trace-id": "t 1",
@@ -120,10 +122,13 @@ describe("unary", () => {
   })
 
   it("B111, B16, M8 unknown fields with all their digits, a BOM and __proto__ pass as data", async () => {
-    const body = "\uFEFF{\"model\":\"m\",\"zzz\":12345678901234567890,\"user\":null,\"__proto__\":{\"p\":1},\"messages\":[{\"role\":\"user\",\"content\":\"x\",\"__proto__\":{\"p\":1}}]}"
+    const body =
+      '\uFEFF{"model":"m","zzz":12345678901234567890,"user":null,"__proto__":{"p":1},"messages":[{"role":"user","content":"x","__proto__":{"p":1}}]}'
     expect((await gateway.chat(body)).status).toBe(200)
     const seen = gateway.script.calls[0]?.request
-    expect(JSON.stringify(seen)).toBe("{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"x\",\"__proto__\":{\"p\":1}}],\"user\":null,\"zzz\":12345678901234567890,\"__proto__\":{\"p\":1}}")
+    expect(JSON.stringify(seen)).toBe(
+      '{"model":"m","messages":[{"role":"user","content":"x","__proto__":{"p":1}}],"user":null,"zzz":12345678901234567890,"__proto__":{"p":1}}'
+    )
     expect(Object.hasOwn(Object.prototype, "p")).toBe(false)
   })
 })
@@ -140,18 +145,22 @@ describe("stream", () => {
     expect(answer.headers.get("cache-control")).toBe("no-cache, no-transform")
     expect(answer.headers.get("x-accel-buffering")).toBe("no")
     expect(answer.headers.get("x-gateway-provider")).toBe("gemini")
-    expect(await answer.text()).toBe([
-      line("[{\"index\":0,\"finish_reason\":null,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]"),
-      line("[{\"index\":0,\"finish_reason\":null,\"delta\":{\"content\":\"Hé\\n\\ndata: [DONE]\"}}]"),
-      line("[{\"index\":0,\"finish_reason\":\"stop\",\"delta\":{}}]"),
-      "data: [DONE]\n\n"
-    ].join(""))
+    expect(await answer.text()).toBe(
+      [
+        line('[{"index":0,"finish_reason":null,"delta":{"role":"assistant","content":""}}]'),
+        line('[{"index":0,"finish_reason":null,"delta":{"content":"Hé\\n\\ndata: [DONE]"}}]'),
+        line('[{"index":0,"finish_reason":"stop","delta":{}}]'),
+        "data: [DONE]\n\n"
+      ].join("")
+    )
   })
 
   it("T1105 include_usage: null on every chunk, numbers on the last", async () => {
     const answer = await gateway.chat({ ...wanted, stream_options: { include_usage: true } }, loose)
-    const expected = fullChunks.map((chunk) => chunk.choices.length === 0 ? chunk : { ...chunk, usage: null })
-    expect(await answer.text()).toBe(`${expected.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("")}data: [DONE]\n\n`)
+    const expected = fullChunks.map((chunk) => (chunk.choices.length === 0 ? chunk : { ...chunk, usage: null }))
+    expect(await answer.text()).toBe(
+      `${expected.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("")}data: [DONE]\n\n`
+    )
   })
 
   it("T1317 an error before the first chunk is an ordinary JSON error with B108's delay", async () => {
@@ -160,21 +169,25 @@ describe("stream", () => {
     expect(answer.status).toBe(429)
     expect(answer.headers.get("retry-after")).toBe("35")
     expect(answer.headers.get("retry-after-ms")).toBe("34400")
-    expect(await answer.text()).toBe("{\"error\":{\"message\":\"Slow down.\",\"type\":\"rate_limit_error\",\"param\":null,\"code\":\"rate_limit_exceeded\"}}")
+    expect(await answer.text()).toBe(
+      '{"error":{"message":"Slow down.","type":"rate_limit_error","param":null,"code":"rate_limit_exceeded"}}'
+    )
   })
 
   it("T1318, F9, F12 an error after it is one frame and the end, no [DONE]", async () => {
     gateway.script.chunks = Stream.concat(Stream.fromIterable(fullChunks.slice(0, 1)), Stream.fail(truncated))
-    expect(await (await gateway.chat(wanted)).text()).toBe([
-      line("[{\"index\":0,\"finish_reason\":null,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]"),
-      "data: {\"error\":{\"message\":\"The upstream stream ended early.\",\"type\":\"api_error\",\"param\":null,\"code\":\"upstream_truncated\"}}\n\n"
-    ].join(""))
+    expect(await (await gateway.chat(wanted)).text()).toBe(
+      [
+        line('[{"index":0,"finish_reason":null,"delta":{"role":"assistant","content":""}}]'),
+        'data: {"error":{"message":"The upstream stream ended early.","type":"api_error","param":null,"code":"upstream_truncated"}}\n\n'
+      ].join("")
+    )
   })
 
   it("F44 a defect inside a stream is a frame too", async () => {
     gateway.script.chunks = Stream.die(new Error("secret"))
     expect(await (await gateway.chat(wanted)).text()).toBe(
-      "data: {\"error\":{\"message\":\"The gateway failed unexpectedly; the request id names the log entry.\",\"type\":\"api_error\",\"param\":null,\"code\":\"internal_error\"}}\n\n"
+      'data: {"error":{"message":"The gateway failed unexpectedly; the request id names the log entry.","type":"api_error","param":null,"code":"internal_error"}}\n\n'
     )
   })
 })
@@ -183,7 +196,7 @@ describe("request context", () => {
   it("holds every header once", async () => {
     await gateway.chat(hello, {
       "x-gateway-provider": "@gemini",
-      "x-gateway-metadata": "{\"team\":\"a\"}",
+      "x-gateway-metadata": '{"team":"a"}',
       "x-gateway-trace-id": "trace",
       "x-gateway-unsupported-params": "reject",
       "anthropic-beta": "a-1, b-2",
@@ -224,7 +237,11 @@ describe("request context", () => {
       { ...base, "x-gateway-api-key": key, authorization: "Bearer " }
     ]) {
       gateway.script.calls.length = 0
-      const answer = await gateway.send("/v1/chat/completions", { method: "POST", headers, body: JSON.stringify(hello) })
+      const answer = await gateway.send("/v1/chat/completions", {
+        method: "POST",
+        headers,
+        body: JSON.stringify(hello)
+      })
       expect(answer.status).toBe(200)
       expect(gateway.script.calls[0]?.context.carried.authorization).toBeUndefined()
       expect(gateway.script.calls[0]?.context.carried.googApiKey).toBeUndefined()

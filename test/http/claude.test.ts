@@ -8,7 +8,8 @@ import { sse } from "../support/streams.ts"
 import { gatewayKey, startTestGateway, type TestGateway } from "../support/TestGateway.ts"
 
 const path = "/v1/chat/completions"
-const place = "https://us-central1-aiplatform.googleapis.com/v1/projects/test-project/locations/us-central1/publishers/anthropic/models"
+const place =
+  "https://us-central1-aiplatform.googleapis.com/v1/projects/test-project/locations/us-central1/publishers/anthropic/models"
 const model = "@vertex-ai/anthropic.claude-sonnet-4-5@20250929"
 const hello = { model, messages: [user("hi")] }
 const loose = { "x-gateway-strict-schema-compliance": "false" }
@@ -29,35 +30,60 @@ const events = (inner: Parameters<typeof stream>[0], end?: Parameters<typeof str
 })
 /** Frames of an answer, without what differs from run to run. */
 const frames = (text: string): ReadonlyArray<unknown> =>
-  text.split("\n\n").filter((frame) => frame !== "").map((frame) => {
-    const data = frame.replace(/^data: /, "")
-    if (data === "[DONE]") return data
-    const { id: _id, created: _created, object: _object, model: _model, ...rest } = JSON.parse(data)
-    return rest
-  })
+  text
+    .split("\n\n")
+    .filter((frame) => frame !== "")
+    .map((frame) => {
+      const data = frame.replace(/^data: /, "")
+      if (data === "[DONE]") return data
+      const { id: _id, created: _created, object: _object, model: _model, ...rest } = JSON.parse(data)
+      return rest
+    })
 
 describe("a chat", () => {
   it("T1801 T1802 T1842 the call and the answer", async () => {
     const gateway = over(() => replying(message([text("Hello")])))
-    const answer = await gateway.post(path, { ...hello, max_tokens: 5, seed: 7 }, { "anthropic-beta": "a-1", "x-gateway-anthropic-beta": "b-2" })
-    expect(gateway.seen).toEqual([{
-      method: "POST",
-      url: `${place}/claude-sonnet-4-5@20250929:rawPredict`,
-      headers: { "content-type": "application/json", "anthropic-beta": "a-1,b-2" },
-      body: { anthropic_version: "vertex-2023-10-16", max_tokens: 5, messages: [{ role: "user", content: [text("hi")] }] }
-    }])
-    expect([answer.status, answer.headers.get("x-gateway-provider"), answer.headers.get("x-gateway-ignored-params")]).toEqual([200, "vertex-ai", "seed"])
+    const answer = await gateway.post(
+      path,
+      { ...hello, max_tokens: 5, seed: 7 },
+      { "anthropic-beta": "a-1", "x-gateway-anthropic-beta": "b-2" }
+    )
+    expect(gateway.seen).toEqual([
+      {
+        method: "POST",
+        url: `${place}/claude-sonnet-4-5@20250929:rawPredict`,
+        headers: { "content-type": "application/json", "anthropic-beta": "a-1,b-2" },
+        body: {
+          anthropic_version: "vertex-2023-10-16",
+          max_tokens: 5,
+          messages: [{ role: "user", content: [text("hi")] }]
+        }
+      }
+    ])
+    expect([
+      answer.status,
+      answer.headers.get("x-gateway-provider"),
+      answer.headers.get("x-gateway-ignored-params")
+    ]).toEqual([200, "vertex-ai", "seed"])
     expect(await answer.json()).toEqual({
       id: expect.stringMatching(/^chatcmpl-[0-9a-f-]{36}$/),
       object: "chat.completion",
       created: expect.any(Number),
       model: "claude-sonnet-4-5-20250929",
       usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 },
-      choices: [{ index: 0, finish_reason: "stop", logprobs: null, message: { role: "assistant", content: "Hello", refusal: null } }]
+      choices: [
+        {
+          index: 0,
+          finish_reason: "stop",
+          logprobs: null,
+          message: { role: "assistant", content: "Hello", refusal: null }
+        }
+      ]
     })
   })
   it.each([
-    ["@vertex-ai/claude-sonnet-4-5-20250929", "claude-sonnet-4-5@20250929"], ["@vertex-ai/anthropic/claude-opus-4-8", "claude-opus-4-8"],
+    ["@vertex-ai/claude-sonnet-4-5-20250929", "claude-sonnet-4-5@20250929"],
+    ["@vertex-ai/anthropic/claude-opus-4-8", "claude-opus-4-8"],
     ["@vertex-ai/anthropic.claude-haiku-4-5@default", "claude-haiku-4-5@default"]
   ])("T1802 %s is %s", async (asked, id) => {
     const gateway = over(() => replying(message([])))
@@ -66,14 +92,27 @@ describe("a chat", () => {
   })
   it("T1837 T1314 a stream, strict", async () => {
     const thinking = [start(0, { type: "thinking", thinking: "hm", signature: "c2ln" }), stop(0)]
-    const words = [start(1, { type: "text", text: "" }), grow(1, { type: "text_delta", text: "Hel" }), grow(1, { type: "text_delta", text: "lo" }), stop(1)]
+    const words = [
+      start(1, { type: "text", text: "" }),
+      grow(1, { type: "text_delta", text: "Hel" }),
+      grow(1, { type: "text_delta", text: "lo" }),
+      stop(1)
+    ]
     const gateway = over(() => events([...thinking, ...words]))
     const answer = await gateway.post(path, { ...hello, stream: true, stream_options: { include_usage: true } })
     expect([gateway.seen[0]?.url, gateway.seen[0]?.body]).toEqual([
       `${place}/claude-sonnet-4-5@20250929:streamRawPredict`,
-      { anthropic_version: "vertex-2023-10-16", max_tokens: 32_000, messages: [{ role: "user", content: [text("hi")] }], stream: true }
+      {
+        anthropic_version: "vertex-2023-10-16",
+        max_tokens: 32_000,
+        messages: [{ role: "user", content: [text("hi")] }],
+        stream: true
+      }
     ])
-    const one = (delta: object, finish_reason: string | null = null) => ({ usage: null, choices: [{ index: 0, finish_reason, delta }] })
+    const one = (delta: object, finish_reason: string | null = null) => ({
+      usage: null,
+      choices: [{ index: 0, finish_reason, delta }]
+    })
     expect(frames(await answer.text())).toEqual([
       one({ role: "assistant", content: "" }),
       one({ content: "Hel" }),
@@ -86,28 +125,40 @@ describe("a chat", () => {
   it("dry run shows the call", async () => {
     const gateway = over(() => replying({}))
     const answer = await gateway.post(path, { ...hello, stream: true }, { "x-gateway-dry-run": "true" })
-    expect([gateway.seen, await answer.json()]).toEqual([[], {
-      object: "dry_run",
-      provider: "vertex-ai",
-      target_index: 0,
-      method: "POST",
-      url: `${place}/claude-sonnet-4-5@20250929:streamRawPredict`,
-      headers: { "content-type": "application/json", authorization: "Bearer <redacted>" },
-      body: sent([user("hi")], { stream: true }),
-      ignored_params: [],
-      adjusted_params: []
-    }])
+    expect([gateway.seen, await answer.json()]).toEqual([
+      [],
+      {
+        object: "dry_run",
+        provider: "vertex-ai",
+        target_index: 0,
+        method: "POST",
+        url: `${place}/claude-sonnet-4-5@20250929:streamRawPredict`,
+        headers: { "content-type": "application/json", authorization: "Bearer <redacted>" },
+        body: sent([user("hi")], { stream: true }),
+        ignored_params: [],
+        adjusted_params: []
+      }
+    ])
   })
   it("T1701 table 13 counts its tokens", async () => {
     const gateway = over(() => replying({ input_tokens: 9 }))
     const answer = await gateway.post(`${path}/count_tokens`, { ...hello, max_tokens: 5, stream: true })
-    expect([answer.status, await answer.json()]).toEqual([200, { object: "token_count", model: "claude-sonnet-4-5@20250929", input_tokens: 9 }])
-    expect(gateway.seen).toEqual([{
-      method: "POST",
-      url: `${place}/count-tokens:rawPredict`,
-      headers: { "content-type": "application/json" },
-      body: { anthropic_version: "vertex-2023-10-16", model: "claude-sonnet-4-5@20250929", messages: [{ role: "user", content: [text("hi")] }] }
-    }])
+    expect([answer.status, await answer.json()]).toEqual([
+      200,
+      { object: "token_count", model: "claude-sonnet-4-5@20250929", input_tokens: 9 }
+    ])
+    expect(gateway.seen).toEqual([
+      {
+        method: "POST",
+        url: `${place}/count-tokens:rawPredict`,
+        headers: { "content-type": "application/json" },
+        body: {
+          anthropic_version: "vertex-2023-10-16",
+          model: "claude-sonnet-4-5@20250929",
+          messages: [{ role: "user", content: [text("hi")] }]
+        }
+      }
+    ])
   })
 })
 
@@ -115,28 +166,72 @@ describe("refusals", () => {
   const refusal = async (script: TransportScript, body: object, headers: Record<string, string> = {}) => {
     const gateway = over(script)
     const answer = await gateway.post(path, { ...hello, ...body }, headers)
-    const { error }: { readonly error: { readonly type: string; readonly code: string; readonly param: string | null } } = await answer.json()
+    const {
+      error
+    }: { readonly error: { readonly type: string; readonly code: string; readonly param: string | null } } =
+      await answer.json()
     return [answer.status, error.type, error.code, error.param, gateway.seen.length]
   }
   const none: TransportScript = () => replying({})
-  const told = (status: number, type: string, words = "m"): TransportScript => () => ({ status, chunks: [JSON.stringify({ type: "error", error: { type, message: words } })] })
+  const told =
+    (status: number, type: string, words = "m"): TransportScript =>
+    () => ({ status, chunks: [JSON.stringify({ type: "error", error: { type, message: words } })] })
   it("T1844 Claude does not live on google", async () => {
     for (const one of ["@google/anthropic.claude-sonnet-4-5", "@google/claude-opus-4-8"]) {
-      expect(await refusal(none, { model: one })).toEqual([400, "invalid_request_error", "unsupported_operation", "model", 0])
+      expect(await refusal(none, { model: one })).toEqual([
+        400,
+        "invalid_request_error",
+        "unsupported_operation",
+        "model",
+        0
+      ])
     }
   })
   it("T1828 T1813 T1832 before any call", async () => {
     expect(await refusal(none, { n: 2 })).toEqual([400, "invalid_request_error", "unsupported_parameter", "n", 0])
-    expect(await refusal(none, { seed: 1 }, { "x-gateway-unsupported-params": "reject" })).toEqual([400, "invalid_request_error", "unsupported_parameter", "seed", 0])
+    expect(await refusal(none, { seed: 1 }, { "x-gateway-unsupported-params": "reject" })).toEqual([
+      400,
+      "invalid_request_error",
+      "unsupported_parameter",
+      "seed",
+      0
+    ])
     const image = { type: "image_url", image_url: { url: "https://example.com/a.png" } }
-    expect(await refusal(none, { messages: [user([image])] })).toEqual([400, "invalid_request_error", "invalid_media_url", "messages[0].content[0].image_url.url", 0])
-    expect(await refusal(none, { anthropic_beta: "a b" })).toEqual([400, "invalid_request_error", "invalid_header", "anthropic-beta", 0])
+    expect(await refusal(none, { messages: [user([image])] })).toEqual([
+      400,
+      "invalid_request_error",
+      "invalid_media_url",
+      "messages[0].content[0].image_url.url",
+      0
+    ])
+    expect(await refusal(none, { anthropic_beta: "a b" })).toEqual([
+      400,
+      "invalid_request_error",
+      "invalid_header",
+      "anthropic-beta",
+      0
+    ])
   })
   it.each<readonly [string, TransportScript, ReadonlyArray<unknown>]>([
-    ["429 of Google's", () => ({ status: 429, chunks: [JSON.stringify({ error: { code: 429, message: "Quota", status: "RESOURCE_EXHAUSTED" } })] }), [429, "rate_limit_error", "rate_limit_exceeded"]],
+    [
+      "429 of Google's",
+      () => ({
+        status: 429,
+        chunks: [JSON.stringify({ error: { code: 429, message: "Quota", status: "RESOURCE_EXHAUSTED" } })]
+      }),
+      [429, "rate_limit_error", "rate_limit_exceeded"]
+    ],
     ["400", told(400, "invalid_request_error"), [400, "invalid_request_error", "upstream_invalid_argument"]],
-    ["a broken signature", told(400, "invalid_request_error", "Invalid `signature` in `thinking` block"), [400, "invalid_request_error", "thought_signature_invalid"]],
-    ["a long prompt", told(400, "invalid_request_error", "prompt is too long: 2 tokens > 1 maximum"), [400, "invalid_request_error", "context_length_exceeded"]],
+    [
+      "a broken signature",
+      told(400, "invalid_request_error", "Invalid `signature` in `thinking` block"),
+      [400, "invalid_request_error", "thought_signature_invalid"]
+    ],
+    [
+      "a long prompt",
+      told(400, "invalid_request_error", "prompt is too long: 2 tokens > 1 maximum"),
+      [400, "invalid_request_error", "context_length_exceeded"]
+    ],
     ["404", told(404, "not_found_error"), [404, "not_found_error", "model_not_found"]],
     ["529", told(529, "overloaded_error"), [503, "api_error", "upstream_overloaded"]],
     ["an error in a 200", told(200, "overloaded_error"), [503, "api_error", "upstream_overloaded"]],
@@ -146,20 +241,39 @@ describe("refusals", () => {
   })
   it("T1317 T1840 an error before the first content of a stream is an ordinary one", async () => {
     const [head] = stream([])
-    const script: TransportScript = () => ({ status: 200, chunks: [sse([head, { type: "ping" }, { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }], "\n")] })
+    const script: TransportScript = () => ({
+      status: 200,
+      chunks: [
+        sse(
+          [head, { type: "ping" }, { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }],
+          "\n"
+        )
+      ]
+    })
     expect(await refusal(script, { stream: true })).toEqual([503, "api_error", "upstream_overloaded", null, 1])
   })
   it("T1318 T1840 after it a frame, and no [DONE]", async () => {
     const gateway = over(() => ({
       status: 200,
-      chunks: [sse([...stream([start(0, text("a"))]).slice(0, 2), { type: "error", error: { type: "api_error", message: "Broken" } }], "\n")]
+      chunks: [
+        sse(
+          [
+            ...stream([start(0, text("a"))]).slice(0, 2),
+            { type: "error", error: { type: "api_error", message: "Broken" } }
+          ],
+          "\n"
+        )
+      ]
     }))
     const answer = await gateway.post(path, { ...hello, stream: true })
-    expect([answer.status, frames(await answer.text())]).toEqual([200, [
-      { choices: [{ index: 0, finish_reason: null, delta: { role: "assistant", content: "" } }] },
-      { choices: [{ index: 0, finish_reason: null, delta: { content: "a" } }] },
-      { error: { message: "Broken", type: "api_error", param: null, code: "upstream_error" } }
-    ]])
+    expect([answer.status, frames(await answer.text())]).toEqual([
+      200,
+      [
+        { choices: [{ index: 0, finish_reason: null, delta: { role: "assistant", content: "" } }] },
+        { choices: [{ index: 0, finish_reason: null, delta: { content: "a" } }] },
+        { error: { message: "Broken", type: "api_error", param: null, code: "upstream_error" } }
+      ]
+    ])
   })
 })
 
@@ -173,23 +287,39 @@ describe("T605 T606 T1824 thinking of a call", () => {
       : replying(message([thought, use], { stop_reason: "tool_use" }))
   const second = async (gateway: ScriptedGateway, call: object, headers: Record<string, string> = {}) => {
     const result = { role: "tool", tool_call_id: "id" in call ? call.id : "", content: "r" }
-    await gateway.post(path, { ...asking, messages: [user("hi"), { role: "assistant", content: null, tool_calls: [call] }, result] }, headers)
+    await gateway.post(
+      path,
+      { ...asking, messages: [user("hi"), { role: "assistant", content: null, tool_calls: [call] }, result] },
+      headers
+    )
     const body: unknown = gateway.seen.at(-1)?.body
     return body
   }
-  const assistantOf = (body: unknown) => (typeof body === "object" && body !== null && "messages" in body && Array.isArray(body.messages) ? body.messages[1]?.content : undefined)
+  const assistantOf = (body: unknown) =>
+    typeof body === "object" && body !== null && "messages" in body && Array.isArray(body.messages)
+      ? body.messages[1]?.content
+      : undefined
 
   it("comes back to strict clients out of memory, streamed or not", async () => {
     const gateway = over(script)
     const unary = await (await gateway.post(path, asking)).json()
     const [call] = unary.choices[0].message.tool_calls
-    expect(call).toEqual({ id: expect.stringMatching(/^call-/), type: "function", function: { name: "f", arguments: "{\"a\":1}" } })
+    expect(call).toEqual({
+      id: expect.stringMatching(/^call-/),
+      type: "function",
+      function: { name: "f", arguments: '{"a":1}' }
+    })
     expect(assistantOf(await second(gateway, call))).toEqual([thought, { ...use, id: call.id }])
     const streamed = frames(await (await gateway.post(path, { ...asking, stream: true })).text())
-    const deltas = streamed.flatMap((frame) => (typeof frame === "object" && frame !== null && "choices" in frame && Array.isArray(frame.choices) ? frame.choices : []))
+    const deltas = streamed
+      .flatMap((frame) =>
+        typeof frame === "object" && frame !== null && "choices" in frame && Array.isArray(frame.choices)
+          ? frame.choices
+          : []
+      )
       .flatMap(({ delta }) => delta.tool_calls ?? [])
-    expect(deltas.map((delta) => delta.function)).toEqual([{ name: "f", arguments: "" }, { arguments: "{\"a\":1}" }])
-    const again = { id: deltas[0].id, type: "function", function: { name: "f", arguments: "{\"a\":1}" } }
+    expect(deltas.map((delta) => delta.function)).toEqual([{ name: "f", arguments: "" }, { arguments: '{"a":1}' }])
+    const again = { id: deltas[0].id, type: "function", function: { name: "f", arguments: '{"a":1}' } }
     expect(assistantOf(await second(gateway, again))).toEqual([thought, { ...use, id: again.id }])
   })
   it("comes back to others in the call itself, to another gateway as well", async () => {
@@ -200,18 +330,37 @@ describe("T605 T606 T1824 thinking of a call", () => {
     expect(assistantOf(await second(other, call, loose))).toEqual([thought, { ...use, id: call.id }])
   })
   it("goes to nobody else's model", async () => {
-    const gateway = over((request) => (request.url.includes("anthropic") ? script(request) : replying({ candidates: [{ content: { parts: [{ text: "a" }] }, finishReason: "STOP" }] })))
+    const gateway = over((request) =>
+      request.url.includes("anthropic")
+        ? script(request)
+        : replying({ candidates: [{ content: { parts: [{ text: "a" }] }, finishReason: "STOP" }] })
+    )
     const full = await (await gateway.post(path, asking, loose)).json()
-    const history = [user("hi"), full.choices[0].message, { role: "tool", tool_call_id: full.choices[0].message.tool_calls[0].id, content: "r" }]
+    const history = [
+      user("hi"),
+      full.choices[0].message,
+      { role: "tool", tool_call_id: full.choices[0].message.tool_calls[0].id, content: "r" }
+    ]
     await gateway.post(path, { model: "@vertex-ai/gemini-3-pro-preview", messages: history })
     expect(JSON.stringify(gateway.seen.at(-1)?.body).includes("c2ln")).toBe(false)
     await over(script).post(path, { model: "@vertex-ai/gemini-3-pro-preview", messages: history })
-    expect(JSON.stringify(open.at(-1)?.seen.at(-1)?.body).includes(full.choices[0].message.tool_calls[0].function.thought_signature)).toBe(false)
+    expect(
+      JSON.stringify(open.at(-1)?.seen.at(-1)?.body).includes(
+        full.choices[0].message.tool_calls[0].function.thought_signature
+      )
+    ).toBe(false)
   })
   it("where it is lost, the turn goes on without a budget, and says so", async () => {
     const gateway = over(script)
     const lost = { id: "call-1", type: "function", function: { name: "f", arguments: "{}" } }
-    const answer = await gateway.post(path, { ...asking, messages: [user("hi"), { role: "assistant", content: null, tool_calls: [lost] }, { role: "tool", tool_call_id: "call-1", content: "r" }] })
+    const answer = await gateway.post(path, {
+      ...asking,
+      messages: [
+        user("hi"),
+        { role: "assistant", content: null, tool_calls: [lost] },
+        { role: "tool", tool_call_id: "call-1", content: "r" }
+      ]
+    })
     expect([answer.status, answer.headers.get("x-gateway-ignored-params")]).toEqual([200, "thinking"])
     expect(gateway.seen[0]?.body).not.toHaveProperty("thinking")
   })
@@ -225,7 +374,16 @@ describe("in front of the simulated Vertex AI", () => {
   afterAll(() => gateway.close())
 
   interface Answered {
-    readonly choices: ReadonlyArray<{ readonly finish_reason: string; readonly message: { readonly content: string | null; readonly tool_calls?: ReadonlyArray<{ readonly id: string; readonly function: { readonly name: string; readonly arguments: string } }> } }>
+    readonly choices: ReadonlyArray<{
+      readonly finish_reason: string
+      readonly message: {
+        readonly content: string | null
+        readonly tool_calls?: ReadonlyArray<{
+          readonly id: string
+          readonly function: { readonly name: string; readonly arguments: string }
+        }>
+      }
+    }>
     readonly usage: { readonly prompt_tokens: number }
   }
   const post = async (body: object, headers: Record<string, string> = {}, to = path, ignored: string | null = null) => {
@@ -238,17 +396,27 @@ describe("in front of the simulated Vertex AI", () => {
     expect([answer.status, answer.headers.get("x-gateway-ignored-params"), value]).toMatchObject([200, ignored, {}])
     return value
   }
-  const weather = { type: "function", function: { name: "get_weather", parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] } } }
+  const weather = {
+    type: "function",
+    function: {
+      name: "get_weather",
+      parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
+    }
+  }
 
   it.each([
-    ["claude-sonnet-4-5@20250929", "true"], ["claude-sonnet-4-5@20250929", "false"], ["claude-opus-4-6", "true"], ["claude-opus-4-8", "true"], ["claude-opus-4-8", "false"]
+    ["claude-sonnet-4-5@20250929", "true"],
+    ["claude-sonnet-4-5@20250929", "false"],
+    ["claude-opus-4-6", "true"],
+    ["claude-opus-4-8", "true"],
+    ["claude-opus-4-8", "false"]
   ])("T1824 three turns of calls with %s that thinks, strict %s", async (id, strict) => {
     const messages: Array<object> = []
     const words: Array<string | null> = []
     const calls: Array<string> = []
     for (const city of ["Paris", "Rome", "Oslo"]) {
       messages.push(user(`What is the weather in ${city}?`))
-      for (let turns = 1;; turns++) {
+      for (let turns = 1; ; turns++) {
         if (turns > 10) throw new Error("the model still calls tools after 10 turns")
         const { choices } = await post(
           { model: `@vertex-ai/anthropic.${id}`, messages, tools: [weather], reasoning_effort: "low" },
@@ -271,15 +439,23 @@ describe("in front of the simulated Vertex AI", () => {
     expect(words.length).toBe(3)
   })
   it("T1701 counts what chat then uses", async () => {
-    const body = { model: "@vertex-ai/anthropic.claude-haiku-4-5", messages: [{ role: "system", content: "Be terse." }, user("Hello")], tools: [weather] }
+    const body = {
+      model: "@vertex-ai/anthropic.claude-haiku-4-5",
+      messages: [{ role: "system", content: "Be terse." }, user("Hello")],
+      tools: [weather]
+    }
     const { input_tokens } = await post(body, {}, `${path}/count_tokens`)
     const { usage } = await post(body)
     expect(input_tokens).toBe(usage.prompt_tokens)
     expect(input_tokens).toBeGreaterThan(0)
   })
   it.each([
-    ["claude-3-5-haiku@20241022", "reasoning_effort"], ["claude-3-7-sonnet@20250219", "reasoning_effort"], ["claude-opus-4-1@20250805", "top_p,reasoning_effort"],
-    ["claude-haiku-4-5@20251001", "top_p,reasoning_effort"], ["claude-opus-4-6", "temperature,top_p,top_k"], ["claude-opus-4-8", "temperature,top_p,top_k"]
+    ["claude-3-5-haiku@20241022", "reasoning_effort"],
+    ["claude-3-7-sonnet@20250219", "reasoning_effort"],
+    ["claude-opus-4-1@20250805", "top_p,reasoning_effort"],
+    ["claude-haiku-4-5@20251001", "top_p,reasoning_effort"],
+    ["claude-opus-4-6", "temperature,top_p,top_k"],
+    ["claude-opus-4-8", "temperature,top_p,top_k"]
   ])("T1826 T1829 what the translator builds for %s the service takes; left out is %s", async (id, ignored) => {
     const body = {
       model: `@vertex-ai/anthropic.${id}`,
@@ -289,10 +465,21 @@ describe("in front of the simulated Vertex AI", () => {
       stop: ["\n\n\n", "ENDE"],
       reasoning_effort: "high",
       user: "u",
-      response_format: { type: "json_schema", json_schema: { name: "n", schema: { type: "array", items: { type: "string" } } } },
-      messages: [user([{ type: "text", text: "Some cities" }, { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } }])]
+      response_format: {
+        type: "json_schema",
+        json_schema: { name: "n", schema: { type: "array", items: { type: "string" } } }
+      },
+      messages: [
+        user([
+          { type: "text", text: "Some cities" },
+          { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } }
+        ])
+      ]
     }
     const { choices } = await post(body, {}, path, ignored)
-    expect([choices[0]?.finish_reason, Array.isArray(JSON.parse(choices[0]?.message.content ?? ""))]).toEqual(["stop", true])
+    expect([choices[0]?.finish_reason, Array.isArray(JSON.parse(choices[0]?.message.content ?? ""))]).toEqual([
+      "stop",
+      true
+    ])
   })
 })

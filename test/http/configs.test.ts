@@ -26,25 +26,44 @@ const failing = (status: number, word: string, headers: Record<string, string> =
 })
 const busy = failing(503, "UNAVAILABLE")
 /** Which product and model a call went to, and how. */
-const called = (gateway: ScriptedGateway) => gateway.seen.map(({ url }) => {
-  const [, model = "", verb = ""] = /\/([^/:]+):(\w+)/.exec(url.replace("https://", "")) ?? []
-  return `${url.includes("generativelanguage") ? "google" : "vertex"} ${model} ${verb}`
-})
+const called = (gateway: ScriptedGateway) =>
+  gateway.seen.map(({ url }) => {
+    const [, model = "", verb = ""] = /\/([^/:]+):(\w+)/.exec(url.replace("https://", "")) ?? []
+    return `${url.includes("generativelanguage") ? "google" : "vertex"} ${model} ${verb}`
+  })
 const told = async (answer: Response) => {
   const { headers } = answer
-  const body: { readonly choices?: ReadonlyArray<{ readonly message: { readonly content: string } }>; readonly error?: { readonly message: string; readonly code: string } } = JSON.parse(await answer.text())
+  const body: {
+    readonly choices?: ReadonlyArray<{ readonly message: { readonly content: string } }>
+    readonly error?: { readonly message: string; readonly code: string }
+  } = JSON.parse(await answer.text())
   return {
     status: answer.status,
     said: body.choices?.[0]?.message.content ?? body.error,
-    by: [headers.get("x-gateway-provider"), headers.get("x-gateway-last-used-option-index"), headers.get("x-gateway-retry-attempt-count")].join(" ")
+    by: [
+      headers.get("x-gateway-provider"),
+      headers.get("x-gateway-last-used-option-index"),
+      headers.get("x-gateway-retry-attempt-count")
+    ].join(" ")
   }
 }
 
 describe("where a config comes from", () => {
   const echo: TransportScript = ({ url }) => gemini(url.includes("generativelanguage") ? "google" : "vertex")
   const keys = [
-    { name: "test", key: Redacted.make("mgk_test0000000000000000000000000000"), providers: undefined, models: undefined, config: "mine" },
-    { name: "plain", key: Redacted.make("mgk_plain000000000000000000000000000"), providers: undefined, models: undefined }
+    {
+      name: "test",
+      key: Redacted.make("mgk_test0000000000000000000000000000"),
+      providers: undefined,
+      models: undefined,
+      config: "mine"
+    },
+    {
+      name: "plain",
+      key: Redacted.make("mgk_plain000000000000000000000000000"),
+      providers: undefined,
+      models: undefined
+    }
   ]
   const gateway = () => over(echo, { configs: { mine: config(vertex), other: config(google) }, keys })
   it("a request's own, inline or by id, before its key's", async () => {
@@ -55,32 +74,50 @@ describe("where a config comes from", () => {
     expect(await by({ "x-portkey-config": "other" })).toBe("google")
     expect(await by(inline(google))).toBe("google")
     expect(await by({ "x-gateway-config": " " })).toBe("vertex")
-    expect(await by({ "x-gateway-api-key": "mgk_plain000000000000000000000000000" })).toMatchObject({ code: "provider_missing" })
+    expect(await by({ "x-gateway-api-key": "mgk_plain000000000000000000000000000" })).toMatchObject({
+      code: "provider_missing"
+    })
   })
   it.each<readonly [name: string, header: string, said: string]>([
     ["no JSON", "{", "x-gateway-config: the config is not JSON."],
-    ["a wrong word", "{\"retry\":{\"attempts\":\"2\"}}", "x-gateway-config: retry.attempts expected a number."],
-    ["a typo", "{\"strateggy\":{}}", "x-gateway-config: strateggy unknown key; did you mean strategy?"],
-    ["a host (TH4)", "{\"custom_host\":\"http://evil\"}", "x-gateway-config: custom_host is not taken: where a provider lives is the operator's to say."],
+    ["a wrong word", '{"retry":{"attempts":"2"}}', "x-gateway-config: retry.attempts expected a number."],
+    ["a typo", '{"strateggy":{}}', "x-gateway-config: strateggy unknown key; did you mean strategy?"],
+    [
+      "a host (TH4)",
+      '{"custom_host":"http://evil"}',
+      "x-gateway-config: custom_host is not taken: where a provider lives is the operator's to say."
+    ],
     ["too deep", `{"targets":${"[".repeat(200)}${"]".repeat(200)}}`, "x-gateway-config: the config is not JSON."]
   ])("B112 %s", async (_name, header, said) => {
     const { post, seen } = gateway()
     const answer = await post(path, hello, { "x-gateway-config": header })
-    expect([answer.status, await answer.json(), seen]).toEqual([400, {
-      error: { message: said, type: "invalid_request_error", param: "x-gateway-config", code: "invalid_config" }
-    }, []])
+    expect([answer.status, await answer.json(), seen]).toEqual([
+      400,
+      {
+        error: { message: said, type: "invalid_request_error", param: "x-gateway-config", code: "invalid_config" }
+      },
+      []
+    ])
   })
   describe("conditions that would hold up the service (TH33)", () => {
     const patterns = (count: number): Json => ({
       strategy: {
         mode: "conditional",
-        conditions: [{ query: { $or: Array.from({ length: count }, () => ({ "params.user": { $regex: "a{0,200}b" } })) }, then: "a" }],
+        conditions: [
+          {
+            query: { $or: Array.from({ length: count }, () => ({ "params.user": { $regex: "a{0,200}b" } })) },
+            then: "a"
+          }
+        ],
         default: "a"
       },
       targets: [{ name: "a", provider: "google" }]
     })
     const asked = { ...hello, user: "a".repeat(4_096) }
-    const refused = (message: string) => [400, { error: { message, type: "invalid_request_error", param: "x-gateway-config", code: "invalid_config" } }]
+    const refused = (message: string) => [
+      400,
+      { error: { message, type: "invalid_request_error", param: "x-gateway-config", code: "invalid_config" } }
+    ]
     it.each<readonly [name: string, headers: Record<string, string>]>([
       ["of the request", inline(patterns(20))],
       ["kept under an id", { "x-gateway-config": "slow" }]
@@ -88,7 +125,9 @@ describe("where a config comes from", () => {
       const { post, seen } = over(echo, { configs: { slow: config(patterns(20)) } })
       const answer = await post(path, asked, headers)
       expect([[answer.status, await answer.json()], seen]).toEqual([
-        refused("The conditions of the config need more than 500000 steps for this request (limits.conditionSteps); use fewer or simpler patterns."),
+        refused(
+          "The conditions of the config need more than 500000 steps for this request (limits.conditionSteps); use fewer or simpler patterns."
+        ),
         []
       ])
       expect((await post(path, { ...hello, user: "aaab" }, headers)).status).toBe(200)
@@ -97,39 +136,71 @@ describe("where a config comes from", () => {
       const { post, seen } = gateway()
       const answer = await post(path, asked, inline(patterns(100)))
       expect([[answer.status, await answer.json()], seen]).toEqual([
-        refused("x-gateway-config: strategy.conditions[0].query.$or[64].params.user.$regex is one pattern too many: a config has at most 64."),
+        refused(
+          "x-gateway-config: strategy.conditions[0].query.$or[64].params.user.$regex is one pattern too many: a config has at most 64."
+        ),
         []
       ])
     })
   })
   it("B112 an unknown id", async () => {
     const answer = await gateway().post(path, hello, { "x-gateway-config": "gone" })
-    expect([answer.status, await answer.json()]).toEqual([404, {
-      error: { message: "There is no such config.", type: "not_found_error", param: "x-gateway-config", code: "config_not_found" }
-    }])
+    expect([answer.status, await answer.json()]).toEqual([
+      404,
+      {
+        error: {
+          message: "There is no such config.",
+          type: "not_found_error",
+          param: "x-gateway-config",
+          code: "config_not_found"
+        }
+      }
+    ])
   })
   it("the one of a key that is gone is no fault of the request", async () => {
     const key = "mgk_orphan00000000000000000000000000"
-    const orphaned = over(echo, { keys: [...keys, { name: "orphan", key: Redacted.make(key), providers: undefined, models: undefined, config: "gone" }], configs: {} })
+    const orphaned = over(echo, {
+      keys: [
+        ...keys,
+        { name: "orphan", key: Redacted.make(key), providers: undefined, models: undefined, config: "gone" }
+      ],
+      configs: {}
+    })
     const answer = await orphaned.post(path, hello, { "x-gateway-api-key": key })
-    expect([answer.status, await answer.json()]).toEqual([404, {
-      error: {
-        message: "This gateway key goes by the config \"gone\", which does not exist any more: name another one, or ask those who run the gateway.",
-        type: "not_found_error",
-        param: null,
-        code: "config_not_found"
+    expect([answer.status, await answer.json()]).toEqual([
+      404,
+      {
+        error: {
+          message:
+            'This gateway key goes by the config "gone", which does not exist any more: name another one, or ask those who run the gateway.',
+          type: "not_found_error",
+          param: null,
+          code: "config_not_found"
+        }
       }
-    }])
+    ])
   })
   it("a model for a request that has none, on every route", async () => {
     const { post, seen } = gateway()
     const { messages } = hello
-    expect((await post(path, { messages }, inline({ ...google, override_params: { model: "gemini-2.5-pro" } }))).status).toBe(200)
+    expect(
+      (await post(path, { messages }, inline({ ...google, override_params: { model: "gemini-2.5-pro" } }))).status
+    ).toBe(200)
     expect((await post(path, { messages }, inline(google))).status).toBe(400)
-    await post("/v1/embeddings", { input: "a" }, inline({ ...google, default_params: { model: "gemini-embedding-001" } }))
-    await post("/v1/messages", { messages, max_tokens: 5 }, inline({ ...vertex, default_params: { model: "claude-sonnet-4-5@20250929" } }))
+    await post(
+      "/v1/embeddings",
+      { input: "a" },
+      inline({ ...google, default_params: { model: "gemini-embedding-001" } })
+    )
+    await post(
+      "/v1/messages",
+      { messages, max_tokens: 5 },
+      inline({ ...vertex, default_params: { model: "claude-sonnet-4-5@20250929" } })
+    )
     expect(seen.map(({ url }) => url.replace(/^.*\//, ""))).toEqual([
-      "gemini-2.5-pro:generateContent", "gemini-embedding-001:batchEmbedContents", "claude-sonnet-4-5@20250929:rawPredict"
+      "gemini-2.5-pro:generateContent",
+      "gemini-embedding-001:batchEmbedContents",
+      "claude-sonnet-4-5@20250929:rawPredict"
     ])
   })
 })
@@ -142,67 +213,114 @@ describe("what a config lays onto a request (T125)", () => {
   }
   const contents = [{ role: "user", parts: [{ text: "hi" }] }]
   it("defaults, overrides and drops, before it is translated", async () => {
-    const { bodies } = await sent({
-      ...google,
-      default_params: { temperature: 0.5, top_p: 0.9 },
-      override_params: { max_tokens: 7, thinking: { budget_tokens: 0 } },
-      drop_params: ["seed", "stop"]
-    }, { ...hello, temperature: 0, max_tokens: 9, seed: 1, stop: "x", thinking: { type: "enabled", budget_tokens: 512 } })
-    expect(bodies).toEqual([{ contents, generationConfig: { temperature: 0, topP: 0.9, maxOutputTokens: 7, thinkingConfig: { thinkingBudget: 0, includeThoughts: false } } }])
+    const { bodies } = await sent(
+      {
+        ...google,
+        default_params: { temperature: 0.5, top_p: 0.9 },
+        override_params: { max_tokens: 7, thinking: { budget_tokens: 0 } },
+        drop_params: ["seed", "stop"]
+      },
+      { ...hello, temperature: 0, max_tokens: 9, seed: 1, stop: "x", thinking: { type: "enabled", budget_tokens: 512 } }
+    )
+    expect(bodies).toEqual([
+      {
+        contents,
+        generationConfig: {
+          temperature: 0,
+          topP: 0.9,
+          maxOutputTokens: 7,
+          thinkingConfig: { thinkingBudget: 0, includeThoughts: false }
+        }
+      }
+    ])
   })
   it("labels through override_params", async () => {
     const gateway = over(() => gemini("hi"))
     await gateway.post(path, hello, inline({ ...vertex, override_params: { labels: { team: "research" } } }))
-    expect(gateway.seen.map((call) => call.body)).toEqual([{ contents: [{ role: "user", parts: [{ text: "hi" }] }], labels: { team: "research" } }])
+    expect(gateway.seen.map((call) => call.body)).toEqual([
+      { contents: [{ role: "user", parts: [{ text: "hi" }] }], labels: { team: "research" } }
+    ])
   })
 
   it("labels beneath the request's own, on Vertex AI only", async () => {
     const value = { ...fallback(google, vertex), labels: { team: "a", app: "b" } }
     const gateway = over(({ url }) => (url.includes("generativelanguage") ? busy : gemini("fine")))
     const answer = await gateway.post(path, { ...hello, labels: { team: "mine" } }, inline(value))
-    expect(gateway.seen.map((call) => call.body)).toEqual([{ contents }, { contents, labels: { team: "mine", app: "b" } }])
+    expect(gateway.seen.map((call) => call.body)).toEqual([
+      { contents },
+      { contents, labels: { team: "mine", app: "b" } }
+    ])
     expect(answer.headers.get("x-gateway-ignored-params")).toBe(null)
   })
   it("nothing that makes the request unsound", async () => {
     const { answer, bodies } = await sent(fallback({ ...google, override_params: { temperature: "hot" } }, vertex))
-    expect([answer.status, await answer.json(), bodies]).toEqual([400, {
-      error: {
-        message: "The request is not valid with the parameters that targets[0] of the config lays onto it: temperature has the wrong type: expected number.",
-        type: "invalid_request_error",
-        param: "x-gateway-config",
-        code: "invalid_config"
-      }
-    }, []])
+    expect([answer.status, await answer.json(), bodies]).toEqual([
+      400,
+      {
+        error: {
+          message:
+            "The request is not valid with the parameters that targets[0] of the config lays onto it: temperature has the wrong type: expected number.",
+          type: "invalid_request_error",
+          param: "x-gateway-config",
+          code: "invalid_config"
+        }
+      },
+      []
+    ])
     expect((await sent({ ...google, drop_params: ["messages"] })).answer.status).toBe(400)
     expect((await sent({ ...google, override_params: { messages: [] } })).answer.status).toBe(400)
   })
   it("T1912 the top level of a native body, whose other bytes stay", async () => {
     const gateway = over(() => replying(message([])))
-    await gateway.post("/v1/messages", { model: "claude-sonnet-4-5@20250929", max_tokens: 9, messages: [{ role: "user", content: "hi" }], big: 1 }, inline({
-      ...vertex,
-      default_params: { temperature: 1, max_tokens: 1 },
-      override_params: { top_k: 3 },
-      drop_params: ["big"]
-    }))
+    await gateway.post(
+      "/v1/messages",
+      { model: "claude-sonnet-4-5@20250929", max_tokens: 9, messages: [{ role: "user", content: "hi" }], big: 1 },
+      inline({
+        ...vertex,
+        default_params: { temperature: 1, max_tokens: 1 },
+        override_params: { top_k: 3 },
+        drop_params: ["big"]
+      })
+    )
     expect(Buffer.from(gateway.seen[0]?.body as Uint8Array).toString()).toBe(
-      "{\"max_tokens\":9,\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}],\"temperature\":1,\"top_k\":3,\"anthropic_version\":\"vertex-2023-10-16\"}"
+      '{"max_tokens":9,"messages":[{"role":"user","content":"hi"}],"temperature":1,"top_k":3,"anthropic_version":"vertex-2023-10-16"}'
     )
   })
   it("of embeddings and images as well", async () => {
-    const embeddings = await sent({ ...google, override_params: { dimensions: 64 } }, { model: "gemini-embedding-001", input: "a" }, "/v1/embeddings")
-    expect(embeddings.bodies).toEqual([{ requests: [{ model: "models/gemini-embedding-001", content: { parts: [{ text: "a" }] }, outputDimensionality: 64 }] }])
-    const images = await sent({ ...google, override_params: { n: 2 } }, { model: "imagen-4.0-generate-001", prompt: "a" }, "/v1/images/generations")
+    const embeddings = await sent(
+      { ...google, override_params: { dimensions: 64 } },
+      { model: "gemini-embedding-001", input: "a" },
+      "/v1/embeddings"
+    )
+    expect(embeddings.bodies).toEqual([
+      {
+        requests: [
+          { model: "models/gemini-embedding-001", content: { parts: [{ text: "a" }] }, outputDimensionality: 64 }
+        ]
+      }
+    ])
+    const images = await sent(
+      { ...google, override_params: { n: 2 } },
+      { model: "imagen-4.0-generate-001", prompt: "a" },
+      "/v1/images/generations"
+    )
     expect(images.bodies).toMatchObject([{ instances: [{ prompt: "a" }], parameters: { sampleCount: 2 } }])
   })
   it("metadata for its conditions, beneath the request's own", async () => {
     const value: Json = {
       metadata: { plan: "paid" },
       strategy: { mode: "conditional", conditions: [{ query: { "metadata.plan": "paid" }, then: "v" }], default: "g" },
-      targets: [{ name: "g", ...google }, { name: "v", ...vertex }]
+      targets: [
+        { name: "g", ...google },
+        { name: "v", ...vertex }
+      ]
     }
     const { answer } = await sent(value)
-    const other = await sent(value, hello, path, { "x-gateway-metadata": "{\"plan\":\"free\"}" })
-    expect([answer.headers.get("x-gateway-provider"), other.answer.headers.get("x-gateway-provider")]).toEqual(["vertex-ai", "google"])
+    const other = await sent(value, hello, path, { "x-gateway-metadata": '{"plan":"free"}' })
+    expect([answer.headers.get("x-gateway-provider"), other.answer.headers.get("x-gateway-provider")]).toEqual([
+      "vertex-ai",
+      "google"
+    ])
   })
 })
 
@@ -216,25 +334,40 @@ describe("metadata of a key", () => {
     ...more,
     strategy: {
       mode: "conditional",
-      conditions: [{ query: { "metadata.plan": "paid" }, then: "v" }, { query: { "metadata.team": "a" }, then: "p" }],
+      conditions: [
+        { query: { "metadata.plan": "paid" }, then: "v" },
+        { query: { "metadata.team": "a" }, then: "p" }
+      ],
       default: "g"
     },
-    targets: [{ name: "g", ...google }, { name: "v", ...vertex }, { name: "p", ...google, override_params: { model: "gemini-2.5-pro" } }]
+    targets: [
+      { name: "g", ...google },
+      { name: "v", ...vertex },
+      { name: "p", ...google, override_params: { model: "gemini-2.5-pro" } }
+    ]
   })
-  const echo: TransportScript = ({ url }) => gemini(url.includes("generativelanguage") ? (url.includes("pro") ? "pro" : "google") : "vertex")
+  const echo: TransportScript = ({ url }) =>
+    gemini(url.includes("generativelanguage") ? (url.includes("pro") ? "pro" : "google") : "vertex")
   const by = async (headers: Record<string, string>, more: { readonly [name: string]: Json } = {}) => {
     const { post } = over(echo, { configs: { stored: config(routed({ metadata: { plan: "paid" } })) }, keys })
     return (await told(await post(path, hello, { ...inline(routed(more)), ...headers }))).said
   }
-  const paid = { "x-gateway-metadata": "{\"plan\":\"paid\"}" }
+  const paid = { "x-gateway-metadata": '{"plan":"paid"}' }
 
   it("that is locked keeps its values against a header, a config in a header and a stored config", async () => {
-    expect([await by(paid), await by({}, { metadata: { plan: "paid" } }), await by({ "x-gateway-config": "stored" })]).toEqual(["google", "google", "google"])
+    expect([
+      await by(paid),
+      await by({}, { metadata: { plan: "paid" } }),
+      await by({ "x-gateway-config": "stored" })
+    ]).toEqual(["google", "google", "google"])
     const open = { "x-gateway-api-key": "mgk_plain000000000000000000000000000" }
-    expect([await by({ ...paid, ...open }), await by(open, { metadata: { plan: "paid" } })]).toEqual(["vertex", "vertex"])
+    expect([await by({ ...paid, ...open }), await by(open, { metadata: { plan: "paid" } })]).toEqual([
+      "vertex",
+      "vertex"
+    ])
   })
   it("that is locked leaves other names to the request", async () => {
-    expect(await by({ "x-gateway-metadata": "{\"plan\":\"paid\",\"team\":\"a\"}" })).toBe("pro")
+    expect(await by({ "x-gateway-metadata": '{"plan":"paid","team":"a"}' })).toBe("pro")
   })
 })
 
@@ -259,7 +392,9 @@ describe("conditional", () => {
     for (const model of ["smartest", "fastest"]) await gateway.post(path, { ...hello, model }, inline(routed))
     await gateway.post(`${path}/count_tokens`, { ...hello, model: "smartest" }, inline(routed))
     expect(called(gateway)).toEqual([
-      "vertex gemini-2.5-pro generateContent", "google gemini-2.5-flash generateContent", "google gemini-2.5-flash-lite countTokens"
+      "vertex gemini-2.5-pro generateContent",
+      "google gemini-2.5-flash generateContent",
+      "google gemini-2.5-flash-lite countTokens"
     ])
   })
 })
@@ -272,7 +407,13 @@ describe("loadbalance", () => {
       return seed / 2_147_483_648
     }
     const gateway = over(() => gemini("fine"), { draw })
-    const weighed = { strategy: { mode: "loadbalance" }, targets: [{ ...google, weight: 0.7 }, { ...vertex, weight: 0.3 }] }
+    const weighed = {
+      strategy: { mode: "loadbalance" },
+      targets: [
+        { ...google, weight: 0.7 },
+        { ...vertex, weight: 0.3 }
+      ]
+    }
     const by: Record<string, number> = {}
     for (let n = 0; n < 300; n++) {
       const answer = await gateway.post(path, hello, inline(weighed))
@@ -285,7 +426,11 @@ describe("loadbalance", () => {
   })
   it("does not go on to the others after a failure", async () => {
     const gateway = over(() => busy, { draw: () => 0 })
-    const answer = await gateway.post(path, hello, inline({ strategy: { mode: "loadbalance" }, targets: [google, vertex] }))
+    const answer = await gateway.post(
+      path,
+      hello,
+      inline({ strategy: { mode: "loadbalance" }, targets: [google, vertex] })
+    )
     expect([answer.status, called(gateway)]).toEqual([503, ["google gemini-2.5-flash generateContent"]])
   })
 })
@@ -293,11 +438,19 @@ describe("loadbalance", () => {
 describe("fallback", () => {
   it("to the next target, which the answer tells", async () => {
     const gateway = over(({ url }) => (url.includes("generativelanguage") ? busy : gemini("from Vertex")))
-    expect(await told(await gateway.post(path, hello, inline(fallback(google, vertex))))).toEqual({ status: 200, said: "from Vertex", by: "vertex-ai 1 0" })
-    expect(called(gateway)).toEqual(["google gemini-2.5-flash generateContent", "vertex gemini-2.5-flash generateContent"])
+    expect(await told(await gateway.post(path, hello, inline(fallback(google, vertex))))).toEqual({
+      status: 200,
+      said: "from Vertex",
+      by: "vertex-ai 1 0"
+    })
+    expect(called(gateway)).toEqual([
+      "google gemini-2.5-flash generateContent",
+      "vertex gemini-2.5-flash generateContent"
+    ])
   })
   it("not after what the client did, unless its code is listed", async () => {
-    const script: TransportScript = ({ url }) => (url.includes("generativelanguage") ? failing(400, "INVALID_ARGUMENT") : gemini("fine"))
+    const script: TransportScript = ({ url }) =>
+      url.includes("generativelanguage") ? failing(400, "INVALID_ARGUMENT") : gemini("fine")
     expect((await over(script).post(path, hello, inline(fallback(google, vertex)))).status).toBe(400)
     const listed = { strategy: { mode: "fallback", on_status_codes: [400] }, targets: [google, vertex] }
     expect((await over(script).post(path, hello, inline(listed))).status).toBe(200)
@@ -305,12 +458,19 @@ describe("fallback", () => {
     expect((await over(() => busy).post(path, hello, inline(other))).status).toBe(503)
   })
   it("all targets failed: the last one's status and words", async () => {
-    const gateway = over(({ url }) => (url.includes("generativelanguage") ? busy : failing(429, "RESOURCE_EXHAUSTED", { "retry-after": "9" })))
+    const gateway = over(({ url }) =>
+      url.includes("generativelanguage") ? busy : failing(429, "RESOURCE_EXHAUSTED", { "retry-after": "9" })
+    )
     const answer = await gateway.post(path, hello, inline(fallback(google, vertex)))
     expect(answer.headers.get("retry-after")).toBe("9")
     expect(await told(answer)).toEqual({
       status: 429,
-      said: { message: "All 2 targets that were tried failed. The last one: Not now.", type: "rate_limit_error", param: null, code: "rate_limit_exceeded" },
+      said: {
+        message: "All 2 targets that were tried failed. The last one: Not now.",
+        type: "rate_limit_error",
+        param: null,
+        code: "rate_limit_exceeded"
+      },
       by: "vertex-ai 1 0"
     })
   })
@@ -319,10 +479,14 @@ describe("fallback", () => {
     const gateway = over(() => gemini("fine"))
     const reversed = (codes: object) => inline({ strategy: { mode: "fallback", ...codes }, targets: [claude, google] })
     expect((await gateway.post(path, asked, reversed({}))).status).toBe(400)
-    expect((await gateway.post(path, asked, reversed({ on_status_codes: [400] }))).headers.get("x-gateway-provider")).toBe("google")
+    expect(
+      (await gateway.post(path, asked, reversed({ on_status_codes: [400] }))).headers.get("x-gateway-provider")
+    ).toBe("google")
   })
   it("the deadline of the request is that of all attempts (S12)", async () => {
-    const gateway = over(() => ({ status: 503, fault: "total_timeout" }), { limits: { retries: 2, retryBaseMillis: 60_000 } })
+    const gateway = over(() => ({ status: 503, fault: "total_timeout" }), {
+      limits: { retries: 2, retryBaseMillis: 60_000 }
+    })
     const answer = await gateway.post(path, hello, { ...inline(google), "x-gateway-request-timeout": "50" })
     expect([answer.status, gateway.seen.length]).toEqual([504, 1])
   })
@@ -336,7 +500,11 @@ describe("retries", () => {
   const quick = { limits: { retries: 2, retryBaseMillis: 0 } }
   it("a request without a config is retried twice, and its answer says how often", async () => {
     const { script } = twice(busy)
-    expect(await told(await over(script, quick).post(path, { ...hello, model: "@google/gemini-2.5-flash" }))).toEqual({ status: 200, said: "at last", by: "google 0 2" })
+    expect(await told(await over(script, quick).post(path, { ...hello, model: "@google/gemini-2.5-flash" }))).toEqual({
+      status: 200,
+      said: "at last",
+      by: "google 0 2"
+    })
   })
   it("its failure says how often as well, in its own words", async () => {
     const gateway = over(() => busy, quick)
@@ -352,13 +520,23 @@ describe("retries", () => {
       const gateway = over(() => busy, quick)
       const answer = await gateway.post(path, hello, inline({ ...google, retry: { attempts } }))
       // Traffic of one request bears three retries at most.
-      expect([gateway.seen.length, answer.headers.get("x-gateway-retry-attempt-count")]).toEqual([1 + Math.min(attempts, 3), String(Math.min(attempts, 3))])
+      expect([gateway.seen.length, answer.headers.get("x-gateway-retry-attempt-count")]).toEqual([
+        1 + Math.min(attempts, 3),
+        String(Math.min(attempts, 3))
+      ])
     }
   })
   it("then the next target", async () => {
     const gateway = over(({ url }) => (url.includes("generativelanguage") ? busy : gemini("fine")), quick)
-    const answer = await gateway.post(path, hello, inline({ ...fallback({ ...google, retry: { attempts: 1 } }, vertex) }))
-    expect([called(gateway).map((call) => call.slice(0, 6)), (await told(answer)).by]).toEqual([["google", "google", "vertex"], "vertex-ai 1 0"])
+    const answer = await gateway.post(
+      path,
+      hello,
+      inline({ ...fallback({ ...google, retry: { attempts: 1 } }, vertex) })
+    )
+    expect([called(gateway).map((call) => call.slice(0, 6)), (await told(answer)).by]).toEqual([
+      ["google", "google", "vertex"],
+      "vertex-ai 1 0"
+    ])
   })
   it.each([400, 401, 403, 404, 413])("none after %i", async (status) => {
     const gateway = over(() => failing(status, ""), quick)
@@ -368,29 +546,64 @@ describe("retries", () => {
   it("F18 none where the upstream asks for a long wait, which the client is told", async () => {
     const gateway = over(() => failing(429, "RESOURCE_EXHAUSTED", { "retry-after": "7" }), quick)
     const answer = await gateway.post(path, hello, inline(google))
-    expect([gateway.seen.length, answer.headers.get("retry-after"), answer.headers.get("retry-after-ms")]).toEqual([1, "7", "7000"])
+    expect([gateway.seen.length, answer.headers.get("retry-after"), answer.headers.get("retry-after-ms")]).toEqual([
+      1,
+      "7",
+      "7000"
+    ])
   })
 })
 
 describe("streams", () => {
-  const flowing = (...events: ReadonlyArray<Json>): ScriptedResponse => ({ status: 200, headers: { "content-type": "text/event-stream" }, chunks: [sse(events)] })
+  const flowing = (...events: ReadonlyArray<Json>): ScriptedResponse => ({
+    status: 200,
+    headers: { "content-type": "text/event-stream" },
+    chunks: [sse(events)]
+  })
   const hidden = flowing({ error: { code: 503, message: "Overloaded.", status: "UNAVAILABLE" } })
-  const good = flowing(reply([{ text: "fine" }], { finishReason: "STOP" }, { usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 } }))
+  const good = flowing(
+    reply(
+      [{ text: "fine" }],
+      { finishReason: "STOP" },
+      { usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 } }
+    )
+  )
   const asked = { ...hello, stream: true }
   it("F13 T1317 an error hidden in the first event of a 200 is retried and falls back", async () => {
-    const retried = over(() => (retried.seen.length < 3 ? hidden : good), { limits: { retries: 2, retryBaseMillis: 0 } })
+    const retried = over(() => (retried.seen.length < 3 ? hidden : good), {
+      limits: { retries: 2, retryBaseMillis: 0 }
+    })
     const answer = await retried.post(path, { ...asked, model: "@google/gemini-2.5-flash" })
-    expect([answer.status, answer.headers.get("x-gateway-retry-attempt-count"), (await answer.text()).endsWith("data: [DONE]\n\n")]).toEqual([200, "2", true])
+    expect([
+      answer.status,
+      answer.headers.get("x-gateway-retry-attempt-count"),
+      (await answer.text()).endsWith("data: [DONE]\n\n")
+    ]).toEqual([200, "2", true])
     const back = over(({ url }) => (url.includes("generativelanguage") ? hidden : good))
     const second = await back.post(path, asked, inline(fallback(google, vertex)))
-    expect([second.status, second.headers.get("x-gateway-last-used-option-index"), (await second.text()).includes("\"fine\"")]).toEqual([200, "1", true])
+    expect([
+      second.status,
+      second.headers.get("x-gateway-last-used-option-index"),
+      (await second.text()).includes('"fine"')
+    ]).toEqual([200, "1", true])
   })
   it("F9 nothing is tried again after the first chunk", async () => {
-    const cut: ScriptedResponse = { status: 200, headers: { "content-type": "text/event-stream" }, chunks: [sse([reply([{ text: "half" }])])], fault: "reset" }
+    const cut: ScriptedResponse = {
+      status: 200,
+      headers: { "content-type": "text/event-stream" },
+      chunks: [sse([reply([{ text: "half" }])])],
+      fault: "reset"
+    }
     const gateway = over(() => cut, { limits: { retries: 2, retryBaseMillis: 0 } })
     const answer = await gateway.post(path, asked, inline(fallback({ ...google, retry: { attempts: 2 } }, vertex)))
     const body = await answer.text()
-    expect([answer.status, gateway.seen.length, body.includes("\"half\""), body.includes("upstream_truncated"), body.includes("[DONE]")]).toEqual([200, 1, true, true, false])
+    expect([
+      answer.status,
+      gateway.seen.length,
+      body.includes('"half"'),
+      body.includes("upstream_truncated"),
+      body.includes("[DONE]")
+    ]).toEqual([200, 1, true, true, false])
   })
   it("all targets failed before the first chunk: an ordinary error", async () => {
     const answer = await over(() => hidden).post(path, asked, inline(fallback(google, vertex)))
@@ -399,7 +612,10 @@ describe("streams", () => {
 })
 
 describe("fallback to another dialect", () => {
-  const calls = (signature: string): Json => reply([{ functionCall: { name: "get_weather", args: { city: "Paris" } }, thoughtSignature: signature }], { finishReason: "STOP" })
+  const calls = (signature: string): Json =>
+    reply([{ functionCall: { name: "get_weather", args: { city: "Paris" } }, thoughtSignature: signature }], {
+      finishReason: "STOP"
+    })
   const weather = functionTool("get_weather", { type: "object", properties: { city: { type: "string" } } })
   const asked = { ...hello, model: "gemini-3-pro-preview", tools: [weather] }
   const loose = { "x-gateway-strict-schema-compliance": "false" }
@@ -408,42 +624,58 @@ describe("fallback to another dialect", () => {
   /** The conversation with its answer and the result of the call in it. */
   const followed = (
     before: ReadonlyArray<object>,
-    { choices: [choice] }: { readonly choices: ReadonlyArray<{ readonly message: { readonly tool_calls: ReadonlyArray<{ readonly id: string }> } }> }
+    {
+      choices: [choice]
+    }: {
+      readonly choices: ReadonlyArray<{
+        readonly message: { readonly tool_calls: ReadonlyArray<{ readonly id: string }> }
+      }>
+    }
   ) => {
     const id = choice?.message.tool_calls[0]?.id ?? ""
     return { id, messages: [...before, choice?.message, { role: "tool", tool_call_id: id, content: "21" }] }
   }
 
-  it.each([[true], [false]])("T606 a history of Gemini goes to Claude with its ids and without its signatures; strict: %s", async (strict) => {
-    let down = false
-    const gateway = over(({ url }) => {
-      if (!url.includes("generativelanguage")) return replying(message([text("21 degrees")]))
-      return down ? busy : replying(calls("c2lnbmF0dXJl"))
-    })
-    const headers = strict ? back : { ...back, ...loose }
-    const { id, messages } = followed(hello.messages, JSON.parse(await (await gateway.post(path, asked, headers)).text()))
-    down = true
-    const second = await gateway.post(path, { ...asked, messages }, headers)
-    expect([second.status, id]).toEqual([200, expect.stringMatching(/^call-[\da-f-]{36}$/)])
-    expect(gateway.seen.at(-1)?.body).toEqual({
-      anthropic_version: "vertex-2023-10-16",
-      max_tokens: 32_000,
-      messages: [
-        { role: "user", content: [text("hi")] },
-        { role: "assistant", content: [{ type: "tool_use", id, name: "get_weather", input: { city: "Paris" } }] },
-        { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: "21" }] }
-      ],
-      tools: [{ name: "get_weather", input_schema: { type: "object", properties: { city: { type: "string" } } } }]
-    })
-    expect(JSON.stringify(gateway.seen.at(-1)?.body)).not.toContain("c2lnbmF0dXJl")
-  })
+  it.each([[true], [false]])(
+    "T606 a history of Gemini goes to Claude with its ids and without its signatures; strict: %s",
+    async (strict) => {
+      let down = false
+      const gateway = over(({ url }) => {
+        if (!url.includes("generativelanguage")) return replying(message([text("21 degrees")]))
+        return down ? busy : replying(calls("c2lnbmF0dXJl"))
+      })
+      const headers = strict ? back : { ...back, ...loose }
+      const { id, messages } = followed(
+        hello.messages,
+        JSON.parse(await (await gateway.post(path, asked, headers)).text())
+      )
+      down = true
+      const second = await gateway.post(path, { ...asked, messages }, headers)
+      expect([second.status, id]).toEqual([200, expect.stringMatching(/^call-[\da-f-]{36}$/)])
+      expect(gateway.seen.at(-1)?.body).toEqual({
+        anthropic_version: "vertex-2023-10-16",
+        max_tokens: 32_000,
+        messages: [
+          { role: "user", content: [text("hi")] },
+          { role: "assistant", content: [{ type: "tool_use", id, name: "get_weather", input: { city: "Paris" } }] },
+          { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: "21" }] }
+        ],
+        tools: [{ name: "get_weather", input_schema: { type: "object", properties: { city: { type: "string" } } } }]
+      })
+      expect(JSON.stringify(gateway.seen.at(-1)?.body)).not.toContain("c2lnbmF0dXJl")
+    }
+  )
 
   it("T606 and a history of Claude to Gemini with the sentinel in the place of its thinking", async () => {
     const use = { type: "tool_use", id: "toolu_01", name: "get_weather", input: { city: "Paris" } }
     let down = false
     const gateway = over(({ url }) => {
       if (url.includes("generativelanguage")) return gemini("21 degrees")
-      return down ? busy : replying(message([{ type: "thinking", thinking: "hm", signature: "Y2xhdWRl" }, use], { stop_reason: "tool_use" }))
+      return down
+        ? busy
+        : replying(
+            message([{ type: "thinking", thinking: "hm", signature: "Y2xhdWRl" }, use], { stop_reason: "tool_use" })
+          )
     })
     const order = { ...inline(fallback(claude, google)), ...loose }
     const { id, messages } = followed(hello.messages, JSON.parse(await (await gateway.post(path, asked, order)).text()))
@@ -453,7 +685,12 @@ describe("fallback to another dialect", () => {
     expect(gateway.seen.at(-1)?.body).toMatchObject({
       contents: [
         { role: "user", parts: [{ text: "hi" }] },
-        { role: "model", parts: [{ functionCall: { name: "get_weather", args: { city: "Paris" } }, thoughtSignature: expect.any(String) }] },
+        {
+          role: "model",
+          parts: [
+            { functionCall: { name: "get_weather", args: { city: "Paris" } }, thoughtSignature: expect.any(String) }
+          ]
+        },
         { role: "user", parts: [{ functionResponse: { name: "get_weather" } }] }
       ]
     })
@@ -463,27 +700,43 @@ describe("fallback to another dialect", () => {
   it("a stream that Gemini refuses is answered by Claude", async () => {
     const events = sse(stream([start(0, text("")), stop(0)]), "\n")
     const gateway = over(({ url }) =>
-      url.includes("generativelanguage") ? busy : { status: 200, headers: { "content-type": "text/event-stream" }, chunks: [events] })
+      url.includes("generativelanguage")
+        ? busy
+        : { status: 200, headers: { "content-type": "text/event-stream" }, chunks: [events] }
+    )
     const answer = await gateway.post(path, { ...hello, stream: true }, back)
-    expect([answer.status, answer.headers.get("x-gateway-provider"), (await answer.text()).endsWith("data: [DONE]\n\n")]).toEqual([200, "vertex-ai", true])
+    expect([
+      answer.status,
+      answer.headers.get("x-gateway-provider"),
+      (await answer.text()).endsWith("data: [DONE]\n\n")
+    ]).toEqual([200, "vertex-ai", true])
   })
 })
 
 describe("dry run", () => {
   it("shows the first target as it would be called", async () => {
-    const gateway = over(() => gemini("fine"), { accounts: [googleAccount, { ...vertexAccount, regions: ["eu"] }], draw: () => 0.9 })
-    const value = { strategy: { mode: "loadbalance" }, targets: [google, { ...vertex, vertex_region: "eu", override_params: { temperature: 0 } }] }
+    const gateway = over(() => gemini("fine"), {
+      accounts: [googleAccount, { ...vertexAccount, regions: ["eu"] }],
+      draw: () => 0.9
+    })
+    const value = {
+      strategy: { mode: "loadbalance" },
+      targets: [google, { ...vertex, vertex_region: "eu", override_params: { temperature: 0 } }]
+    }
     const answer = await gateway.post(path, hello, { ...inline(value), "x-gateway-dry-run": "true" })
-    expect([await answer.json(), gateway.seen]).toEqual([{
-      object: "dry_run",
-      provider: "vertex-ai",
-      target_index: 1,
-      method: "POST",
-      url: "https://aiplatform.eu.rep.googleapis.com/v1/projects/test-project/locations/eu/publishers/google/models/gemini-2.5-flash:generateContent",
-      headers: { "content-type": "application/json", authorization: "Bearer <redacted>" },
-      body: { contents: [{ role: "user", parts: [{ text: "hi" }] }], generationConfig: { temperature: 0 } },
-      ignored_params: [],
-      adjusted_params: []
-    }, []])
+    expect([await answer.json(), gateway.seen]).toEqual([
+      {
+        object: "dry_run",
+        provider: "vertex-ai",
+        target_index: 1,
+        method: "POST",
+        url: "https://aiplatform.eu.rep.googleapis.com/v1/projects/test-project/locations/eu/publishers/google/models/gemini-2.5-flash:generateContent",
+        headers: { "content-type": "application/json", authorization: "Bearer <redacted>" },
+        body: { contents: [{ role: "user", parts: [{ text: "hi" }] }], generationConfig: { temperature: 0 } },
+        ignored_params: [],
+        adjusted_params: []
+      },
+      []
+    ])
   })
 })

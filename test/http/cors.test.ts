@@ -15,8 +15,10 @@ const page = "https://app.example"
 const chat = "/v1/chat/completions"
 
 /** What a browser looks at before it shows an answer to a page. */
-const told = ({ headers, status }: Response) =>
-  [status, ...["access-control-allow-origin", "access-control-expose-headers", "vary"].map((name) => headers.get(name))]
+const told = ({ headers, status }: Response) => [
+  status,
+  ...["access-control-allow-origin", "access-control-expose-headers", "vary"].map((name) => headers.get(name))
+]
 
 /** Does this with a gateway on a socket and with one without, and expects the same of both. */
 const both = async <A>(origins: ReadonlyArray<string>, work: (send: Send) => Promise<A>): Promise<A> => {
@@ -24,20 +26,42 @@ const both = async <A>(origins: ReadonlyArray<string>, work: (send: Send) => Pro
   const face = HttpApi.webHandler(services(script()).pipe(Layer.provideMerge(allowed)))
   const without = await work((path, init) => face.handler(new Request(`http://gateway${path}`, init)))
   await face.dispose()
-  const served = Layer.build(Server.layer({ host: "127.0.0.1", port: 0 }).pipe(Layer.provide(services(script(), { readyDelayMillis: 0 })), Layer.provide(allowed)))
-  const over = await Effect.runPromise(Effect.scoped(Effect.flatMap(served, (context) => {
-    const { address } = Context.get(context, HttpServer.HttpServer)
-    return Effect.promise(() => work((path, init) => fetch(`http://127.0.0.1:${"port" in address ? address.port : 0}${path}`, init)))
-  })))
+  const served = Layer.build(
+    Server.layer({ host: "127.0.0.1", port: 0 }).pipe(
+      Layer.provide(services(script(), { readyDelayMillis: 0 })),
+      Layer.provide(allowed)
+    )
+  )
+  const over = await Effect.runPromise(
+    Effect.scoped(
+      Effect.flatMap(served, (context) => {
+        const { address } = Context.get(context, HttpServer.HttpServer)
+        return Effect.promise(() =>
+          work((path, init) => fetch(`http://127.0.0.1:${"port" in address ? address.port : 0}${path}`, init))
+        )
+      })
+    )
+  )
   expect(over).toEqual(without)
   return over
 }
 
 const post = (send: Send, origin: string, body: object = hello): Promise<Response> =>
-  send(chat, { method: "POST", headers: { "content-type": "application/json", "x-gateway-api-key": key, origin }, body: JSON.stringify(body) })
+  send(chat, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-gateway-api-key": key, origin },
+    body: JSON.stringify(body)
+  })
 
 const asking = (send: Send, origin: string, path = chat): Promise<Response> =>
-  send(path, { method: "OPTIONS", headers: { origin, "access-control-request-method": "POST", "access-control-request-headers": "content-type,x-gateway-api-key" } })
+  send(path, {
+    method: "OPTIONS",
+    headers: {
+      origin,
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "content-type,x-gateway-api-key"
+    }
+  })
 
 describe("pages of other origins", () => {
   it("may call nothing unless set", async () => {
@@ -49,28 +73,55 @@ describe("pages of other origins", () => {
 
   it("may call when theirs is named: answers, streams, refusals and unknown paths", async () => {
     const permitted = [page, "*", "Origin"]
-    expect(await both(["https://other.example", page], async (send) => {
-      const stream = await post(send, page, { ...hello, stream: true })
-      const answers = [await post(send, page), stream, await post(send, page, { messages: 1 }), await send("/v1/none", { headers: { origin: page } })]
-      await Promise.all(answers.map((answer) => answer.text()))
-      return answers.map(told)
-    })).toEqual([[200, ...permitted], [200, ...permitted], [400, ...permitted], [404, ...permitted]])
+    expect(
+      await both(["https://other.example", page], async (send) => {
+        const stream = await post(send, page, { ...hello, stream: true })
+        const answers = [
+          await post(send, page),
+          stream,
+          await post(send, page, { messages: 1 }),
+          await send("/v1/none", { headers: { origin: page } })
+        ]
+        await Promise.all(answers.map((answer) => answer.text()))
+        return answers.map(told)
+      })
+    ).toEqual([
+      [200, ...permitted],
+      [200, ...permitted],
+      [400, ...permitted],
+      [404, ...permitted]
+    ])
   })
 
   it("are told beforehand what they may send", async () => {
-    expect(await both([page], async (send) => {
-      const answer = await asking(send, page)
-      return [answer.status, ...["origin", "methods", "headers", "credentials"].map((name) => answer.headers.get(`access-control-allow-${name}`)), answer.headers.get("access-control-max-age")]
-    })).toEqual([204, page, "GET, POST", "*, authorization", null, "600"])
+    expect(
+      await both([page], async (send) => {
+        const answer = await asking(send, page)
+        return [
+          answer.status,
+          ...["origin", "methods", "headers", "credentials"].map((name) =>
+            answer.headers.get(`access-control-allow-${name}`)
+          ),
+          answer.headers.get("access-control-max-age")
+        ]
+      })
+    ).toEqual([204, page, "GET, POST", "*, authorization", null, "600"])
   })
 
   it("get nothing of another origin, of operators or of health", async () => {
-    expect(await both([page], async (send) => [
-      told(await post(send, "https://evil.example")),
-      told(await asking(send, "https://evil.example")),
-      told(await asking(send, page, "/admin/v1/keys")),
-      told(await send("/health/live", { headers: { origin: page } }))
-    ])).toEqual([[200, null, null, null], [405, null, null, null], [405, null, null, null], [200, null, null, null]])
+    expect(
+      await both([page], async (send) => [
+        told(await post(send, "https://evil.example")),
+        told(await asking(send, "https://evil.example")),
+        told(await asking(send, page, "/admin/v1/keys")),
+        told(await send("/health/live", { headers: { origin: page } }))
+      ])
+    ).toEqual([
+      [200, null, null, null],
+      [405, null, null, null],
+      [405, null, null, null],
+      [200, null, null, null]
+    ])
   })
 
   it("may all call behind a star", async () => {
@@ -78,6 +129,8 @@ describe("pages of other origins", () => {
   })
 
   it("are no matter for callers that are no page", async () => {
-    expect(await both([page], async (send) => told(await send("/v1/models", { headers: { "x-gateway-api-key": key } })))).toEqual([200, null, null, null])
+    expect(
+      await both([page], async (send) => told(await send("/v1/models", { headers: { "x-gateway-api-key": key } })))
+    ).toEqual([200, null, null, null])
   })
 })

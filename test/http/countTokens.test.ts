@@ -6,13 +6,22 @@ import { gatewayKey, startTestGateway, type TestGateway } from "../support/TestG
 
 const path = "/v1/chat/completions/count_tokens"
 const vertexBase = "https://us-central1-aiplatform.googleapis.com/v1/projects/test-project/locations/us-central1"
-const tuned = { ...vertexAccount, endpoints: { "33": { dialect: "gemini" as const, host: undefined, model: undefined } } }
+const tuned = {
+  ...vertexAccount,
+  endpoints: { "33": { dialect: "gemini" as const, host: undefined, model: undefined } }
+}
 
 const gateways = gatewaysOver()
 const over = (reply: unknown): ScriptedGateway => gateways(() => replying(reply), { accounts: [googleAccount, tuned] })
 
-const messages = [{ role: "system", content: "Be terse." }, { role: "user", content: "Hi" }]
-const counted = { contents: [{ role: "user", parts: [{ text: "Hi" }] }], systemInstruction: { parts: [{ text: "Be terse." }] } }
+const messages = [
+  { role: "system", content: "Be terse." },
+  { role: "user", content: "Hi" }
+]
+const counted = {
+  contents: [{ role: "user", parts: [{ text: "Hi" }] }],
+  systemInstruction: { parts: [{ text: "Be terse." }] }
+}
 
 it("T1701 T1703 google: the call and the answer", async () => {
   const gateway = over({ totalTokens: 7, promptTokensDetails: [{ modality: "TEXT", tokenCount: 7 }] })
@@ -20,19 +29,30 @@ it("T1701 T1703 google: the call and the answer", async () => {
   expect([answer.status, answer.headers.get("x-gateway-ignored-params"), await answer.text()]).toEqual([
     200,
     "user",
-    JSON.stringify({ object: "token_count", model: "gemini-2.5-flash", input_tokens: 7, input_tokens_details: { text_tokens: 7 } })
+    JSON.stringify({
+      object: "token_count",
+      model: "gemini-2.5-flash",
+      input_tokens: 7,
+      input_tokens_details: { text_tokens: 7 }
+    })
   ])
-  expect(gateway.seen).toEqual([{
-    method: "POST",
-    url: "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:countTokens",
-    headers: { "content-type": "application/json" },
-    body: { generateContentRequest: { model: "models/gemini-2.5-flash", ...counted } }
-  }])
+  expect(gateway.seen).toEqual([
+    {
+      method: "POST",
+      url: "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:countTokens",
+      headers: { "content-type": "application/json" },
+      body: { generateContentRequest: { model: "models/gemini-2.5-flash", ...counted } }
+    }
+  ])
 })
 
 it("T1701 T1704 vertex, not strict: billable characters", async () => {
   const gateway = over({ totalTokens: 7, totalBillableCharacters: 11 })
-  const answer = await gateway.post(path, { model: "@vertex-ai/gemini-2.5-flash", messages, service_tier: "flex" }, { "x-gateway-strict-schema-compliance": "false" })
+  const answer = await gateway.post(
+    path,
+    { model: "@vertex-ai/gemini-2.5-flash", messages, service_tier: "flex" },
+    { "x-gateway-strict-schema-compliance": "false" }
+  )
   expect(await answer.json()).toEqual({
     object: "token_count",
     model: "gemini-2.5-flash",
@@ -40,12 +60,14 @@ it("T1701 T1704 vertex, not strict: billable characters", async () => {
     total_billable_characters: 11,
     provider: "vertex-ai"
   })
-  expect(gateway.seen).toEqual([{
-    method: "POST",
-    url: `${vertexBase}/publishers/google/models/gemini-2.5-flash:countTokens`,
-    headers: { "content-type": "application/json" },
-    body: counted
-  }])
+  expect(gateway.seen).toEqual([
+    {
+      method: "POST",
+      url: `${vertexBase}/publishers/google/models/gemini-2.5-flash:countTokens`,
+      headers: { "content-type": "application/json" },
+      body: counted
+    }
+  ])
 })
 
 it("T1705 an endpoint of dialect gemini", async () => {
@@ -56,19 +78,31 @@ it("T1705 an endpoint of dialect gemini", async () => {
 
 it("dry run shows the call", async () => {
   const gateway = over({})
-  const answer = await gateway.post(path, { model: "@google/gemini-2.5-flash", messages }, { "x-gateway-dry-run": "true" })
-  expect([gateway.seen, await answer.json()]).toMatchObject([[], {
-    object: "dry_run",
-    url: "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:countTokens",
-    body: { generateContentRequest: { model: "models/gemini-2.5-flash", ...counted } }
-  }])
+  const answer = await gateway.post(
+    path,
+    { model: "@google/gemini-2.5-flash", messages },
+    { "x-gateway-dry-run": "true" }
+  )
+  expect([gateway.seen, await answer.json()]).toMatchObject([
+    [],
+    {
+      object: "dry_run",
+      url: "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:countTokens",
+      body: { generateContentRequest: { model: "models/gemini-2.5-flash", ...counted } }
+    }
+  ])
 })
 
 describe("refusals", () => {
   const rows: ReadonlyArray<readonly [string, object, string, string]> = [
     ["B44", { model: "@google/gemini-2.5-flash" }, "messages", "missing_required_parameter"],
     ["B45", { model: "@google/gemini-2.5-flash", messages: [] }, "messages", "empty_array"],
-    ["B100", { model: "@google/gemini-2.5-flash", messages: [{ role: "user", content: 5 }] }, "messages[0].content", "invalid_type"],
+    [
+      "B100",
+      { model: "@google/gemini-2.5-flash", messages: [{ role: "user", content: 5 }] },
+      "messages[0].content",
+      "invalid_type"
+    ],
     ["T1705", { model: "@vertex-ai/meta.llama-3.3", messages }, "model", "unsupported_operation"],
     ["T1705", { model: "@vertex-ai/endpoints.44", messages }, "model", "unsupported_operation"],
     ["B43", { model: "@google/endpoints.44", messages }, "model", "unsupported_operation"]
@@ -76,7 +110,11 @@ describe("refusals", () => {
   it.each(rows)("%s %o", async (_, body, param, code) => {
     const gateway = over({})
     const answer = await gateway.post(path, body)
-    expect([answer.status, await answer.json(), gateway.seen]).toMatchObject([400, { error: { type: "invalid_request_error", param, code } }, []])
+    expect([answer.status, await answer.json(), gateway.seen]).toMatchObject([
+      400,
+      { error: { type: "invalid_request_error", param, code } },
+      []
+    ])
   })
 })
 
@@ -91,16 +129,32 @@ describe("in front of the simulated services", () => {
     const answer = await fetch(`${gateway.url}${to}`, {
       method: "POST",
       headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey },
-      body: JSON.stringify({ model, messages, tools: [{ type: "function", function: { name: "weather", description: "Now", parameters: { type: "object", properties: { city: { type: "string" } } } } }] })
+      body: JSON.stringify({
+        model,
+        messages,
+        tools: [
+          {
+            type: "function",
+            function: {
+              name: "weather",
+              description: "Now",
+              parameters: { type: "object", properties: { city: { type: "string" } } }
+            }
+          }
+        ]
+      })
     })
     expect(answer.status).toBe(200)
     return answer.json()
   }
 
-  it.each(["@google/gemini-2.5-flash", "@vertex-ai/gemini-2.5-flash"])("T1701 %s counts what chat then uses", async (model) => {
-    const before: { readonly input_tokens: number } = await send(path, model)
-    const after: { readonly usage: { readonly prompt_tokens: number } } = await send("/v1/chat/completions", model)
-    expect(before.input_tokens).toBe(after.usage.prompt_tokens)
-    expect(before.input_tokens).toBeGreaterThan(0)
-  })
+  it.each(["@google/gemini-2.5-flash", "@vertex-ai/gemini-2.5-flash"])(
+    "T1701 %s counts what chat then uses",
+    async (model) => {
+      const before: { readonly input_tokens: number } = await send(path, model)
+      const after: { readonly usage: { readonly prompt_tokens: number } } = await send("/v1/chat/completions", model)
+      expect(before.input_tokens).toBe(after.usage.prompt_tokens)
+      expect(before.input_tokens).toBeGreaterThan(0)
+    }
+  )
 })

@@ -12,14 +12,25 @@ import { face } from "./face.ts"
 const gateway = face()
 afterAll(() => gateway.dispose())
 
-const headersOf = (response: Response, ...names: ReadonlyArray<string>) => names.map((name) => response.headers.get(name))
+const headersOf = (response: Response, ...names: ReadonlyArray<string>) =>
+  names.map((name) => response.headers.get(name))
 
 describe.each(["/openapi.json", "/docs"])("%s", (path) => {
   it("is one text, compressed for whoever takes that", async () => {
     const plain = await gateway.send(path)
     const zipped = await gateway.send(path, { headers: { "accept-encoding": "br, gzip" } })
-    expect([plain.status, ...headersOf(plain, "content-encoding", "vary", "cache-control")]).toEqual([200, null, "accept-encoding", "no-cache"])
-    expect([zipped.status, ...headersOf(zipped, "content-encoding", "vary", "cache-control")]).toEqual([200, "gzip", "accept-encoding", "no-cache"])
+    expect([plain.status, ...headersOf(plain, "content-encoding", "vary", "cache-control")]).toEqual([
+      200,
+      null,
+      "accept-encoding",
+      "no-cache"
+    ])
+    expect([zipped.status, ...headersOf(zipped, "content-encoding", "vary", "cache-control")]).toEqual([
+      200,
+      "gzip",
+      "accept-encoding",
+      "no-cache"
+    ])
     expect(gunzipSync(new Uint8Array(await zipped.arrayBuffer())).toString()).toBe(await plain.text())
   })
 
@@ -27,8 +38,13 @@ describe.each(["/openapi.json", "/docs"])("%s", (path) => {
     const etag = (await gateway.send(path)).headers.get("etag") ?? ""
     expect(etag).toMatch(/^W\/"[\w-]{43}"$/)
     const again = await gateway.send(path, { headers: { "if-none-match": `"other", ${etag}` } })
-    expect([again.status, await again.text(), ...headersOf(again, "etag", "cache-control")]).toEqual([304, "", etag, "no-cache"])
-    expect((await gateway.send(path, { headers: { "if-none-match": "\"other\"" } })).status).toBe(200)
+    expect([again.status, await again.text(), ...headersOf(again, "etag", "cache-control")]).toEqual([
+      304,
+      "",
+      etag,
+      "no-cache"
+    ])
+    expect((await gateway.send(path, { headers: { "if-none-match": '"other"' } })).status).toBe(200)
   })
 
   it("takes GET only, and says so as every route does", async () => {
@@ -57,25 +73,31 @@ describe("/docs", async () => {
 
   it("holds the document, and asks for no fonts, proxy or key store of others", () => {
     const start = scripts[1]?.replace(/\s+/g, " ") ?? ""
-    expect(start).toContain("\"withDefaultFonts\":false")
+    expect(start).toContain('"withDefaultFonts":false')
     expect(start).toContain(JSON.stringify(openApi().info).slice(1, -1))
     expect(start.match(/"(?:proxyUrl|url)":"https?:/g)).toBeNull()
   })
 
   it("lets a browser reach its own origin only, and run its own scripts only", () => {
     const hashes = scripts.map((script) => `'sha256-${createHash("sha256").update(script).digest("base64")}'`)
-    expect(response.headers.get("content-security-policy")).toBe([
-      "default-src 'none'",
-      `script-src ${hashes.join(" ")}`,
-      "style-src 'unsafe-inline'",
-      "img-src 'self' data: blob:",
-      "font-src data:",
-      "connect-src 'self'",
-      "base-uri 'none'",
-      "form-action 'none'",
-      "frame-ancestors 'none'"
-    ].join("; "))
-    expect(headersOf(response, "content-type", "referrer-policy", "x-content-type-options")).toEqual(["text/html; charset=utf-8", "no-referrer", "nosniff"])
+    expect(response.headers.get("content-security-policy")).toBe(
+      [
+        "default-src 'none'",
+        `script-src ${hashes.join(" ")}`,
+        "style-src 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src data:",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'"
+      ].join("; ")
+    )
+    expect(headersOf(response, "content-type", "referrer-policy", "x-content-type-options")).toEqual([
+      "text/html; charset=utf-8",
+      "no-referrer",
+      "nosniff"
+    ])
   })
 })
 
@@ -89,7 +111,9 @@ it("neither costs anything before it is asked for: the service starts without th
     console.log(JSON.stringify({ some: loaded.length > 100, early }))
   `
   const args = ["--no-warnings", "--input-type=module", "-e", source]
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: fileURLToPath(new URL("../../", import.meta.url)) })
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    cwd: fileURLToPath(new URL("../../", import.meta.url))
+  })
   expect(JSON.parse(stdout)).toEqual({ some: true, early: [] })
 })
 

@@ -12,45 +12,72 @@ const vertexBase = "https://us-central1-aiplatform.googleapis.com/v1/projects/te
 
 const over = gatewaysOver()
 
-const bodyOf = (body: string | Uint8Array | undefined): { readonly requests: ReadonlyArray<{ readonly content: { readonly parts: ReadonlyArray<{ readonly text: string }> } }> } =>
-  JSON.parse(String(body))
+const bodyOf = (
+  body: string | Uint8Array | undefined
+): {
+  readonly requests: ReadonlyArray<{ readonly content: { readonly parts: ReadonlyArray<{ readonly text: string }> } }>
+} => JSON.parse(String(body))
 
 /** One vector per text: its length. */
 const lengths = ({ body }: TransportRequest) =>
-  replying({ embeddings: bodyOf(body).requests.map(({ content }) => ({ values: [content.parts[0]?.text.length ?? 0] })) })
+  replying({
+    embeddings: bodyOf(body).requests.map(({ content }) => ({ values: [content.parts[0]?.text.length ?? 0] }))
+  })
 
 describe("one call", () => {
   it("T1501 T1509 google: the call and the answer, strict and not", async () => {
     const gateway = over(lengths)
     const request = { model: "@google/models/gemini-embedding-001", input: ["a", "bcd"], dimensions: 1, user: "u" }
     const answer = await gateway.post(path, request)
-    expect(await answer.text()).toBe(JSON.stringify({
-      object: "list",
-      model: "gemini-embedding-001",
-      usage: { prompt_tokens: 0, total_tokens: 0 },
-      data: [{ object: "embedding", index: 0, embedding: [1] }, { object: "embedding", index: 1, embedding: [3] }]
-    }))
-    expect([answer.status, answer.headers.get("x-gateway-ignored-params"), answer.headers.get("x-gateway-provider")]).toEqual([200, "user", "google"])
-    const part = (text: string) => ({ model: "models/gemini-embedding-001", content: { parts: [{ text }] }, outputDimensionality: 1 })
-    expect(gateway.seen).toEqual([{
-      method: "POST",
-      url: "https://generativelanguage.googleapis.com/v1beta/models/gemini-embedding-001:batchEmbedContents",
-      headers: { "content-type": "application/json" },
-      body: { requests: [part("a"), part("bcd")] }
-    }])
+    expect(await answer.text()).toBe(
+      JSON.stringify({
+        object: "list",
+        model: "gemini-embedding-001",
+        usage: { prompt_tokens: 0, total_tokens: 0 },
+        data: [
+          { object: "embedding", index: 0, embedding: [1] },
+          { object: "embedding", index: 1, embedding: [3] }
+        ]
+      })
+    )
+    expect([
+      answer.status,
+      answer.headers.get("x-gateway-ignored-params"),
+      answer.headers.get("x-gateway-provider")
+    ]).toEqual([200, "user", "google"])
+    const part = (text: string) => ({
+      model: "models/gemini-embedding-001",
+      content: { parts: [{ text }] },
+      outputDimensionality: 1
+    })
+    expect(gateway.seen).toEqual([
+      {
+        method: "POST",
+        url: "https://generativelanguage.googleapis.com/v1beta/models/gemini-embedding-001:batchEmbedContents",
+        headers: { "content-type": "application/json" },
+        body: { requests: [part("a"), part("bcd")] }
+      }
+    ])
     expect(await (await gateway.post(path, request, loose)).json()).toMatchObject({ provider: "google" })
   })
 
   it("T1506 base64", async () => {
-    const answer = await over(lengths).post(path, { model: "@google/gemini-embedding-001", input: "a", encoding_format: "base64" })
+    const answer = await over(lengths).post(path, {
+      model: "@google/gemini-embedding-001",
+      input: "a",
+      encoding_format: "base64"
+    })
     expect(await answer.json()).toMatchObject({ data: [{ embedding: "AACAPw==" }] })
   })
 
   it("T1502 T1511 vertex: predict or embedContent, by the model", async () => {
     const gateway = over(({ url }) =>
       url.endsWith(":predict")
-        ? replying({ predictions: [{ embeddings: { values: [0.5], statistics: { token_count: 2, truncated: true } } }] })
-        : replying({ embedding: { values: [0.25] }, usageMetadata: { promptTokenCount: 3 } }))
+        ? replying({
+            predictions: [{ embeddings: { values: [0.5], statistics: { token_count: 2, truncated: true } } }]
+          })
+        : replying({ embedding: { values: [0.25] }, usageMetadata: { promptTokenCount: 3 } })
+    )
     const asked = { input: "a", task_type: "clustering", labels: { team: "a" } }
     const predicted = await gateway.post(path, { ...asked, model: "@vertex-ai/text-multilingual-embedding-002" }, loose)
     expect(await predicted.json()).toEqual({
@@ -61,12 +88,15 @@ describe("one call", () => {
       provider: "vertex-ai"
     })
     const embedded = await gateway.post(path, { ...asked, model: "@vertex-ai/gemini-embedding-2" })
-    expect([await embedded.json(), embedded.headers.get("x-gateway-ignored-params")]).toEqual([{
-      object: "list",
-      data: [{ object: "embedding", index: 0, embedding: [0.25] }],
-      model: "gemini-embedding-2",
-      usage: { prompt_tokens: 3, total_tokens: 3 }
-    }, "labels"])
+    expect([await embedded.json(), embedded.headers.get("x-gateway-ignored-params")]).toEqual([
+      {
+        object: "list",
+        data: [{ object: "embedding", index: 0, embedding: [0.25] }],
+        model: "gemini-embedding-2",
+        usage: { prompt_tokens: 3, total_tokens: 3 }
+      },
+      "labels"
+    ])
     expect(gateway.seen.map(({ body, url }) => ({ body, url }))).toEqual([
       {
         url: `${vertexBase}/publishers/google/models/text-multilingual-embedding-002:predict`,
@@ -87,12 +117,25 @@ describe("one call", () => {
         "22": { dialect: "predict" as const, host: undefined, model: undefined }
       }
     }
-    const gateway = over(({ url }) =>
-      url.endsWith("/embeddings")
-        ? replying({ data: [{ index: 1, embedding: [2] }, { index: 0, embedding: [1] }], model: "my/embedder", usage: { prompt_tokens: 4 } })
-        : replying({ predictions: [[1], [2]] }), { accounts: [account] })
+    const gateway = over(
+      ({ url }) =>
+        url.endsWith("/embeddings")
+          ? replying({
+              data: [
+                { index: 1, embedding: [2] },
+                { index: 0, embedding: [1] }
+              ],
+              model: "my/embedder",
+              usage: { prompt_tokens: 4 }
+            })
+          : replying({ predictions: [[1], [2]] }),
+      { accounts: [account] }
+    )
     const asked = { input: ["a", "b"], user: "u", task_type: "x", encoding_format: "float" }
-    const data = [{ object: "embedding", index: 0, embedding: [1] }, { object: "embedding", index: 1, embedding: [2] }]
+    const data = [
+      { object: "embedding", index: 0, embedding: [1] },
+      { object: "embedding", index: 1, embedding: [2] }
+    ]
     const one = await gateway.post(path, { ...asked, model: "endpoints.11" })
     expect([await one.json(), one.headers.get("x-gateway-ignored-params")]).toEqual([
       { object: "list", data, model: "my/embedder", usage: { prompt_tokens: 4, total_tokens: 4 } },
@@ -110,31 +153,44 @@ describe("one call", () => {
       },
       {
         url: `${vertexBase}/endpoints/22:predict`,
-        body: { instances: [{ content: "a", task_type: "X" }, { content: "b", task_type: "X" }] }
+        body: {
+          instances: [
+            { content: "a", task_type: "X" },
+            { content: "b", task_type: "X" }
+          ]
+        }
       }
     ])
   })
 
   it("dry run shows the first call and sends nothing", async () => {
     const gateway = over(lengths)
-    const answer = await gateway.post(path, { model: "@vertex-ai/gemini-embedding-001", input: ["a", "b"], user: "u" }, { "x-gateway-dry-run": "true" })
-    expect([gateway.seen, await answer.json()]).toEqual([[], {
-      object: "dry_run",
-      provider: "vertex-ai",
-      target_index: 0,
-      method: "POST",
-      url: `${vertexBase}/publishers/google/models/gemini-embedding-001:predict`,
-      headers: { "content-type": "application/json", authorization: "Bearer <redacted>" },
-      body: { instances: [{ content: "a" }] },
-      ignored_params: ["user"],
-      adjusted_params: []
-    }])
+    const answer = await gateway.post(
+      path,
+      { model: "@vertex-ai/gemini-embedding-001", input: ["a", "b"], user: "u" },
+      { "x-gateway-dry-run": "true" }
+    )
+    expect([gateway.seen, await answer.json()]).toEqual([
+      [],
+      {
+        object: "dry_run",
+        provider: "vertex-ai",
+        target_index: 0,
+        method: "POST",
+        url: `${vertexBase}/publishers/google/models/gemini-embedding-001:predict`,
+        headers: { "content-type": "application/json", authorization: "Bearer <redacted>" },
+        body: { instances: [{ content: "a" }] },
+        ignored_params: ["user"],
+        adjusted_params: []
+      }
+    ])
   })
 })
 
 describe("several calls", () => {
   const texts = Array.from({ length: 950 }, (_, index) => "x".repeat(index + 1))
-  const sizes = (calls: ReadonlyArray<SeenCall>) => calls.map(({ body }) => bodyOf(JSON.stringify(body)).requests.length)
+  const sizes = (calls: ReadonlyArray<SeenCall>) =>
+    calls.map(({ body }) => bodyOf(JSON.stringify(body)).requests.length)
 
   it("T1501 T1509 a hundred per call, four at once, joined in the order of the inputs", async () => {
     const waiting: Array<() => void> = []
@@ -147,7 +203,8 @@ describe("several calls", () => {
     const gateway = over((request) =>
       Effect.callback((resume) => {
         if (waiting.push(() => resume(Effect.succeed(lengths(request)))) === 1) setImmediate(release)
-      }))
+      })
+    )
     const answer = await (await gateway.post(path, { model: "@google/gemini-embedding-001", input: texts })).json()
     expect(answer).toEqual({
       object: "list",
@@ -163,35 +220,56 @@ describe("several calls", () => {
     let given = 0
     const gateway = over(({ body }) =>
       bodyOf(body).requests[0]?.content.parts[0]?.text.length === 301
-        ? Effect.succeed({ status: 429, chunks: [JSON.stringify({ error: { code: 429, message: "Slow down.", status: "RESOURCE_EXHAUSTED" } })] })
-        : Effect.onInterrupt(Effect.never, () => Effect.sync(() => given++)))
+        ? Effect.succeed({
+            status: 429,
+            chunks: [JSON.stringify({ error: { code: 429, message: "Slow down.", status: "RESOURCE_EXHAUSTED" } })]
+          })
+        : Effect.onInterrupt(Effect.never, () => Effect.sync(() => given++))
+    )
     const answer = await gateway.post(path, { model: "@google/gemini-embedding-001", input: texts })
-    expect([answer.status, await answer.json()]).toEqual([429, {
-      error: { message: "Slow down.", type: "rate_limit_error", param: null, code: "rate_limit_exceeded" }
-    }])
+    expect([answer.status, await answer.json()]).toEqual([
+      429,
+      {
+        error: { message: "Slow down.", type: "rate_limit_error", param: null, code: "rate_limit_exceeded" }
+      }
+    ])
     expect([gateway.seen.length, given]).toEqual([4, 3])
   })
 
   it("the time allowed is that of all calls together", async () => {
-    const gateway = over((request) => (gateway.seen.length <= 4 ? lengths(request) : Effect.never), { limits: { totalMillis: 100 } })
+    const gateway = over((request) => (gateway.seen.length <= 4 ? lengths(request) : Effect.never), {
+      limits: { totalMillis: 100 }
+    })
     const answer = await gateway.post(path, { model: "@google/gemini-embedding-001", input: texts })
-    expect([answer.status, await answer.json()]).toEqual([504, {
-      error: { message: "The upstream did not finish its answer in the time allowed.", type: "api_error", param: null, code: "upstream_timeout" }
-    }])
+    expect([answer.status, await answer.json()]).toEqual([
+      504,
+      {
+        error: {
+          message: "The upstream did not finish its answer in the time allowed.",
+          type: "api_error",
+          param: null,
+          code: "upstream_timeout"
+        }
+      }
+    ])
     expect(gateway.seen.length).toBe(8)
   })
 
   it("T1508 what is wrong with the last input is found before anything is sent", async () => {
     const gateway = over(lengths)
     const answer = await gateway.post(path, { model: "@google/gemini-embedding-001", input: [...texts, ""] })
-    expect([answer.status, await answer.json(), gateway.seen]).toEqual([400, {
-      error: {
-        message: "input[950] is empty; leave it out or send a text.",
-        type: "invalid_request_error",
-        param: "input",
-        code: "invalid_value"
-      }
-    }, []])
+    expect([answer.status, await answer.json(), gateway.seen]).toEqual([
+      400,
+      {
+        error: {
+          message: "input[950] is empty; leave it out or send a text.",
+          type: "invalid_request_error",
+          param: "input",
+          code: "invalid_value"
+        }
+      },
+      []
+    ])
   })
 })
 
@@ -210,10 +288,17 @@ describe("refusals", () => {
     ["T1513", { model: "@google/multimodalembedding@001", input: "a" }, "model", "unsupported_operation"]
   ]
   it.each(rows)("%s %o", async (_, body, param, code) => {
-    const tuned = { ...vertexAccount, endpoints: { "33": { dialect: "gemini" as const, host: undefined, model: undefined } } }
+    const tuned = {
+      ...vertexAccount,
+      endpoints: { "33": { dialect: "gemini" as const, host: undefined, model: undefined } }
+    }
     const gateway = over(lengths, { accounts: [googleAccount, tuned] })
     const answer = await gateway.post(path, body)
-    expect([answer.status, await answer.json(), gateway.seen]).toMatchObject([400, { error: { type: "invalid_request_error", param, code } }, []])
+    expect([answer.status, await answer.json(), gateway.seen]).toMatchObject([
+      400,
+      { error: { type: "invalid_request_error", param, code } },
+      []
+    ])
   })
 
   it("B22 TH15 a body over the route's own limit", async () => {
@@ -222,25 +307,41 @@ describe("refusals", () => {
       const answer = await over(lengths, { limits }).post(path, body)
       expect([answer.status, await answer.json()]).toMatchObject([413, { error: { code: "request_too_large" } }])
     }
-    expect((await over(lengths, { limits: { embeddingsBodyBytes: 300, imagesBodyBytes: 1 } }).post(path, body)).status).toBe(200)
+    expect(
+      (await over(lengths, { limits: { embeddingsBodyBytes: 300, imagesBodyBytes: 1 } }).post(path, body)).status
+    ).toBe(200)
   })
 
   it("B114 a parameter without a place, where refusal was asked for", async () => {
     const gateway = over(lengths)
-    const answer = await gateway.post(path, { model: "@google/gemini-embedding-001", input: "a", title: "t" }, { "x-gateway-unsupported-params": "reject" })
-    expect([answer.status, await answer.json(), gateway.seen]).toMatchObject([400, { error: { param: "title", code: "unsupported_parameter" } }, []])
+    const answer = await gateway.post(
+      path,
+      { model: "@google/gemini-embedding-001", input: "a", title: "t" },
+      { "x-gateway-unsupported-params": "reject" }
+    )
+    expect([answer.status, await answer.json(), gateway.seen]).toMatchObject([
+      400,
+      { error: { param: "title", code: "unsupported_parameter" } },
+      []
+    ])
   })
 
   it("T1512 too few vectors", async () => {
-    const answer = await over(() => replying({ embeddings: [] })).post(path, { model: "@google/gemini-embedding-001", input: "a" })
-    expect([answer.status, await answer.json()]).toEqual([502, {
-      error: {
-        message: "The upstream answered 1 input with 0 usable vectors. Try again.",
-        type: "api_error",
-        param: null,
-        code: "upstream_bad_response"
+    const answer = await over(() => replying({ embeddings: [] })).post(path, {
+      model: "@google/gemini-embedding-001",
+      input: "a"
+    })
+    expect([answer.status, await answer.json()]).toEqual([
+      502,
+      {
+        error: {
+          message: "The upstream answered 1 input with 0 usable vectors. Try again.",
+          type: "api_error",
+          param: null,
+          code: "upstream_bad_response"
+        }
       }
-    }])
+    ])
   })
 })
 
@@ -258,7 +359,10 @@ describe("in front of the simulated services", () => {
       body: JSON.stringify(body)
     })
     expect(answer.status).toBe(200)
-    const list: { readonly data: ReadonlyArray<{ readonly embedding: ReadonlyArray<number> }>; readonly usage: { readonly prompt_tokens: number } } = await answer.json()
+    const list: {
+      readonly data: ReadonlyArray<{ readonly embedding: ReadonlyArray<number> }>
+      readonly usage: { readonly prompt_tokens: number }
+    } = await answer.json()
     return list
   }
 
@@ -278,14 +382,28 @@ describe("in front of the simulated services", () => {
   })
 
   it("T1503 T1504 shortened, for a task, on both", async () => {
-    for (const model of ["@google/gemini-embedding-2", "@vertex-ai/text-embedding-005", "@vertex-ai/gemini-embedding-2"]) {
-      const { data, usage } = await embed({ model, input: "a cat", dimensions: 128, task_type: "retrieval_document", title: "Cats" })
+    for (const model of [
+      "@google/gemini-embedding-2",
+      "@vertex-ai/text-embedding-005",
+      "@vertex-ai/gemini-embedding-2"
+    ]) {
+      const { data, usage } = await embed({
+        model,
+        input: "a cat",
+        dimensions: 128,
+        task_type: "retrieval_document",
+        title: "Cats"
+      })
       expect([data[0]?.embedding.length, usage.prompt_tokens > 0]).toEqual([128, true])
     }
   })
 
   it("T1501 more inputs than a call takes", async () => {
-    const { data } = await embed({ model: "@google/gemini-embedding-001", input: Array.from({ length: 205 }, (_, index) => `text ${index % 200}`), dimensions: 4 })
+    const { data } = await embed({
+      model: "@google/gemini-embedding-001",
+      input: Array.from({ length: 205 }, (_, index) => `text ${index % 200}`),
+      dimensions: 4
+    })
     expect(data.length).toBe(205)
     expect(data[204]?.embedding).toEqual(data[4]?.embedding)
   })

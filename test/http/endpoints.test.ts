@@ -9,7 +9,12 @@ const place = "/v1/projects/test-project/locations/us-central1/endpoints"
 const shared = "https://us-central1-aiplatform.googleapis.com"
 const messages = [{ role: "user", content: "Hello" }]
 
-const facts = (dialect: EndpointFacts["dialect"], more: Partial<EndpointFacts> = {}): EndpointFacts => ({ dialect, host: undefined, model: undefined, ...more })
+const facts = (dialect: EndpointFacts["dialect"], more: Partial<EndpointFacts> = {}): EndpointFacts => ({
+  dialect,
+  host: undefined,
+  model: undefined,
+  ...more
+})
 const withEndpoints = (endpoints: ProviderAccount["endpoints"]): ProviderAccount => ({ ...vertexAccount, endpoints })
 
 const opened: Array<ScriptedGateway> = []
@@ -27,22 +32,69 @@ const completion = { choices: [{ message: { content: "Hi" }, finish_reason: "sto
 describe("where a call goes, and under which name", () => {
   const host = "12.us-central1-34.prediction.vertexai.goog"
   it.each<readonly [string, ProviderAccount["endpoints"], string, object, object]>([
-    ["T2009 T2011 an endpoint nobody described speaks openai, under its id", {}, `${shared}${place}/12/chat/completions`, { model: "12", messages }, completion],
-    ["T2012 under the name its account states", { "12": facts("openai", { model: "my/llm" }) }, `${shared}${place}/12/chat/completions`, { model: "my/llm", messages }, completion],
-    ["T2010 at its own host", { "12": facts("openai", { host }) }, `https://${host}${place}/12/chat/completions`, { model: "12", messages }, completion],
-    ["T2011 a tuned Gemini", { "12": facts("gemini", { host }) }, `https://${host}${place}/12:generateContent`, { contents: [{ role: "user", parts: [{ text: "Hello" }] }] }, { candidates: [{ content: { parts: [{ text: "Hi" }] }, finishReason: "STOP" }] }],
-    ["T2013 a prompt", { "12": facts("predict") }, `${shared}${place}/12:predict`, { instances: [{ prompt: "user: Hello\nassistant:" }] }, { predictions: ["Hi"] }]
+    [
+      "T2009 T2011 an endpoint nobody described speaks openai, under its id",
+      {},
+      `${shared}${place}/12/chat/completions`,
+      { model: "12", messages },
+      completion
+    ],
+    [
+      "T2012 under the name its account states",
+      { "12": facts("openai", { model: "my/llm" }) },
+      `${shared}${place}/12/chat/completions`,
+      { model: "my/llm", messages },
+      completion
+    ],
+    [
+      "T2010 at its own host",
+      { "12": facts("openai", { host }) },
+      `https://${host}${place}/12/chat/completions`,
+      { model: "12", messages },
+      completion
+    ],
+    [
+      "T2011 a tuned Gemini",
+      { "12": facts("gemini", { host }) },
+      `https://${host}${place}/12:generateContent`,
+      { contents: [{ role: "user", parts: [{ text: "Hello" }] }] },
+      { candidates: [{ content: { parts: [{ text: "Hi" }] }, finishReason: "STOP" }] }
+    ],
+    [
+      "T2013 a prompt",
+      { "12": facts("predict") },
+      `${shared}${place}/12:predict`,
+      { instances: [{ prompt: "user: Hello\nassistant:" }] },
+      { predictions: ["Hi"] }
+    ]
   ])("%s", async (_name, endpoints, url, body, reply) => {
     const gateway = over(() => replying(reply), { accounts: [withEndpoints(endpoints)] })
     const answer = await gateway.post(path, { model: "endpoints.12", messages })
-    expect([answer.status, (await answer.json()).choices]).toStrictEqual([200, [{ index: 0, finish_reason: "stop", logprobs: null, message: { role: "assistant", content: "Hi", refusal: null } }]])
+    expect([answer.status, (await answer.json()).choices]).toStrictEqual([
+      200,
+      [
+        {
+          index: 0,
+          finish_reason: "stop",
+          logprobs: null,
+          message: { role: "assistant", content: "Hi", refusal: null }
+        }
+      ]
+    ])
     expect(gateway.seen).toStrictEqual([{ method: "POST", url, headers: { "content-type": "application/json" }, body }])
   })
-  it.each(["endpoints.", "endpoints.a/b", "endpoints.a:x", "endpoints.."])("T2016 B40 %s is no endpoint", async (model) => {
-    const gateway = over(() => replying(completion), { accounts: [vertexAccount] })
-    const answer = await gateway.post(path, { model, messages })
-    expect([answer.status, (await answer.json()).error.code, gateway.seen]).toStrictEqual([400, "invalid_endpoint", []])
-  })
+  it.each(["endpoints.", "endpoints.a/b", "endpoints.a:x", "endpoints.."])(
+    "T2016 B40 %s is no endpoint",
+    async (model) => {
+      const gateway = over(() => replying(completion), { accounts: [vertexAccount] })
+      const answer = await gateway.post(path, { model, messages })
+      expect([answer.status, (await answer.json()).error.code, gateway.seen]).toStrictEqual([
+        400,
+        "invalid_endpoint",
+        []
+      ])
+    }
+  )
 })
 
 describe("an endpoint that cannot answer", () => {
@@ -52,50 +104,90 @@ describe("an endpoint that cannot answer", () => {
     return [answer.status, (await answer.json()).error, answer.headers.get("retry-after")]
   }
   it("T2010 a dedicated one asked for at the shared host", async () => {
-    const message = "Dedicated Endpoint cannot be accessed through the shared Vertex AI domain us-central1-aiplatform.googleapis.com. Please access the endpoint using its dedicated domain name '12.us-central1-34.prediction.vertexai.goog'"
-    expect(await refused(400, { error: { code: 400, status: "FAILED_PRECONDITION", message } })).toStrictEqual([400, {
-      message: "Dedicated Endpoint cannot be accessed through the shared Vertex AI domain [upstream]. Please access the endpoint using its dedicated domain name '[upstream]' Set the endpoint's host in the provider's endpoints to its dedicated host name.",
-      type: "invalid_request_error",
-      param: null,
-      code: "upstream_failed_precondition"
-    }, null])
+    const message =
+      "Dedicated Endpoint cannot be accessed through the shared Vertex AI domain us-central1-aiplatform.googleapis.com. Please access the endpoint using its dedicated domain name '12.us-central1-34.prediction.vertexai.goog'"
+    expect(await refused(400, { error: { code: 400, status: "FAILED_PRECONDITION", message } })).toStrictEqual([
+      400,
+      {
+        message:
+          "Dedicated Endpoint cannot be accessed through the shared Vertex AI domain [upstream]. Please access the endpoint using its dedicated domain name '[upstream]' Set the endpoint's host in the provider's endpoints to its dedicated host name.",
+        type: "invalid_request_error",
+        param: null,
+        code: "upstream_failed_precondition"
+      },
+      null
+    ])
   })
   it("T2014 a service account without the permission", async () => {
-    const message = "Permission 'aiplatform.endpoints.predict' denied on resource '//aiplatform.googleapis.com/projects/p-1/locations/us-central1/endpoints/12' (or it may not exist)."
-    expect(await refused(403, { error: { code: 403, status: "PERMISSION_DENIED", message } })).toStrictEqual([403, {
-      message: "Permission 'aiplatform.endpoints.predict' denied on resource '//[upstream]' (or it may not exist). Grant it to the service account, for example by the role Vertex AI User; a credential of project id and region alone may lack it.",
-      type: "permission_error",
-      param: null,
-      code: "missing_permission_endpoints_predict"
-    }, null])
+    const message =
+      "Permission 'aiplatform.endpoints.predict' denied on resource '//aiplatform.googleapis.com/projects/p-1/locations/us-central1/endpoints/12' (or it may not exist)."
+    expect(await refused(403, { error: { code: 403, status: "PERMISSION_DENIED", message } })).toStrictEqual([
+      403,
+      {
+        message:
+          "Permission 'aiplatform.endpoints.predict' denied on resource '//[upstream]' (or it may not exist). Grant it to the service account, for example by the role Vertex AI User; a credential of project id and region alone may lack it.",
+        type: "permission_error",
+        param: null,
+        code: "missing_permission_endpoints_predict"
+      },
+      null
+    ])
   })
   it("T2015 one that is not ready yet", async () => {
     const unavailable = (message: string) => ({ message, type: "api_error", param: null, code: "upstream_unavailable" })
     const cold = "Model is not yet ready for inference."
-    expect(await refused(429, { error: { code: 429, status: "RESOURCE_EXHAUSTED", message: cold } }, { "retry-after": "20" })).toStrictEqual([503, unavailable(cold), "20"])
-    expect(await refused(503, { message: "loading" }, { "retry-after": "5" })).toStrictEqual([503, unavailable("loading"), "5"])
+    expect(
+      await refused(429, { error: { code: 429, status: "RESOURCE_EXHAUSTED", message: cold } }, { "retry-after": "20" })
+    ).toStrictEqual([503, unavailable(cold), "20"])
+    expect(await refused(503, { message: "loading" }, { "retry-after": "5" })).toStrictEqual([
+      503,
+      unavailable("loading"),
+      "5"
+    ])
   })
 })
 
 describe("dialect predict", () => {
   const accounts = [withEndpoints({ "12": facts("predict", { model: "my-model" }) })]
   const prompt = "system: Be brief.\nuser: Hello\nassistant:"
-  const asked = { model: "endpoints.12", messages: [{ role: "system", content: "Be brief." }, ...messages], max_tokens: 5, stop: "x", logit_bias: {}, brand_new: 1 }
+  const asked = {
+    model: "endpoints.12",
+    messages: [{ role: "system", content: "Be brief." }, ...messages],
+    max_tokens: 5,
+    stop: "x",
+    logit_bias: {},
+    brand_new: 1
+  }
   const parameters = { max_tokens: 5, stop: "x" }
   const usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
 
   it("T2013 the call and the answer", async () => {
-    const gateway = over(() => replying({ predictions: [`Prompt:\n${prompt}\nOutput:\nHi`], deployedModelId: "1" }), { accounts })
+    const gateway = over(() => replying({ predictions: [`Prompt:\n${prompt}\nOutput:\nHi`], deployedModelId: "1" }), {
+      accounts
+    })
     const answer = await gateway.post(path, asked)
     const { id, created, ...rest } = await answer.json()
-    expect([typeof id, typeof created, rest]).toStrictEqual(["string", "number", {
-      object: "chat.completion",
-      model: "my-model",
-      usage,
-      choices: [{ index: 0, finish_reason: "stop", logprobs: null, message: { role: "assistant", content: "Hi", refusal: null } }]
-    }])
+    expect([typeof id, typeof created, rest]).toStrictEqual([
+      "string",
+      "number",
+      {
+        object: "chat.completion",
+        model: "my-model",
+        usage,
+        choices: [
+          {
+            index: 0,
+            finish_reason: "stop",
+            logprobs: null,
+            message: { role: "assistant", content: "Hi", refusal: null }
+          }
+        ]
+      }
+    ])
     expect(answer.headers.get("x-gateway-ignored-params")).toBe("logit_bias,brand_new")
-    expect(gateway.seen.map((call) => call.body)).toStrictEqual([{ instances: [{ prompt, ...parameters }], parameters }])
+    expect(gateway.seen.map((call) => call.body)).toStrictEqual([
+      { instances: [{ prompt, ...parameters }], parameters }
+    ])
   })
   it("T2013 a stream is the whole answer as one chunk, the finish, the mark", async () => {
     const gateway = over(() => replying({ predictions: [{ content: "Hi" }] }), { accounts })
@@ -113,16 +205,28 @@ describe("dialect predict", () => {
       "data: [DONE]",
       ""
     ])
-    expect(gateway.seen.map(({ body, url }) => ({ body, url }))).toStrictEqual([{ url: `${shared}${place}/12:predict`, body: { instances: [{ prompt, ...parameters }], parameters } }])
+    expect(gateway.seen.map(({ body, url }) => ({ body, url }))).toStrictEqual([
+      { url: `${shared}${place}/12:predict`, body: { instances: [{ prompt, ...parameters }], parameters } }
+    ])
   })
   it.each<readonly [string, object]>([
     ["tools", { tools: [{ type: "function", function: { name: "f" } }] }],
     ["response_format", { response_format: { type: "json_object" } }],
-    ["messages[0].content[0].image_url.url", { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }] }] }]
+    [
+      "messages[0].content[0].image_url.url",
+      {
+        messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }] }]
+      }
+    ]
   ])("T2013 %s is more than a prompt can say", async (param, more) => {
     const gateway = over(() => replying({ predictions: ["Hi"] }), { accounts })
     const answer = await gateway.post(path, { ...asked, ...more })
     const { error } = await answer.json()
-    expect([answer.status, error.code, error.param, gateway.seen]).toStrictEqual([400, "unsupported_parameter", param, []])
+    expect([answer.status, error.code, error.param, gateway.seen]).toStrictEqual([
+      400,
+      "unsupported_parameter",
+      param,
+      []
+    ])
   })
 })

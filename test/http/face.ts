@@ -59,13 +59,15 @@ export const fullCompletion: ChatCompletion = {
   object: "chat.completion",
   created: 1,
   model: "@gemini/gemini-2.5-flash",
-  choices: [{
-    index: 0,
-    message: { role: "assistant", content: "Hé", refusal: null, reasoning_content: "hm" },
-    logprobs: null,
-    finish_reason: "stop",
-    native_finish_reason: "STOP"
-  }],
+  choices: [
+    {
+      index: 0,
+      message: { role: "assistant", content: "Hé", refusal: null, reasoning_content: "hm" },
+      logprobs: null,
+      finish_reason: "stop",
+      native_finish_reason: "STOP"
+    }
+  ],
   usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
   provider: "gemini"
 }
@@ -115,7 +117,12 @@ const router = (script: Script): Layer.Layer<ProviderRouter> =>
     },
     open: <Op extends keyof Operations>(operation: Op, request: Operations[Op]["request"], context: RequestContext) => {
       script.calls.push({ verb: "open", operation, request, context })
-      return Effect.as(script.open, { chunks: script.chunks as Stream.Stream<Operations[Op]["chunk"], ProviderError>, served: script.served, usage: () => undefined, progress: () => ({ isCounted: true, characters: 0 }) })
+      return Effect.as(script.open, {
+        chunks: script.chunks as Stream.Stream<Operations[Op]["chunk"], ProviderError>,
+        served: script.served,
+        usage: () => undefined,
+        progress: () => ({ isCounted: true, characters: 0 })
+      })
     },
     targets: () => Effect.succeed([{ slug: script.served.slug, modelId: script.served.modelId, params: {} }]),
     explain: (operation, request, context) => {

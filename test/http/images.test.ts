@@ -12,10 +12,16 @@ const googleBase = "https://generativelanguage.googleapis.com/v1beta/models"
 const over = gatewaysOver()
 
 /** A picture whose data tells which call it came from. */
-const picture = (data: string) => replying({
-  candidates: [{ content: { role: "model", parts: [{ text: "Here." }, { inlineData: { mimeType: "image/png", data } }] }, finishReason: "STOP" }],
-  usageMetadata: { promptTokenCount: 2, candidatesTokenCount: 10, totalTokenCount: 12 }
-})
+const picture = (data: string) =>
+  replying({
+    candidates: [
+      {
+        content: { role: "model", parts: [{ text: "Here." }, { inlineData: { mimeType: "image/png", data } }] },
+        finishReason: "STOP"
+      }
+    ],
+    usageMetadata: { promptTokenCount: 2, candidatesTokenCount: 10, totalTokenCount: 12 }
+  })
 const usage = (calls: number) => ({
   input_tokens: 2 * calls,
   output_tokens: 10 * calls,
@@ -25,30 +31,49 @@ const usage = (calls: number) => ({
 })
 
 describe("Imagen", () => {
-  const predictions = { predictions: [{ mimeType: "image/png", bytesBase64Encoded: "AAAA", safetyAttributes: { scores: [] } }] }
+  const predictions = {
+    predictions: [{ mimeType: "image/png", bytesBase64Encoded: "AAAA", safetyAttributes: { scores: [] } }]
+  }
 
-  it.each(["imagen-3.0-generate-001", "imagen-3.0-fast-generate-001", "imagegeneration@006", "imagegeneration@005", "imagegeneration@002"])(
-    "T1601 T1602 one predict draws all pictures of %s",
-    async (model) => {
-      const gateway = over(() => replying(predictions))
-      const answer = await gateway.post(path, { model, prompt: "a cat", n: 2, quality: "hd" }, { "x-gateway-provider": "@vertex-ai" })
-      expect([answer.status, answer.headers.get("x-gateway-ignored-params"), await answer.json()]).toEqual([200, "quality", {
+  it.each([
+    "imagen-3.0-generate-001",
+    "imagen-3.0-fast-generate-001",
+    "imagegeneration@006",
+    "imagegeneration@005",
+    "imagegeneration@002"
+  ])("T1601 T1602 one predict draws all pictures of %s", async (model) => {
+    const gateway = over(() => replying(predictions))
+    const answer = await gateway.post(
+      path,
+      { model, prompt: "a cat", n: 2, quality: "hd" },
+      { "x-gateway-provider": "@vertex-ai" }
+    )
+    expect([answer.status, answer.headers.get("x-gateway-ignored-params"), await answer.json()]).toEqual([
+      200,
+      "quality",
+      {
         created: expect.any(Number),
         data: [{ b64_json: "AAAA" }],
         output_format: "png"
-      }])
-      expect(gateway.seen).toEqual([{
+      }
+    ])
+    expect(gateway.seen).toEqual([
+      {
         method: "POST",
         url: `${vertexBase}/publishers/google/models/${model}:predict`,
         headers: { "content-type": "application/json" },
         body: { instances: [{ prompt: "a cat" }], parameters: { sampleCount: 2, includeRaiReason: true } }
-      }])
-    }
-  )
+      }
+    ])
+  })
 
   it("T1601 on the Gemini API; not strict: the full form", async () => {
     const gateway = over(() => replying(predictions))
-    const answer = await gateway.post(path, { model: "@google/imagen-4.0-generate-001", prompt: "a cat" }, { "x-gateway-strict-schema-compliance": "false" })
+    const answer = await gateway.post(
+      path,
+      { model: "@google/imagen-4.0-generate-001", prompt: "a cat" },
+      { "x-gateway-strict-schema-compliance": "false" }
+    )
     expect(await answer.json()).toEqual({
       created: expect.any(Number),
       data: [{ b64_json: "AAAA", safety_attributes: { scores: [] } }],
@@ -63,18 +88,31 @@ describe("Imagen", () => {
       const answer = await over(script).post(path, { model: "@vertex-ai/imagen-3.0-generate-001", prompt: "a cat" })
       return [answer.status, await answer.json()]
     }
-    const refused = (message: string) => [400, { error: { message, type: "invalid_request_error", param: "prompt", code: "content_policy_violation" } }]
-    const error = (status: number, message: string) => () => ({ status, chunks: [JSON.stringify({ error: { code: status, message } })] })
-    expect(await refusals(() => replying({ predictions: [{ raiFilteredReason: "Filtered." }] }))).toEqual(refused("Filtered."))
-    expect(await refusals(error(400, "It violates Google's Responsible AI practices."))).toEqual(refused("It violates Google's Responsible AI practices."))
-    expect(await refusals(error(404, "Gone."))).toEqual([404, {
-      error: {
-        message: "Gone. Imagen models are being retired; a gemini-*-image model draws as well.",
-        type: "not_found_error",
-        param: "model",
-        code: "model_not_found"
+    const refused = (message: string) => [
+      400,
+      { error: { message, type: "invalid_request_error", param: "prompt", code: "content_policy_violation" } }
+    ]
+    const error = (status: number, message: string) => () => ({
+      status,
+      chunks: [JSON.stringify({ error: { code: status, message } })]
+    })
+    expect(await refusals(() => replying({ predictions: [{ raiFilteredReason: "Filtered." }] }))).toEqual(
+      refused("Filtered.")
+    )
+    expect(await refusals(error(400, "It violates Google's Responsible AI practices."))).toEqual(
+      refused("It violates Google's Responsible AI practices.")
+    )
+    expect(await refusals(error(404, "Gone."))).toEqual([
+      404,
+      {
+        error: {
+          message: "Gone. Imagen models are being retired; a gemini-*-image model draws as well.",
+          type: "not_found_error",
+          param: "model",
+          code: "model_not_found"
+        }
       }
-    }])
+    ])
   })
 })
 
@@ -90,8 +128,15 @@ describe("Gemini", () => {
       Effect.callback((resume) => {
         const scripted = picture(`P${gateway.seen.length}`)
         if (waiting.push(() => resume(Effect.succeed(scripted))) === 1) setImmediate(release)
-      }))
-    const answer = await gateway.post(path, { model: "@google/gemini-2.5-flash-image", prompt: "a cat", n: 6, seed: 5, response_format: "url" })
+      })
+    )
+    const answer = await gateway.post(path, {
+      model: "@google/gemini-2.5-flash-image",
+      prompt: "a cat",
+      n: 6,
+      seed: 5,
+      response_format: "url"
+    })
     expect(await answer.json()).toEqual({
       created: expect.any(Number),
       data: ["P1", "P2", "P3", "P4", "P5", "P6"].map((data) => ({ url: `data:image/png;base64,${data}` })),
@@ -99,57 +144,84 @@ describe("Gemini", () => {
       usage: usage(6)
     })
     expect(crowds).toEqual([4, 2])
-    expect(gateway.seen.map(({ body, url }) => ({ body, url }))).toEqual([5, 6, 7, 8, 9, 10].map((seed) => ({
-      url: `${googleBase}/gemini-2.5-flash-image:generateContent`,
-      body: {
-        contents: [{ role: "user", parts: [{ text: "a cat" }] }],
-        generationConfig: { responseModalities: ["TEXT", "IMAGE"], seed }
-      }
-    })))
+    expect(gateway.seen.map(({ body, url }) => ({ body, url }))).toEqual(
+      [5, 6, 7, 8, 9, 10].map((seed) => ({
+        url: `${googleBase}/gemini-2.5-flash-image:generateContent`,
+        body: {
+          contents: [{ role: "user", parts: [{ text: "a cat" }] }],
+          generationConfig: { responseModalities: ["TEXT", "IMAGE"], seed }
+        }
+      }))
+    )
   })
 
   const filtered = replying({ promptFeedback: { blockReason: "SAFETY" } })
-  const nothing = replying({ candidates: [{ content: { role: "model", parts: [{ text: "Done." }] }, finishReason: "STOP" }] })
+  const nothing = replying({
+    candidates: [{ content: { role: "model", parts: [{ text: "Done." }] }, finishReason: "STOP" }]
+  })
   const drawn = async (...scripts: ReadonlyArray<ReturnType<typeof replying>>) => {
     const gateway = over(() => scripts[gateway.seen.length - 1] ?? picture("A"))
-    const answer = await gateway.post(path, { model: "@vertex-ai/gemini-2.5-flash-image", prompt: "a cat", n: scripts.length })
+    const answer = await gateway.post(path, {
+      model: "@vertex-ai/gemini-2.5-flash-image",
+      prompt: "a cat",
+      n: scripts.length
+    })
     return [answer.status, await answer.json()]
   }
 
   it("T1515 pictures that came are answered, whatever was filtered or not drawn beside them", async () => {
-    for (const scripts of [[filtered, picture("A"), picture("B")], [picture("A"), nothing, picture("B")]]) {
-      expect(await drawn(...scripts)).toEqual([200, {
-        created: expect.any(Number),
-        data: [{ b64_json: "A" }, { b64_json: "B" }],
-        output_format: "png",
-        usage: usage(2)
-      }])
+    for (const scripts of [
+      [filtered, picture("A"), picture("B")],
+      [picture("A"), nothing, picture("B")]
+    ]) {
+      expect(await drawn(...scripts)).toEqual([
+        200,
+        {
+          created: expect.any(Number),
+          data: [{ b64_json: "A" }, { b64_json: "B" }],
+          output_format: "png",
+          usage: usage(2)
+        }
+      ])
     }
   })
 
   it("T1515 no picture at all is told as the first call tells it, and any other failure is that of the whole", async () => {
-    expect(await drawn(filtered, nothing)).toMatchObject([400, { error: { code: "content_policy_violation", param: "prompt" } }])
+    expect(await drawn(filtered, nothing)).toMatchObject([
+      400,
+      { error: { code: "content_policy_violation", param: "prompt" } }
+    ])
     expect(await drawn(nothing, filtered)).toMatchObject([502, { error: { code: "upstream_bad_response" } }])
-    expect(await drawn(picture("A"), { status: 403, chunks: ["{}"] })).toMatchObject([403, { error: { code: "upstream_permission_denied" } }])
+    expect(await drawn(picture("A"), { status: 403, chunks: ["{}"] })).toMatchObject([
+      403,
+      { error: { code: "upstream_permission_denied" } }
+    ])
   })
 
   it("dry run shows the first call", async () => {
     const gateway = over(() => picture("A"))
-    const answer = await gateway.post(path, { model: "@vertex-ai/gemini-2.5-flash-image", prompt: "a cat", n: 3, size: "1024x1024" }, { "x-gateway-dry-run": "true" })
-    expect([gateway.seen, await answer.json()]).toEqual([[], {
-      object: "dry_run",
-      provider: "vertex-ai",
-      target_index: 0,
-      method: "POST",
-      url: `${vertexBase}/publishers/google/models/gemini-2.5-flash-image:generateContent`,
-      headers: { "content-type": "application/json", authorization: "Bearer <redacted>" },
-      body: {
-        contents: [{ role: "user", parts: [{ text: "a cat" }] }],
-        generationConfig: { responseModalities: ["TEXT", "IMAGE"], imageConfig: { aspectRatio: "1:1" } }
-      },
-      ignored_params: [],
-      adjusted_params: []
-    }])
+    const answer = await gateway.post(
+      path,
+      { model: "@vertex-ai/gemini-2.5-flash-image", prompt: "a cat", n: 3, size: "1024x1024" },
+      { "x-gateway-dry-run": "true" }
+    )
+    expect([gateway.seen, await answer.json()]).toEqual([
+      [],
+      {
+        object: "dry_run",
+        provider: "vertex-ai",
+        target_index: 0,
+        method: "POST",
+        url: `${vertexBase}/publishers/google/models/gemini-2.5-flash-image:generateContent`,
+        headers: { "content-type": "application/json", authorization: "Bearer <redacted>" },
+        body: {
+          contents: [{ role: "user", parts: [{ text: "a cat" }] }],
+          generationConfig: { responseModalities: ["TEXT", "IMAGE"], imageConfig: { aspectRatio: "1:1" } }
+        },
+        ignored_params: [],
+        adjusted_params: []
+      }
+    ])
   })
 })
 
@@ -166,14 +238,24 @@ describe("refusals", () => {
     ["B43", { model: "@google/endpoints.33", prompt: "a" }, "model", "unsupported_operation"]
   ]
   it.each(rows)("%s %o", async (_, body, param, code) => {
-    const tuned = { ...vertexAccount, endpoints: { "33": { dialect: "gemini" as const, host: undefined, model: undefined } } }
+    const tuned = {
+      ...vertexAccount,
+      endpoints: { "33": { dialect: "gemini" as const, host: undefined, model: undefined } }
+    }
     const gateway = over(() => picture("A"), { accounts: [googleAccount, tuned] })
     const answer = await gateway.post(path, body)
-    expect([answer.status, await answer.json(), gateway.seen]).toMatchObject([400, { error: { type: "invalid_request_error", param, code } }, []])
+    expect([answer.status, await answer.json(), gateway.seen]).toMatchObject([
+      400,
+      { error: { type: "invalid_request_error", param, code } },
+      []
+    ])
   })
 
   it("B22 TH15 a body over the route's own limit", async () => {
-    const answer = await over(() => picture("A"), { limits: { imagesBodyBytes: 100 } }).post(path, { model: "@google/gemini-2.5-flash-image", prompt: "a".repeat(100) })
+    const answer = await over(() => picture("A"), { limits: { imagesBodyBytes: 100 } }).post(path, {
+      model: "@google/gemini-2.5-flash-image",
+      prompt: "a".repeat(100)
+    })
     expect([answer.status, await answer.json()]).toMatchObject([413, { error: { code: "request_too_large" } }])
   })
 })
@@ -199,9 +281,13 @@ describe("in front of the simulated services", () => {
       headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey },
       body: JSON.stringify({ model, prompt: "a cat", n: 2, size: "1792x1024" })
     })
-    const list: { readonly data: ReadonlyArray<{ readonly b64_json: string }>; readonly output_format: string } = await answer.json()
+    const list: { readonly data: ReadonlyArray<{ readonly b64_json: string }>; readonly output_format: string } =
+      await answer.json()
     expect(answer.status).toBe(200)
-    expect(list.data.map(({ b64_json }) => Buffer.from(b64_json, "base64").subarray(1, 4).toString())).toEqual(["PNG", "PNG"])
+    expect(list.data.map(({ b64_json }) => Buffer.from(b64_json, "base64").subarray(1, 4).toString())).toEqual([
+      "PNG",
+      "PNG"
+    ])
     expect(list.output_format).toBe("png")
   })
 })

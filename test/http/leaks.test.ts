@@ -31,36 +31,65 @@ const endpoints = {
   "11": { dialect: "openai" as const, host: undefined, model: undefined },
   "12": { dialect: "predict" as const, host: undefined, model: undefined }
 }
-const vertex = { kind: "vertex-ai", projectId: "test-project", region: "us-central1", baseUrl, tokenUrl, endpoints } as const
+const vertex = {
+  kind: "vertex-ai",
+  projectId: "test-project",
+  region: "us-central1",
+  baseUrl,
+  tokenUrl,
+  endpoints
+} as const
 
 let next: (credential: string) => ScriptedResponse = () => ({ status: 200 })
 let tokenReply: (body: string) => ScriptedResponse = () => ({ status: 200 })
-const asText = (body: TransportRequest["body"]) => (body instanceof Uint8Array ? new TextDecoder().decode(body) : body ?? "")
+const asText = (body: TransportRequest["body"]) =>
+  body instanceof Uint8Array ? new TextDecoder().decode(body) : (body ?? "")
 
 const { dispose, handler } = HttpApi.webHandler(
-  Gateway.layerNoDeps(settingsFor("http://unused.invalid", {
-    accounts: [
-      providerAccount({ slug: "api-key", kind: "google", baseUrl, credentials: { _tag: "ApiKey", key: Redacted.make(stored) } }),
-      providerAccount({ slug: "token", ...vertex, credentials: { _tag: "AccessToken", token: Redacted.make(storedToken) } }),
-      providerAccount({ slug: "exchange", ...vertex, credentials: key }),
-      providerAccount({ slug: "bare", ...vertex }),
-      providerAccount({
-        ...vertex,
-        slug: "public",
-        baseUrl: undefined,
-        endpoints: { "21": { dialect: "openai", host: "21.us-central1-99.prediction.vertexai.goog", model: undefined } }
+  Gateway.layerNoDeps(
+    settingsFor("http://unused.invalid", {
+      accounts: [
+        providerAccount({
+          slug: "api-key",
+          kind: "google",
+          baseUrl,
+          credentials: { _tag: "ApiKey", key: Redacted.make(stored) }
+        }),
+        providerAccount({
+          slug: "token",
+          ...vertex,
+          credentials: { _tag: "AccessToken", token: Redacted.make(storedToken) }
+        }),
+        providerAccount({ slug: "exchange", ...vertex, credentials: key }),
+        providerAccount({ slug: "bare", ...vertex }),
+        providerAccount({
+          ...vertex,
+          slug: "public",
+          baseUrl: undefined,
+          endpoints: {
+            "21": { dialect: "openai", host: "21.us-central1-99.prediction.vertexai.goog", model: undefined }
+          }
+        })
+      ],
+      keys: [
+        { name: "tenant", key: Redacted.make(gatewayKey), providers: undefined, models: undefined },
+        {
+          name: "operator",
+          key: Redacted.make(adminKey),
+          providers: undefined,
+          models: undefined,
+          scopes: ["inference", "admin"]
+        }
+      ]
+    })
+  ).pipe(
+    Layer.provide(
+      Transport.layerTest(({ auth, body, url }) => {
+        if (url === tokenUrl) return tokenReply(asText(body))
+        const sent = auth["x-goog-api-key"] ?? auth["authorization"]
+        return next(sent === undefined ? "" : Redacted.value(sent).replace("Bearer ", ""))
       })
-    ],
-    keys: [
-      { name: "tenant", key: Redacted.make(gatewayKey), providers: undefined, models: undefined },
-      { name: "operator", key: Redacted.make(adminKey), providers: undefined, models: undefined, scopes: ["inference", "admin"] }
-    ]
-  })).pipe(
-    Layer.provide(Transport.layerTest(({ auth, body, url }) => {
-      if (url === tokenUrl) return tokenReply(asText(body))
-      const sent = auth["x-goog-api-key"] ?? auth["authorization"]
-      return next(sent === undefined ? "" : Redacted.value(sent).replace("Bearer ", ""))
-    }))
+    )
   )
 )
 afterAll(() => dispose())
@@ -69,7 +98,12 @@ const post = async (path: string, body: object, headers: Record<string, string> 
   const answer = await handler(
     new Request(`http://gateway${path}`, {
       method: "POST",
-      headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey, "x-request-id": "r1", ...headers },
+      headers: {
+        "content-type": "application/json",
+        "x-gateway-api-key": gatewayKey,
+        "x-request-id": "r1",
+        ...headers
+      },
       body: JSON.stringify(body)
     })
   )
@@ -105,7 +139,9 @@ const vertexRoutes: typeof routes = [
 ]
 
 /** A slug with the credential of its calls, and the headers that carry it where it is the caller's. */
-const kinds: ReadonlyArray<readonly [kind: string, slug: string, headers: Record<string, string>, ways: typeof routes]> = [
+const kinds: ReadonlyArray<
+  readonly [kind: string, slug: string, headers: Record<string, string>, ways: typeof routes]
+> = [
   ["a stored API key", "api-key", {}, routes],
   ["a stored access token", "token", {}, vertexRoutes],
   ["an exchanged token", "exchange", {}, vertexRoutes],
@@ -116,12 +152,18 @@ const kinds: ReadonlyArray<readonly [kind: string, slug: string, headers: Record
 /** An error that names the credential in one spelling, and the internal host and path. */
 const quoting = (text: string): string => `No <${text}> at llm-proxy.corp.example:8443/internal/llm`
 const shown = "No <[redacted]> at [upstream][upstream]"
-const errorOf = (message: string) => ({ error: { code: 400, message, status: "INVALID_ARGUMENT", type: "invalid_request_error" } })
+const errorOf = (message: string) => ({
+  error: { code: 400, message, status: "INVALID_ARGUMENT", type: "invalid_request_error" }
+})
 const messageIn = (text: string): unknown => JSON.parse(text.startsWith("[") ? text.slice(1, -1) : text).error?.message
 
 const given = (spell: (text: string) => string, status: number) => {
   tokenReply = () => ({ status: 200, chunks: [JSON.stringify({ access_token: exchanged, expires_in: 3600 })] })
-  next = (credential) => ({ status, headers: { "content-type": "application/json" }, chunks: [JSON.stringify(errorOf(quoting(spell(credential))))] })
+  next = (credential) => ({
+    status,
+    headers: { "content-type": "application/json" },
+    chunks: [JSON.stringify(errorOf(quoting(spell(credential))))]
+  })
 }
 
 describe("error texts", () => {
@@ -152,16 +194,24 @@ describe("error texts", () => {
 
   it("keep their words where a credential is as short as a word", async () => {
     next = () => ({ status: 400, chunks: [JSON.stringify(errorOf("The field is not valid."))] })
-    expect(messageIn((await post(...first(vertexRoutes, "bare"), { authorization: "Bearer field" })).text)).toBe("The field is not valid.")
+    expect(messageIn((await post(...first(vertexRoutes, "bare"), { authorization: "Bearer field" })).text)).toBe(
+      "The field is not valid."
+    )
   })
 
   it("lose internal names, files and ports that are not the upstream's own (TH22)", async () => {
     next = () => ({
       status: 500,
-      chunks: [JSON.stringify(errorOf("dial vllm.ml.svc.cluster.local:8000: lookup redis.corp: File \"/usr/lib/python3/vllm/engine.py\", line 88; proxy.example.com:3128"))]
+      chunks: [
+        JSON.stringify(
+          errorOf(
+            'dial vllm.ml.svc.cluster.local:8000: lookup redis.corp: File "/usr/lib/python3/vllm/engine.py", line 88; proxy.example.com:3128'
+          )
+        )
+      ]
     })
     expect(messageIn((await post(...first(vertexRoutes, "token"))).text)).toBe(
-      "dial [upstream]: lookup [upstream]: File \"[path]\", line 88; [upstream]"
+      'dial [upstream]: lookup [upstream]: File "[path]", line 88; [upstream]'
     )
   })
 
@@ -169,9 +219,15 @@ describe("error texts", () => {
     next = (credential) => ({
       status: 200,
       headers: { "content-type": "application/json" },
-      chunks: [JSON.stringify({ candidates: [{ content: { role: "model", parts: [{ text: quoting(credential) }] }, finishReason: "STOP" }] })]
+      chunks: [
+        JSON.stringify({
+          candidates: [{ content: { role: "model", parts: [{ text: quoting(credential) }] }, finishReason: "STOP" }]
+        })
+      ]
     })
-    const answer = JSON.parse((await post("/v1/chat/completions", { model: "@api-key/gemini-2.5-flash", messages })).text)
+    const answer = JSON.parse(
+      (await post("/v1/chat/completions", { model: "@api-key/gemini-2.5-flash", messages })).text
+    )
     expect(answer.choices[0].message.content).toBe(quoting(stored))
   })
 })
@@ -184,8 +240,27 @@ const first = (ways: typeof routes, slug: string): readonly [string, object] => 
 describe("streams", () => {
   const event = (data: object, name = "") => `${name === "" ? "" : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`
   const gemini = event({ candidates: [{ content: { role: "model", parts: [{ text: "Hel" }] } }] })
-  const openAi = event({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta: { role: "assistant", content: "Hel" }, finish_reason: null }] })
-  const started = event({ type: "message_start", message: { id: "m", type: "message", role: "assistant", content: [], model: "c", usage: { input_tokens: 1, output_tokens: 1 } } }, "message_start")
+  const openAi = event({
+    id: "c",
+    object: "chat.completion.chunk",
+    created: 1,
+    model: "m",
+    choices: [{ index: 0, delta: { role: "assistant", content: "Hel" }, finish_reason: null }]
+  })
+  const started = event(
+    {
+      type: "message_start",
+      message: {
+        id: "m",
+        type: "message",
+        role: "assistant",
+        content: [],
+        model: "c",
+        usage: { input_tokens: 1, output_tokens: 1 }
+      }
+    },
+    "message_start"
+  )
   const chats: ReadonlyArray<readonly [model: string, begun: string, name: string]> = [
     ["gemini-2.5-flash", gemini, ""],
     ["endpoints.11", openAi, ""],
@@ -197,16 +272,29 @@ describe("streams", () => {
     tokenReply = () => ({ status: 200, chunks: [JSON.stringify({ access_token: exchanged, expires_in: 3600 })] })
   }
 
-  it.each(chats)("of %s: lose the credential in an error as the first event and as a later one (TH21)", async (model, begun, name) => {
-    token()
-    for (const [, spell] of spellings) {
-      next = (credential) => ({ status: 200, headers: stream, chunks: [event(errorOf(quoting(spell(credential))), name)] })
-      expect(messageIn((await post("/v1/chat/completions", ask(model))).text)).toBe(shown)
-      next = (credential) => ({ status: 200, headers: stream, chunks: [begun, event(errorOf(quoting(spell(credential))), name)] })
-      const frames = (await post("/v1/chat/completions", ask(model))).text.split("\n\n").filter((frame) => frame.includes("\"error\""))
-      expect(frames.map((frame) => messageIn(frame.replace(/^data: /, "")))).toEqual([shown])
+  it.each(chats)(
+    "of %s: lose the credential in an error as the first event and as a later one (TH21)",
+    async (model, begun, name) => {
+      token()
+      for (const [, spell] of spellings) {
+        next = (credential) => ({
+          status: 200,
+          headers: stream,
+          chunks: [event(errorOf(quoting(spell(credential))), name)]
+        })
+        expect(messageIn((await post("/v1/chat/completions", ask(model))).text)).toBe(shown)
+        next = (credential) => ({
+          status: 200,
+          headers: stream,
+          chunks: [begun, event(errorOf(quoting(spell(credential))), name)]
+        })
+        const frames = (await post("/v1/chat/completions", ask(model))).text
+          .split("\n\n")
+          .filter((frame) => frame.includes('"error"'))
+        expect(frames.map((frame) => messageIn(frame.replace(/^data: /, "")))).toEqual([shown])
+      }
     }
-  })
+  )
 
   const claude = "anthropic.claude-sonnet-4-5"
   const failed = (message: string) => ({ type: "error", error: { type: "api_error", message }, request_id: "q" })
@@ -232,14 +320,20 @@ describe("streams", () => {
     )
   })
   it("of Claude's own dialect: lose the credential in an error event that is not JSON (TH21)", async () => {
-    expect(await passed(started, `event: error\ndata: no ${exchanged}\n\n`)).toBe(`${started}event: error\ndata: no [redacted]\n\n`)
+    expect(await passed(started, `event: error\ndata: no ${exchanged}\n\n`)).toBe(
+      `${started}event: error\ndata: no [redacted]\n\n`
+    )
   })
   it("of Claude's own dialect: pass an error event with nothing to hide as its own bytes (T1902)", async () => {
-    const own = "event: error\ndata: { \"type\":\"error\", \"error\" : {\"type\":\"overloaded_error\",\"message\":\"Overloaded\"} }\r\n\r\n"
+    const own =
+      'event: error\ndata: { "type":"error", "error" : {"type":"overloaded_error","message":"Overloaded"} }\r\n\r\n'
     expect(await passed(started, own)).toBe(started + own)
   })
   it("of Claude's own dialect: pass what a model writes as its own bytes (T1902)", async () => {
-    const written = event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: exchanged } }, "content_block_delta")
+    const written = event(
+      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: exchanged } },
+      "content_block_delta"
+    )
     const end = event({ type: "message_stop" }, "message_stop")
     expect(await passed(started, written, end)).toBe(started + written + end)
   })
@@ -249,8 +343,17 @@ describe("a dry run", () => {
   const place = "/v1/projects/test-project/locations/us-central1"
   const urls = async (key: string) => {
     const shown: Array<string> = []
-    for (const model of ["@api-key/gemini-2.5-flash", "@bare/endpoints.11", "@public/endpoints.21", "@public/gemini-2.5-flash"]) {
-      const answer = await post("/v1/chat/completions", { model, messages }, { "x-gateway-api-key": key, "x-gateway-dry-run": "true" })
+    for (const model of [
+      "@api-key/gemini-2.5-flash",
+      "@bare/endpoints.11",
+      "@public/endpoints.21",
+      "@public/gemini-2.5-flash"
+    ]) {
+      const answer = await post(
+        "/v1/chat/completions",
+        { model, messages },
+        { "x-gateway-api-key": key, "x-gateway-dry-run": "true" }
+      )
       shown.push(JSON.parse(answer.text).url)
     }
     return shown
@@ -274,24 +377,41 @@ describe("a dry run", () => {
 })
 
 describe("the token endpoint", () => {
-  it.each(spellings.slice(0, 5))("%s: its refusal loses the assertion, the key's id and its own host (TH21)", async (_spelling, spell) => {
-    let assertion = ""
-    tokenReply = (body) => {
-      assertion = new URLSearchParams(body).get("assertion") ?? ""
-      return { status: 500, chunks: [JSON.stringify({ error: "boom", error_description: `<${spell(assertion)}> <${spell(serviceAccount.privateKeyId)}> sts.corp.example:9443` })] }
-    }
-    const { dispose, handler } = HttpApi.webHandler(
-      Gateway.layerNoDeps(settingsFor("http://unused.invalid", { accounts: [providerAccount({ slug: "exchange", ...vertex, credentials: key })] })).pipe(
-        Layer.provide(Transport.layerTest(({ body }) => tokenReply(asText(body))))
+  it.each(spellings.slice(0, 5))(
+    "%s: its refusal loses the assertion, the key's id and its own host (TH21)",
+    async (_spelling, spell) => {
+      let assertion = ""
+      tokenReply = (body) => {
+        assertion = new URLSearchParams(body).get("assertion") ?? ""
+        return {
+          status: 500,
+          chunks: [
+            JSON.stringify({
+              error: "boom",
+              error_description: `<${spell(assertion)}> <${spell(serviceAccount.privateKeyId)}> sts.corp.example:9443`
+            })
+          ]
+        }
+      }
+      const { dispose, handler } = HttpApi.webHandler(
+        Gateway.layerNoDeps(
+          settingsFor("http://unused.invalid", {
+            accounts: [providerAccount({ slug: "exchange", ...vertex, credentials: key })]
+          })
+        ).pipe(Layer.provide(Transport.layerTest(({ body }) => tokenReply(asText(body)))))
       )
-    )
-    const answer = await handler(new Request("http://gateway/v1/chat/completions", {
-      method: "POST",
-      headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey },
-      body: JSON.stringify({ model: "@exchange/gemini-2.5-flash", messages })
-    }))
-    expect(messageIn(await answer.text())).toBe("The token endpoint answered 500 (boom: <[redacted]> <[redacted]> [upstream]).")
-    expect(assertion.split(".").length).toBe(3)
-    await dispose()
-  })
+      const answer = await handler(
+        new Request("http://gateway/v1/chat/completions", {
+          method: "POST",
+          headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey },
+          body: JSON.stringify({ model: "@exchange/gemini-2.5-flash", messages })
+        })
+      )
+      expect(messageIn(await answer.text())).toBe(
+        "The token endpoint answered 500 (boom: <[redacted]> <[redacted]> [upstream])."
+      )
+      expect(assertion.split(".").length).toBe(3)
+      await dispose()
+    }
+  )
 })

@@ -3,8 +3,17 @@ import { expect, it } from "vitest"
 import { addLimits, goDuration } from "../../src/http/response/limitHeaders.ts"
 
 it.each([
-  [0, "0ms"], [0.2, "1ms"], [12, "12ms"], [999.1, "1s"], [1000, "1s"], [1001, "1.001s"], [59_999, "59.999s"], [60_000, "1m0s"],
-  [90_500, "1m30.5s"], [360_000, "6m0s"], [3_600_000, "60m0s"]
+  [0, "0ms"],
+  [0.2, "1ms"],
+  [12, "12ms"],
+  [999.1, "1s"],
+  [1000, "1s"],
+  [1001, "1.001s"],
+  [59_999, "59.999s"],
+  [60_000, "1m0s"],
+  [90_500, "1m30.5s"],
+  [360_000, "6m0s"],
+  [3_600_000, "60m0s"]
 ])("%d ms are %s", (millis, text) => expect(goDuration(millis)).toBe(text))
 
 const requests = { limit: 10, remaining: 9, resetMillis: 6000 }
@@ -38,6 +47,10 @@ it("Anthropic's names and moments, rounded up to whole seconds; the limit of tok
   }))
 
 it("a limit that a key lacks has no headers", () => {
-  expect(Object.keys(addLimits({}, { requests, tokens: undefined }, "openai", now)).every((name) => name.endsWith("-requests"))).toBe(true)
+  expect(
+    Object.keys(addLimits({}, { requests, tokens: undefined }, "openai", now)).every((name) =>
+      name.endsWith("-requests")
+    )
+  ).toBe(true)
   expect(addLimits({}, { requests: undefined, tokens: undefined }, "anthropic", now)).toEqual({})
 })

@@ -36,7 +36,8 @@ const gatewayFor = (
 
 const limitsOf = (response: Response): Record<string, string> =>
   Object.fromEntries([...response.headers].filter(([name]) => /ratelimit|^retry/.test(name)))
-const withoutResets = (response: Response) => Object.fromEntries(Object.entries(limitsOf(response)).filter(([name]) => !/reset|retry-after/.test(name)))
+const withoutResets = (response: Response) =>
+  Object.fromEntries(Object.entries(limitsOf(response)).filter(([name]) => !/reset|retry-after/.test(name)))
 
 describe("limits a minute", () => {
   const rateLimit = { requestsPerMinute: 2, tokensPerMinute: 1000 }
@@ -44,42 +45,80 @@ describe("limits a minute", () => {
   it("are told on answers, settled by what was used, and refused with the time to wait", async () => {
     const gateway = gatewayFor({ rateLimit })
     const first = await gateway.post("/v1/chat/completions", hello)
-    expect([first.status, withoutResets(first)]).toEqual([200, {
-      "x-ratelimit-limit-requests": "2",
-      "x-ratelimit-remaining-requests": "1",
-      "x-ratelimit-limit-tokens": "1000",
-      "x-ratelimit-remaining-tokens": "995"
-    }])
+    expect([first.status, withoutResets(first)]).toEqual([
+      200,
+      {
+        "x-ratelimit-limit-requests": "2",
+        "x-ratelimit-remaining-requests": "1",
+        "x-ratelimit-limit-tokens": "1000",
+        "x-ratelimit-remaining-tokens": "995"
+      }
+    ])
     await first.text()
     const second = await gateway.post("/v1/chat/completions", { ...hello, stream: true })
     expect(Number(second.headers.get("x-ratelimit-remaining-tokens"))).toBeLessThan(995)
-    expect([second.status, second.headers.get("x-ratelimit-remaining-requests"), (await second.text()).endsWith("data: [DONE]\n\n")]).toEqual([200, "0", true])
+    expect([
+      second.status,
+      second.headers.get("x-ratelimit-remaining-requests"),
+      (await second.text()).endsWith("data: [DONE]\n\n")
+    ]).toEqual([200, "0", true])
     const third = await gateway.post("/v1/chat/completions", hello)
     const wait = Number(third.headers.get("retry-after"))
-    expect([third.status, third.headers.get("x-ratelimit-remaining-requests"), wait > 0 && wait <= 30]).toEqual([429, "0", true])
+    expect([third.status, third.headers.get("x-ratelimit-remaining-requests"), wait > 0 && wait <= 30]).toEqual([
+      429,
+      "0",
+      true
+    ])
     expect(await third.json()).toEqual({
-      error: { message: `The gateway key has reached its limit of 2 requests a minute; try again in ${wait} s.`, type: "rate_limit_error", param: null, code: "rate_limit_exceeded" }
+      error: {
+        message: `The gateway key has reached its limit of 2 requests a minute; try again in ${wait} s.`,
+        type: "rate_limit_error",
+        param: null,
+        code: "rate_limit_exceeded"
+      }
     })
     expect(gateway.seen.length).toBe(2)
     expect((await gateway.metrics()).filter((line) => line.startsWith("gateway_rate_limited_total"))).toEqual([
-      "gateway_rate_limited_total{scope=\"key\",kind=\"requests\"} 1"
+      'gateway_rate_limited_total{scope="key",kind="requests"} 1'
     ])
   })
 
   it("are told in Anthropic's words on its route", async () => {
     const gateway = gatewayFor({ rateLimit: { requestsPerMinute: 1, tokensPerMinute: undefined } }, () =>
-      Effect.succeed(replying({ type: "message", id: "m", model: "claude-sonnet-4-6", content: [], usage: { input_tokens: 1, output_tokens: 1 } })))
-    const body = { model: "@vertex-ai/anthropic.claude-sonnet-4-6", max_tokens: 10, messages: [{ role: "user", content: "Hi" }] }
+      Effect.succeed(
+        replying({
+          type: "message",
+          id: "m",
+          model: "claude-sonnet-4-6",
+          content: [],
+          usage: { input_tokens: 1, output_tokens: 1 }
+        })
+      )
+    )
+    const body = {
+      model: "@vertex-ai/anthropic.claude-sonnet-4-6",
+      max_tokens: 10,
+      messages: [{ role: "user", content: "Hi" }]
+    }
     const first = await gateway.post("/v1/messages", body)
-    expect([first.status, withoutResets(first)]).toEqual([200, { "anthropic-ratelimit-requests-limit": "1", "anthropic-ratelimit-requests-remaining": "0" }])
+    expect([first.status, withoutResets(first)]).toEqual([
+      200,
+      { "anthropic-ratelimit-requests-limit": "1", "anthropic-ratelimit-requests-remaining": "0" }
+    ])
     expect(first.headers.get("anthropic-ratelimit-requests-reset")).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
     const second = await gateway.post("/v1/messages", body)
     const wait = second.headers.get("retry-after")
-    expect([second.status, await second.json()]).toEqual([429, {
-      type: "error",
-      error: { type: "rate_limit_error", message: `The gateway key has reached its limit of 1 requests a minute; try again in ${wait} s.` },
-      request_id: "request-1"
-    }])
+    expect([second.status, await second.json()]).toEqual([
+      429,
+      {
+        type: "error",
+        error: {
+          type: "rate_limit_error",
+          message: `The gateway key has reached its limit of 1 requests a minute; try again in ${wait} s.`
+        },
+        request_id: "request-1"
+      }
+    ])
   })
 
   it("are asked before the cache: an answer from there is a request, and costs no tokens", async () => {
@@ -103,7 +142,10 @@ describe("limits a minute", () => {
     ["/v1/prompts/hello/completions", {}],
     ["/v1/prompts/hello/render", {}]
   ])("a dry run or a rendered prompt counts as a request, not as tokens or cost: %s", async (path, body) => {
-    const limits = { rateLimit: { requestsPerMinute: 2, tokensPerMinute: 1 }, budget: { micros: 0, per: "day" } } as const
+    const limits = {
+      rateLimit: { requestsPerMinute: 2, tokensPerMinute: 1 },
+      budget: { micros: 0, per: "day" }
+    } as const
     const gateway = accountedGateway(() => counted, {
       settings: {
         keys: [{ name: "ci", key: Redacted.make(gatewayKey), ...limits }],
@@ -113,10 +155,20 @@ describe("limits a minute", () => {
     const statuses = []
     for (let at = 0; at < 3; at++) {
       const dry = await gateway.post(path, body, { "x-gateway-dry-run": "true" })
-      statuses.push([dry.status, dry.headers.get("x-ratelimit-remaining-requests") ?? dry.headers.get("anthropic-ratelimit-requests-remaining")])
+      statuses.push([
+        dry.status,
+        dry.headers.get("x-ratelimit-remaining-requests") ?? dry.headers.get("anthropic-ratelimit-requests-remaining")
+      ])
       await dry.text()
     }
-    expect([statuses, gateway.seen]).toEqual([[[200, "1"], [200, "0"], [429, "0"]], []])
+    expect([statuses, gateway.seen]).toEqual([
+      [
+        [200, "1"],
+        [200, "0"],
+        [429, "0"]
+      ],
+      []
+    ])
   })
 
   it("leave the list of models alone", async () => {
@@ -152,17 +204,27 @@ describe("a budget", () => {
     expect([refused.status, refused.headers.get("x-should-retry")]).toEqual([429, "false"])
     const { error } = await refused.json()
     expect([error.type, error.code]).toEqual(["insufficient_quota", "insufficient_quota"])
-    expect(await gateway.admin("/admin/v1/usage?group_by=key")).toMatchObject({ data: [{ key: "ci", requests: 5, errors: 3, cost_usd: 0.00016 }] })
-    expect((await gateway.metrics()).filter((line) => line.startsWith("gateway_budget_remaining"))).toEqual(["gateway_budget_remaining_usd{budget=\"ci\"} 0.00004"])
+    expect(await gateway.admin("/admin/v1/usage?group_by=key")).toMatchObject({
+      data: [{ key: "ci", requests: 5, errors: 3, cost_usd: 0.00016 }]
+    })
+    expect((await gateway.metrics()).filter((line) => line.startsWith("gateway_budget_remaining"))).toEqual([
+      'gateway_budget_remaining_usd{budget="ci"} 0.00004'
+    ])
   })
 
   it("is a metric by the id of its key where the operator asks for key labels, and no metric names a key otherwise (TH32)", async () => {
     const named = async (keyLabel: boolean) => {
       const gateway = gatewayFor({ budget }, undefined, { keyLabel })
       await (await gateway.post("/v1/chat/completions", hello)).text()
-      return (await gateway.metrics()).filter((line) => line.includes("\"ci\"") && line.startsWith("gateway_")).map((line) => line.split("{")[0])
+      return (await gateway.metrics())
+        .filter((line) => line.includes('"ci"') && line.startsWith("gateway_"))
+        .map((line) => line.split("{")[0])
     }
-    expect(await named(true)).toEqual(["gateway_budget_remaining_usd", "gateway_requests_total", "gateway_cost_usd_total"])
+    expect(await named(true)).toEqual([
+      "gateway_budget_remaining_usd",
+      "gateway_requests_total",
+      "gateway_cost_usd_total"
+    ])
     expect(await named(false)).toEqual([])
   })
 
@@ -170,7 +232,14 @@ describe("a budget", () => {
     let calls = 0
     const gateway = gatewayFor({ budget }, () => {
       calls++
-      return Effect.succeed(calls <= 5 ? { status: 400, chunks: [JSON.stringify({ error: { code: 400, message: "no", status: "INVALID_ARGUMENT" } })] } : counted)
+      return Effect.succeed(
+        calls <= 5
+          ? {
+              status: 400,
+              chunks: [JSON.stringify({ error: { code: 400, message: "no", status: "INVALID_ARGUMENT" } })]
+            }
+          : counted
+      )
     })
     const statuses = []
     for (let at = 0; at < 6; at++) {

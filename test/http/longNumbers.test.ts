@@ -11,7 +11,24 @@ const gateway = gatewayOver(() => replying({ choices: [{ message: { content: "Hi
     { name: "test", key: Redacted.make(gatewayKey), providers: undefined, models: undefined },
     { name: "admin", key: Redacted.make(adminKey), providers: undefined, models: undefined, scopes: ["admin"] }
   ],
-  prompts: [{ id: "greeting", name: undefined, labels: new Map(), versions: new Map([[1, { _tag: "Chat", model: "@google/gemini-2.5-flash", messages: [{ role: "user", content: "Hi" }], parameters: {} }]]) }]
+  prompts: [
+    {
+      id: "greeting",
+      name: undefined,
+      labels: new Map(),
+      versions: new Map([
+        [
+          1,
+          {
+            _tag: "Chat",
+            model: "@google/gemini-2.5-flash",
+            messages: [{ role: "user", content: "Hi" }],
+            parameters: {}
+          }
+        ]
+      ])
+    }
+  ]
 })
 afterAll(() => gateway.dispose())
 
@@ -38,35 +55,88 @@ const faultOf = async (path: string, body: object, number: string): Promise<unkn
   })
   const said: unknown = await answer.json()
   const error = isJsonObject(said) ? said["error"] : undefined
-  return isJsonObject(error) ? [answer.status, error["type"], error["param"], error["code"], gateway.seen.length] : [answer.status]
+  return isJsonObject(error)
+    ? [answer.status, error["type"], error["param"], error["code"], gateway.seen.length]
+    : [answer.status]
 }
 const refused = (param: string) => [400, "invalid_request_error", param, "invalid_value", 0]
 
-const ofChat = ["max_tokens", "max_completion_tokens", "temperature", "top_p", "top_k", "n", "presence_penalty", "frequency_penalty", "top_logprobs"]
+const ofChat = [
+  "max_tokens",
+  "max_completion_tokens",
+  "temperature",
+  "top_p",
+  "top_k",
+  "n",
+  "presence_penalty",
+  "frequency_penalty",
+  "top_logprobs"
+]
 const numbers: ReadonlyArray<readonly [name: string, path: string, body: object, param: string]> = [
   ...[gemini, claude, llama].flatMap((model) =>
-    ofChat.map((param) => [`${model} ${param}`, chat, { model, messages, [param]: here }, param] as const)),
+    ofChat.map((param) => [`${model} ${param}`, chat, { model, messages, [param]: here }, param] as const)
+  ),
   ["a count of tokens", `${chat}/count_tokens`, { model: gemini, messages, max_tokens: here }, "max_tokens"],
   ["parameters of a prompt", "/v1/prompts/greeting/completions", { variables: {}, top_p: here }, "top_p"],
   ["a rendered prompt", "/v1/prompts/greeting/render", { variables: {}, n: here }, "n"],
-  ["dimensions", "/v1/embeddings", { model: "@google/gemini-embedding-001", input: "Hi", dimensions: here }, "dimensions"],
-  ["dimensions of OpenAI's dialect", "/v1/embeddings", { model: "@vertex-ai/intfloat/multilingual-e5-large-instruct-maas", input: "Hi", dimensions: here }, "dimensions"],
-  ...["n", "seed", "output_compression", "outputCompression", "partial_images", "guidance_scale", "guidanceScale"].map((param) =>
-    [`images ${param}`, "/v1/images/generations", { model: "@vertex-ai/imagen-4.0-generate-001", prompt: "A cat", [param]: here }, param] as const),
-  ["a budget of thinking", chat, { model: gemini, messages, thinking: { type: "enabled", budget_tokens: here } }, "thinking.budget_tokens"],
-  ["frames of a video", chat, {
-    model: gemini,
-    messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "https://files.example/a.mp4", video_metadata: { fps: here } } }] }]
-  }, "messages[0].content[0].image_url.video_metadata.fps"],
-  ["an offset of a video", "/v1/embeddings", {
-    model: "@vertex-ai/multimodalembedding@001",
-    input: { video: { url: "gs://bucket/a.mp4", end_offset: here } }
-  }, "input.video.end_offset"]
+  [
+    "dimensions",
+    "/v1/embeddings",
+    { model: "@google/gemini-embedding-001", input: "Hi", dimensions: here },
+    "dimensions"
+  ],
+  [
+    "dimensions of OpenAI's dialect",
+    "/v1/embeddings",
+    { model: "@vertex-ai/intfloat/multilingual-e5-large-instruct-maas", input: "Hi", dimensions: here },
+    "dimensions"
+  ],
+  ...["n", "seed", "output_compression", "outputCompression", "partial_images", "guidance_scale", "guidanceScale"].map(
+    (param) =>
+      [
+        `images ${param}`,
+        "/v1/images/generations",
+        { model: "@vertex-ai/imagen-4.0-generate-001", prompt: "A cat", [param]: here },
+        param
+      ] as const
+  ),
+  [
+    "a budget of thinking",
+    chat,
+    { model: gemini, messages, thinking: { type: "enabled", budget_tokens: here } },
+    "thinking.budget_tokens"
+  ],
+  [
+    "frames of a video",
+    chat,
+    {
+      model: gemini,
+      messages: [
+        {
+          role: "user",
+          content: [
+            { type: "image_url", image_url: { url: "https://files.example/a.mp4", video_metadata: { fps: here } } }
+          ]
+        }
+      ]
+    },
+    "messages[0].content[0].image_url.video_metadata.fps"
+  ],
+  [
+    "an offset of a video",
+    "/v1/embeddings",
+    {
+      model: "@vertex-ai/multimodalembedding@001",
+      input: { video: { url: "gs://bucket/a.mp4", end_offset: here } }
+    },
+    "input.video.end_offset"
+  ]
 ]
 
 describe("a number out of range", () => {
   it.each(numbers)("%s (B74)", async (_name, path, body, param) => {
-    for (const number of [...integers, ...infinite]) expect([number, await faultOf(path, body, number)]).toEqual([number, refused(param)])
+    for (const number of [...integers, ...infinite])
+      expect([number, await faultOf(path, body, number)]).toEqual([number, refused(param)])
   })
 
   it.each(["/v1/messages"])("%s, in its dialect (B99)", async (path) => {
@@ -76,16 +146,23 @@ describe("a number out of range", () => {
         headers: { "content-type": "application/json", "x-api-key": gatewayKey, "x-request-id": "request-1" },
         body: `{"model":"${claude}","messages":${JSON.stringify(messages)},"max_tokens":${number}}`
       })
-      expect([answer.status, await answer.json()]).toEqual([400, {
-        type: "error",
-        error: { type: "invalid_request_error", message: "max_tokens is a positive whole number below 2^53." },
-        request_id: "request-1"
-      }])
+      expect([answer.status, await answer.json()]).toEqual([
+        400,
+        {
+          type: "error",
+          error: { type: "invalid_request_error", message: "max_tokens is a positive whole number below 2^53." },
+          request_id: "request-1"
+        }
+      ])
     }
   })
 
   it("the message says what a number may be (B74)", async () => {
-    const answer = await gateway.post(chat, { model: gemini, messages, temperature: JSON.rawJSON("12345678901234567890") })
+    const answer = await gateway.post(chat, {
+      model: gemini,
+      messages,
+      temperature: JSON.rawJSON("12345678901234567890")
+    })
     expect(await answer.json()).toEqual({
       error: {
         message: "temperature is out of range: integers are below 2^53, other numbers finite.",
@@ -98,24 +175,50 @@ describe("a number out of range", () => {
 
   it("a field that takes no number has the wrong type all the same", async () => {
     const body = { model: gemini, messages, user: here }
-    expect(await faultOf(chat, body, "12345678901234567890")).toEqual([400, "invalid_request_error", "user", "invalid_type", 0])
-    expect(await faultOf(chat, { ...body, user: "x", max_tokens: "10" }, "0")).toEqual([400, "invalid_request_error", "max_tokens", "invalid_type", 0])
+    expect(await faultOf(chat, body, "12345678901234567890")).toEqual([
+      400,
+      "invalid_request_error",
+      "user",
+      "invalid_type",
+      0
+    ])
+    expect(await faultOf(chat, { ...body, user: "x", max_tokens: "10" }, "0")).toEqual([
+      400,
+      "invalid_request_error",
+      "max_tokens",
+      "invalid_type",
+      0
+    ])
   })
 
-  it.each([["seed", { seed: here }], ["an unknown field", { new_feature: { deep: [here] } }]])("%s may be a long integer (B111)", async (_name, more) => {
+  it.each([
+    ["seed", { seed: here }],
+    ["an unknown field", { new_feature: { deep: [here] } }]
+  ])("%s may be a long integer (B111)", async (_name, more) => {
     expect(await faultOf(chat, { model: llama, messages, ...more }, "12345678901234567890")).toEqual([200])
     expect(gateway.seen.length).toBe(1)
   })
 
-  it("seed is finite (TH36)", async () => expect(await faultOf(chat, { model: llama, messages, seed: here }, "1e400")).toEqual(refused("seed")))
+  it("seed is finite (TH36)", async () =>
+    expect(await faultOf(chat, { model: llama, messages, seed: here }, "1e400")).toEqual(refused("seed")))
 
   it("the admin API names each of them", async () => {
-    const limits = { requests_per_minute: JSON.rawJSON("12345678901234567890"), tokens_per_minute: JSON.rawJSON("1e400") }
-    const answer = await gateway.post("/admin/v1/keys", { name: "ci", rate_limit: limits }, { "x-gateway-api-key": adminKey })
+    const limits = {
+      requests_per_minute: JSON.rawJSON("12345678901234567890"),
+      tokens_per_minute: JSON.rawJSON("1e400")
+    }
+    const answer = await gateway.post(
+      "/admin/v1/keys",
+      { name: "ci", rate_limit: limits },
+      { "x-gateway-api-key": adminKey }
+    )
     const said: unknown = await answer.json()
-    expect([answer.status, isJsonObject(said) ? said["errors"] : said]).toEqual([400, Object.keys(limits).map((name) => ({
-      path: `rate_limit.${name}`,
-      message: "is out of range: integers are below 2^53, other numbers finite"
-    }))])
+    expect([answer.status, isJsonObject(said) ? said["errors"] : said]).toEqual([
+      400,
+      Object.keys(limits).map((name) => ({
+        path: `rate_limit.${name}`,
+        message: "is out of range: integers are below 2^53, other numbers finite"
+      }))
+    ])
   })
 })

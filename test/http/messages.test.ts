@@ -20,10 +20,12 @@ const seen: Array<Sent> = []
 let next: ScriptedResponse = { status: 200 }
 const { handler, dispose } = HttpApi.webHandler(
   Gateway.layerNoDeps(settingsFor("http://unused.invalid", { accounts: [vertexAccount, googleAccount] })).pipe(
-    Layer.provide(Transport.layerTest(({ url, headers, body }: TransportRequest) => {
-      seen.push({ url, headers, body: typeof body === "string" ? body : new TextDecoder().decode(body) })
-      return next
-    }))
+    Layer.provide(
+      Transport.layerTest(({ url, headers, body }: TransportRequest) => {
+        seen.push({ url, headers, body: typeof body === "string" ? body : new TextDecoder().decode(body) })
+        return next
+      })
+    )
   )
 )
 afterAll(() => dispose())
@@ -39,43 +41,76 @@ const send = async (body: string, headers: Record<string, string> = {}, path = "
   )
   return { status: answer.status, headers: answer.headers, text: await answer.text() }
 }
-const place = "https://us-central1-aiplatform.googleapis.com/v1/projects/test-project/locations/us-central1/publishers/anthropic/models"
+const place =
+  "https://us-central1-aiplatform.googleapis.com/v1/projects/test-project/locations/us-central1/publishers/anthropic/models"
 const model = "@vertex-ai/anthropic.claude-sonnet-4-5@20250929"
-const hello = "\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]"
+const hello = '"messages":[{"role":"user","content":"Hi"}]'
 const ask = (more = "", of = model) => `{"model":"${of}","max_tokens":5,${hello}${more}}`
-const error = (type: string, message: string) => `${JSON.stringify({ type: "error", error: { type, message }, request_id: "r1" })}`
+const error = (type: string, message: string) =>
+  `${JSON.stringify({ type: "error", error: { type, message }, request_id: "r1" })}`
 const event = (type: string, more = "") => `event: ${type}\ndata: {"type":"${type}"${more}  }\n\n`
 
 describe("a message", () => {
   it("T1801, T1901, T1902 goes up as its own bytes, and the answer comes back as its own", async () => {
-    const reply = "{ \"id\":\"msg_vrtx_1\",\n\"big\": 12345678901234567890, \"s\":\"\\u00e9\" }\n"
+    const reply = '{ "id":"msg_vrtx_1",\n"big": 12345678901234567890, "s":"\\u00e9" }\n'
     next = { status: 200, headers: { "content-type": "application/json; x=1" }, chunks: [reply] }
-    const kept = "\"top_k\" : 12345678901234567890,\"new_feature\":{\"deep\":[1.0,\"\\u00e9\"]}"
-    const answer = await send(`{ "max_tokens":5, "model":"${model}", ${kept},${hello} }`, { "anthropic-version": "2023-06-01" }, "/v1/messages?beta=true")
-    expect([answer.status, answer.headers.get("content-type"), answer.text]).toEqual([200, "application/json; x=1", reply])
-    expect(seen).toEqual([{
-      url: `${place}/claude-sonnet-4-5@20250929:rawPredict`,
-      headers: { "content-type": "application/json" },
-      body: `{ "max_tokens":5, ${kept},${hello},"anthropic_version":"vertex-2023-10-16" }`
-    }])
-    expect([answer.headers.get("x-gateway-provider"), answer.headers.get("request-id"), answer.headers.get("x-gateway-cache-status")]).toEqual(["vertex-ai", "r1", "DISABLED"])
+    const kept = '"top_k" : 12345678901234567890,"new_feature":{"deep":[1.0,"\\u00e9"]}'
+    const answer = await send(
+      `{ "max_tokens":5, "model":"${model}", ${kept},${hello} }`,
+      { "anthropic-version": "2023-06-01" },
+      "/v1/messages?beta=true"
+    )
+    expect([answer.status, answer.headers.get("content-type"), answer.text]).toEqual([
+      200,
+      "application/json; x=1",
+      reply
+    ])
+    expect(seen).toEqual([
+      {
+        url: `${place}/claude-sonnet-4-5@20250929:rawPredict`,
+        headers: { "content-type": "application/json" },
+        body: `{ "max_tokens":5, ${kept},${hello},"anthropic_version":"vertex-2023-10-16" }`
+      }
+    ])
+    expect([
+      answer.headers.get("x-gateway-provider"),
+      answer.headers.get("request-id"),
+      answer.headers.get("x-gateway-cache-status")
+    ]).toEqual(["vertex-ai", "r1", "DISABLED"])
   })
   it("T1902 streams as the bytes that came", async () => {
-    const frames = [event("message_start"), event("ping"), event("vertex_event"), event("content_block_delta", ",\"x\":\"é\""), event("message_stop")].join("")
+    const frames = [
+      event("message_start"),
+      event("ping"),
+      event("vertex_event"),
+      event("content_block_delta", ',"x":"é"'),
+      event("message_stop")
+    ].join("")
     const bytes = new TextEncoder().encode(frames)
-    next = { status: 200, headers: { "content-type": "text/event-stream; charset=utf-8" }, chunks: [bytes.subarray(0, 70), bytes.subarray(70, 151), bytes.subarray(151)] }
-    const answer = await send(ask(",\"stream\":true"))
-    expect([answer.status, answer.headers.get("content-type"), answer.text]).toEqual([200, "text/event-stream; charset=utf-8", frames])
+    next = {
+      status: 200,
+      headers: { "content-type": "text/event-stream; charset=utf-8" },
+      chunks: [bytes.subarray(0, 70), bytes.subarray(70, 151), bytes.subarray(151)]
+    }
+    const answer = await send(ask(',"stream":true'))
+    expect([answer.status, answer.headers.get("content-type"), answer.text]).toEqual([
+      200,
+      "text/event-stream; charset=utf-8",
+      frames
+    ])
     expect(seen[0]?.url).toBe(`${place}/claude-sonnet-4-5@20250929:streamRawPredict`)
     expect(seen[0]?.body).toBe(`{"max_tokens":5,${hello},"stream":true,"anthropic_version":"vertex-2023-10-16"}`)
   })
   it("T1832, T1911 joins the flags of both headers and of the body into one header", async () => {
     next = { status: 200, chunks: ["{}"] }
-    await send(ask(",\"anthropic_beta\":[\"c\",\"a\"]"), { "anthropic-beta": "a, b", "x-gateway-anthropic-beta": "b" })
+    await send(ask(',"anthropic_beta":["c","a"]'), { "anthropic-beta": "a, b", "x-gateway-anthropic-beta": "b" })
     expect([seen[0]?.headers["anthropic-beta"], seen[0]?.body.includes("beta")]).toEqual(["a,b,c", false])
     expect(await send(ask(), { "anthropic-beta": "a b" })).toMatchObject({
       status: 400,
-      text: error("invalid_request_error", "anthropic-beta is a comma-separated list of at most 20 flags of letters, digits and \"-\".")
+      text: error(
+        "invalid_request_error",
+        'anthropic-beta is a comma-separated list of at most 20 flags of letters, digits and "-".'
+      )
     })
   })
   it.each([
@@ -88,15 +123,15 @@ describe("a message", () => {
     expect(seen[0]?.url).toBe(`${place}/${id}:rawPredict`)
   })
   it("T1909 strict mode changes nothing", async () => {
-    next = { status: 200, chunks: ["{\"extra\":1}"] }
-    expect((await send(ask(), { "x-gateway-strict-schema-compliance": "false" })).text).toBe("{\"extra\":1}")
-    expect((await send(ask(), { "x-gateway-strict-schema-compliance": "true" })).text).toBe("{\"extra\":1}")
+    next = { status: 200, chunks: ['{"extra":1}'] }
+    expect((await send(ask(), { "x-gateway-strict-schema-compliance": "false" })).text).toBe('{"extra":1}')
+    expect((await send(ask(), { "x-gateway-strict-schema-compliance": "true" })).text).toBe('{"extra":1}')
   })
   it("a dry run shows the upstream request and sends nothing", async () => {
-    const answer = await send(ask(",\"n\":12345678901234567890"), { "x-gateway-dry-run": "true", "anthropic-beta": "a" })
+    const answer = await send(ask(',"n":12345678901234567890'), { "x-gateway-dry-run": "true", "anthropic-beta": "a" })
     expect(answer.text).toBe(
       `{"object":"dry_run","provider":"vertex-ai","target_index":0,"method":"POST","url":"${place}/claude-sonnet-4-5@20250929:rawPredict",` +
-        "\"headers\":{\"content-type\":\"application/json\",\"anthropic-beta\":\"a\",\"authorization\":\"Bearer <redacted>\"}," +
+        '"headers":{"content-type":"application/json","anthropic-beta":"a","authorization":"Bearer <redacted>"},' +
         `"body":{"max_tokens":5,${hello},"n":12345678901234567890,"anthropic_version":"vertex-2023-10-16"},"ignored_params":[],"adjusted_params":[]}`
     )
     expect(seen).toEqual([])
@@ -106,76 +141,147 @@ describe("a message", () => {
 describe("a count", () => {
   const path = "/v1/messages/count_tokens"
   it("names the model in the body and answers the upstream's bytes", async () => {
-    next = { status: 200, headers: { "content-type": "application/json" }, chunks: ["{\"input_tokens\":8 }"] }
+    next = { status: 200, headers: { "content-type": "application/json" }, chunks: ['{"input_tokens":8 }'] }
     const answer = await send(`{"model":"@vertex-ai/anthropic.claude-x@default",${hello},"tools":[]}`, {}, path)
-    expect([answer.status, answer.text]).toEqual([200, "{\"input_tokens\":8 }"])
-    expect(seen).toEqual([{
-      url: `${place}/count-tokens:rawPredict`,
-      headers: { "content-type": "application/json" },
-      body: `{"model":"claude-x",${hello},"tools":[],"anthropic_version":"vertex-2023-10-16"}`
-    }])
+    expect([answer.status, answer.text]).toEqual([200, '{"input_tokens":8 }'])
+    expect(seen).toEqual([
+      {
+        url: `${place}/count-tokens:rawPredict`,
+        headers: { "content-type": "application/json" },
+        body: `{"model":"claude-x",${hello},"tools":[],"anthropic_version":"vertex-2023-10-16"}`
+      }
+    ])
   })
   it("T1903 is for Claude too", async () => {
     expect(await send(`{"model":"@vertex-ai/gemini-2.5-pro",${hello}}`, {}, path)).toMatchObject({
       status: 400,
       text: error(
         "invalid_request_error",
-        "\"gemini-2.5-pro\" on vertex-ai is not a Claude model of Vertex AI, and this route takes no other: use /v1/chat/completions/count_tokens."
+        '"gemini-2.5-pro" on vertex-ai is not a Claude model of Vertex AI, and this route takes no other: use /v1/chat/completions/count_tokens.'
       )
     })
   })
   it("a dry run shows it", async () => {
     const answer = await send(`{"model":"${model}",${hello}}`, { "x-gateway-dry-run": "true" }, path)
-    expect(JSON.parse(answer.text)).toMatchObject({ url: `${place}/count-tokens:rawPredict`, body: { model: "claude-sonnet-4-5@20250929" } })
+    expect(JSON.parse(answer.text)).toMatchObject({
+      url: `${place}/count-tokens:rawPredict`,
+      body: { model: "claude-sonnet-4-5@20250929" }
+    })
   })
 })
 
 describe("T1905 errors are Anthropic's", () => {
-  const google = (code: number, status: string, message: string) => ({ status: code, chunks: [JSON.stringify({ error: { code, message, status } })] })
-  const anthropic = (code: number, type: string, message: string) =>
-    ({ status: code, chunks: [JSON.stringify({ type: "error", error: { type, message }, request_id: "req_vrtx_1" })] })
+  const google = (code: number, status: string, message: string) => ({
+    status: code,
+    chunks: [JSON.stringify({ error: { code, message, status } })]
+  })
+  const anthropic = (code: number, type: string, message: string) => ({
+    status: code,
+    chunks: [JSON.stringify({ type: "error", error: { type, message }, request_id: "req_vrtx_1" })]
+  })
   it.each<readonly [string, ScriptedResponse, number, string, string]>([
-    ["a refused body", anthropic(400, "invalid_request_error", "xyz: Extra inputs are not permitted"), 400, "invalid_request_error", "xyz: Extra inputs are not permitted"],
-    ["an unknown model", google(404, "NOT_FOUND", "Publisher Model was not found."), 404, "not_found_error", "Publisher Model was not found."],
+    [
+      "a refused body",
+      anthropic(400, "invalid_request_error", "xyz: Extra inputs are not permitted"),
+      400,
+      "invalid_request_error",
+      "xyz: Extra inputs are not permitted"
+    ],
+    [
+      "an unknown model",
+      google(404, "NOT_FOUND", "Publisher Model was not found."),
+      404,
+      "not_found_error",
+      "Publisher Model was not found."
+    ],
     ["a quota", google(429, "RESOURCE_EXHAUSTED", "Quota exceeded."), 429, "rate_limit_error", "Quota exceeded."],
     ["a missing permission", google(403, "PERMISSION_DENIED", "No."), 403, "permission_error", "No."],
     ["a size", anthropic(413, "request_too_large", "Too large."), 413, "request_too_large", "Too large."],
-    ["a prompt too long", anthropic(400, "invalid_request_error", "prompt is too long: 2 tokens > 1 maximum"), 400, "invalid_request_error", "prompt is too long: 2 tokens > 1 maximum"],
+    [
+      "a prompt too long",
+      anthropic(400, "invalid_request_error", "prompt is too long: 2 tokens > 1 maximum"),
+      400,
+      "invalid_request_error",
+      "prompt is too long: 2 tokens > 1 maximum"
+    ],
     ["an overload", anthropic(529, "overloaded_error", "Overloaded"), 503, "overloaded_error", "Overloaded"],
     ["a timeout", google(504, "DEADLINE_EXCEEDED", "Late."), 504, "timeout_error", "Late."],
-    ["a failure inside", anthropic(500, "api_error", "Internal server error"), 502, "api_error", "Internal server error"],
-    ["an error in a 200", { status: 200, chunks: ["{\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"Oh\"}}"] }, 502, "api_error", "Oh"],
-    ["a page", { status: 200, chunks: ["<html>"] }, 502, "api_error", "The upstream answered with something that is not JSON text."],
+    [
+      "a failure inside",
+      anthropic(500, "api_error", "Internal server error"),
+      502,
+      "api_error",
+      "Internal server error"
+    ],
+    [
+      "an error in a 200",
+      { status: 200, chunks: ['{"type":"error","error":{"type":"api_error","message":"Oh"}}'] },
+      502,
+      "api_error",
+      "Oh"
+    ],
+    [
+      "a page",
+      { status: 200, chunks: ["<html>"] },
+      502,
+      "api_error",
+      "The upstream answered with something that is not JSON text."
+    ],
     ["nothing", { status: 200 }, 502, "api_error", "The upstream answered without a body."],
     ["a refused stored credential", google(401, "UNAUTHENTICATED", "No."), 502, "api_error", "No."]
   ])("%s", async (_name, scripted, status, type, message) => {
     next = scripted
     const answer = await send(ask())
     expect([answer.status, answer.text]).toEqual([status, error(type, message)])
-    const streamed = await send(ask(",\"stream\":true"))
+    const streamed = await send(ask(',"stream":true'))
     if (scripted.status !== 200) expect([streamed.status, streamed.text]).toEqual([status, error(type, message)])
   })
   it.each([
     ["B99 no model", `{"max_tokens":5,${hello}}`, 400, "invalid_request_error", "model is missing."],
     ["B99 no limit", `{"model":"${model}",${hello}}`, 400, "invalid_request_error", "max_tokens is missing."],
     ["no JSON", "{", 400, "invalid_request_error", "The request body is not valid JSON: it breaks at character 1."],
-    ["T1903 a Gemini model", ask("", "@vertex-ai/gemini-2.5-pro"), 400, "invalid_request_error", "\"gemini-2.5-pro\" on vertex-ai is not a Claude model of Vertex AI, and this route takes no other: use /v1/chat/completions."],
-    ["T1903 Claude at the model maker", ask("", "@google/anthropic.claude-x"), 400, "invalid_request_error", "\"anthropic.claude-x\" on google is not a Claude model of Vertex AI, and this route takes no other: use /v1/chat/completions."],
-    ["an unknown slug", ask("", "@nobody/claude-x"), 404, "not_found_error", "There is no provider \"nobody\"; known here: vertex-ai, google."]
+    [
+      "T1903 a Gemini model",
+      ask("", "@vertex-ai/gemini-2.5-pro"),
+      400,
+      "invalid_request_error",
+      '"gemini-2.5-pro" on vertex-ai is not a Claude model of Vertex AI, and this route takes no other: use /v1/chat/completions.'
+    ],
+    [
+      "T1903 Claude at the model maker",
+      ask("", "@google/anthropic.claude-x"),
+      400,
+      "invalid_request_error",
+      '"anthropic.claude-x" on google is not a Claude model of Vertex AI, and this route takes no other: use /v1/chat/completions.'
+    ],
+    [
+      "an unknown slug",
+      ask("", "@nobody/claude-x"),
+      404,
+      "not_found_error",
+      'There is no provider "nobody"; known here: vertex-ai, google.'
+    ]
   ])("%s", async (_name, body, status, type, message) => {
     const answer = await send(body)
     expect([answer.status, answer.text, seen]).toEqual([status, error(type, message), []])
   })
   it("a missing key", async () => {
-    expect(await send(ask(), { "x-api-key": "" })).toMatchObject({ status: 401, headers: expect.anything(), text: error("authentication_error", "No gateway key: send it as x-gateway-api-key, or as the API key of your SDK.") })
+    expect(await send(ask(), { "x-api-key": "" })).toMatchObject({
+      status: 401,
+      headers: expect.anything(),
+      text: error(
+        "authentication_error",
+        "No gateway key: send it as x-gateway-api-key, or as the API key of your SDK."
+      )
+    })
   })
 })
 
 describe("errors inside a stream", () => {
-  const overloaded = event("error", ",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}")
+  const overloaded = event("error", ',"error":{"type":"overloaded_error","message":"Overloaded"}')
   const streamOf = (...chunks: ReadonlyArray<string>) => {
     next = { status: 200, headers: { "content-type": "text/event-stream" }, chunks }
-    return send(ask(",\"stream\":true"))
+    return send(ask(',"stream":true'))
   }
   it("T1840 as the first event are a status", async () => {
     expect(await streamOf(overloaded)).toMatchObject({ status: 503, text: error("overloaded_error", "Overloaded") })
@@ -185,14 +291,15 @@ describe("errors inside a stream", () => {
   })
   it("T1907 an end without message_stop is one error event", async () => {
     expect((await streamOf(event("message_start"), event("content_block_delta"), "event: message_st")).text).toBe(
-      `${event("message_start")}${event("content_block_delta")}event: error\ndata: ${
-        error("api_error", "The upstream ended its answer without a finish reason; it is not complete.")
-      }\n\n`
+      `${event("message_start")}${event("content_block_delta")}event: error\ndata: ${error(
+        "api_error",
+        "The upstream ended its answer without a finish reason; it is not complete."
+      )}\n\n`
     )
   })
   it("T1907 so is a broken connection", async () => {
     next = { status: 200, chunks: [event("message_start")], fault: "reset" }
-    expect((await send(ask(",\"stream\":true"))).text).toBe(
+    expect((await send(ask(',"stream":true'))).text).toBe(
       `${event("message_start")}event: error\ndata: ${error("api_error", "The upstream closed the connection in the middle of its answer.")}\n\n`
     )
   })
@@ -207,7 +314,7 @@ describe("on a socket", () => {
       headers: { "content-type": "application/json", "x-api-key": gatewayKey }
     })
     sent.on("error", () => undefined)
-    sent.end(ask(",\"stream\":true", of))
+    sent.end(ask(',"stream":true', of))
     let text = ""
     const wanted: Array<{ readonly part: string; readonly found: (text: string) => void }> = []
     const look = () => wanted.filter(({ part }) => text.includes(part)).forEach(({ found }) => found(text))
@@ -225,9 +332,11 @@ describe("on a socket", () => {
   }
   it("T1902 silence is bridged by ping events between whole frames", async () => {
     const gateway = await startTestGateway({ limits: { pingMillis: 20 } })
-    gateway.simulator.script([{ for: "model", headers: { "content-type": "text/event-stream" }, chunks: [event("message_start")], end: "hang" }])
+    gateway.simulator.script([
+      { for: "model", headers: { "content-type": "text/event-stream" }, chunks: [event("message_start")], end: "hang" }
+    ])
     const stream = open(gateway.url, "@vertex-ai/claude-sonnet-4-5")
-    const ping = "event: ping\ndata: {\"type\": \"ping\"}\n\n"
+    const ping = 'event: ping\ndata: {"type": "ping"}\n\n'
     const text = await stream.until(ping + ping)
     expect(text.startsWith(event("message_start") + ping)).toBe(true)
     stream.leave()

@@ -27,31 +27,48 @@ describe("models", () => {
   it("lists the endpoints an account knows, unless it names its models", () => {
     const endpoints = { "my-llm": { dialect: "openai" as const, host: undefined, model: undefined } }
     const all = { id: "k", name: "k", providers: undefined, models: undefined, scopes: ["inference" as const] }
-    expect(modelList([{ ...vertexAccount, endpoints }], all).at(-1)).toEqual(row("@vertex-ai/endpoints.my-llm", "self-deployed"))
-    expect(modelList([{ ...vertexAccount, endpoints, models: ["gemini-2.5-pro"] }], all)).toEqual([row("@vertex-ai/gemini-2.5-pro")])
+    expect(modelList([{ ...vertexAccount, endpoints }], all).at(-1)).toEqual(
+      row("@vertex-ai/endpoints.my-llm", "self-deployed")
+    )
+    expect(modelList([{ ...vertexAccount, endpoints, models: ["gemini-2.5-pro"] }], all)).toEqual([
+      row("@vertex-ai/gemini-2.5-pro")
+    ])
   })
 
   it("shows a key only what it may call", async () => {
     expect(await (await get("/v1/models", narrowKey)).json()).toEqual({
       object: "list",
-      data: ["gemini-2.5-flash", "gemini-2.5-flash-lite", "gemini-2.5-flash-image"].map((model) => row(`@google/${model}`))
+      data: ["gemini-2.5-flash", "gemini-2.5-flash-lite", "gemini-2.5-flash-image"].map((model) =>
+        row(`@google/${model}`)
+      )
     })
   })
 
-  it.each(["/v1/models/@gemini/gemini-2.5-flash", "/v1/models/%40gemini%2Fgemini-2.5-flash", "/v1/v1/models/@gemini/gemini-2.5-flash?x=1"])("%s", async (path) => {
+  it.each([
+    "/v1/models/@gemini/gemini-2.5-flash",
+    "/v1/models/%40gemini%2Fgemini-2.5-flash",
+    "/v1/v1/models/@gemini/gemini-2.5-flash?x=1"
+  ])("%s", async (path) => {
     expect(await (await get(path)).json()).toEqual(row("@gemini/gemini-2.5-flash"))
   })
 
-  it.each([["/v1/models/@gemini/none", key], ["/v1/models/gemini-2.5-flash", key], ["/v1/models/@gemini/gemini-2.5-flash", narrowKey]])("404 %s", async (path, as) => {
+  it.each([
+    ["/v1/models/@gemini/none", key],
+    ["/v1/models/gemini-2.5-flash", key],
+    ["/v1/models/@gemini/gemini-2.5-flash", narrowKey]
+  ])("404 %s", async (path, as) => {
     const answer = await get(path, as)
-    expect([answer.status, await answer.json()]).toEqual([404, {
-      error: {
-        message: "There is no such model for this key; GET /v1/models lists what it may call.",
-        type: "not_found_error",
-        param: "model",
-        code: "model_not_found"
+    expect([answer.status, await answer.json()]).toEqual([
+      404,
+      {
+        error: {
+          message: "There is no such model for this key; GET /v1/models lists what it may call.",
+          type: "not_found_error",
+          param: "model",
+          code: "model_not_found"
+        }
       }
-    }])
+    ])
   })
 })
 

@@ -21,18 +21,22 @@ let seen: Array<number> = []
 
 /** What an application does to every answer of its server. */
 const branded = HttpRouter.middleware(
-  (app) => Effect.map(app, (answer) => {
-    seen.push(answer.status)
-    return HttpServerResponse.setHeader(answer, "x-brand", "acme")
-  }),
+  (app) =>
+    Effect.map(app, (answer) => {
+      seen.push(answer.status)
+      return HttpServerResponse.setHeader(answer, "x-brand", "acme")
+    }),
   { global: true }
 )
 
 const app = (scripted: Script) =>
-  HttpRouter.serve(Layer.mergeAll(HttpApi.layer, branded, HttpRouter.cors({ allowedOrigins: ["https://app.example"] })), {
-    disableLogger: true,
-    disableListenLog: true
-  }).pipe(
+  HttpRouter.serve(
+    Layer.mergeAll(HttpApi.layer, branded, HttpRouter.cors({ allowedOrigins: ["https://app.example"] })),
+    {
+      disableLogger: true,
+      disableListenLog: true
+    }
+  ).pipe(
     Layer.provide(services(scripted, { pingMillis: 20 })),
     Layer.provideMerge(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 })),
     Layer.orDie
@@ -45,7 +49,10 @@ beforeEach(async () => {
   seen = []
   scope = Scope.makeUnsafe()
   scripted = script()
-  const { address } = Context.get(await Effect.runPromise(Layer.buildWithScope(app(scripted), scope)), HttpServer.HttpServer)
+  const { address } = Context.get(
+    await Effect.runPromise(Layer.buildWithScope(app(scripted), scope)),
+    HttpServer.HttpServer
+  )
   origin = `http://127.0.0.1:${"port" in address ? address.port : 0}`
 })
 afterEach(() => Effect.runPromise(Scope.close(scope, Exit.void)))
@@ -53,23 +60,44 @@ afterEach(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 const post = (body: object, signal?: AbortSignal) =>
   fetch(`${origin}/v1/chat/completions`, {
     method: "POST",
-    headers: { "content-type": "application/json", "x-gateway-api-key": key, "x-request-id": "r1", origin: "https://app.example" },
+    headers: {
+      "content-type": "application/json",
+      "x-gateway-api-key": key,
+      "x-request-id": "r1",
+      origin: "https://app.example"
+    },
     body: JSON.stringify(body),
     ...(signal === undefined ? {} : { signal })
   })
 
-const told = ({ headers, status }: Response) =>
-  [status, ...["x-brand", "access-control-allow-origin", "x-request-id", "x-gateway-provider"].map((name) => headers.get(name))]
+const told = ({ headers, status }: Response) => [
+  status,
+  ...["x-brand", "access-control-allow-origin", "x-request-id", "x-gateway-provider"].map((name) => headers.get(name))
+]
 
 it("an answer", async () => {
   const answer = await post(hello)
-  expect([...told(answer), JSON.parse(await answer.text()).object]).toEqual([200, "acme", "https://app.example", "r1", "gemini", "chat.completion"])
+  expect([...told(answer), JSON.parse(await answer.text()).object]).toEqual([
+    200,
+    "acme",
+    "https://app.example",
+    "r1",
+    "gemini",
+    "chat.completion"
+  ])
   expect(seen).toEqual([200])
 })
 
 it("a refusal", async () => {
   const answer = await post({ ...hello, messages: [] })
-  expect([...told(answer), JSON.parse(await answer.text()).error.code]).toEqual([400, "acme", "https://app.example", "r1", null, "empty_array"])
+  expect([...told(answer), JSON.parse(await answer.text()).error.code]).toEqual([
+    400,
+    "acme",
+    "https://app.example",
+    "r1",
+    null,
+    "empty_array"
+  ])
   expect(seen).toEqual([400])
 })
 
@@ -90,7 +118,8 @@ it("a stream, whose silence is bridged", async () => {
   const text = (answer.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream()).getReader()
   let all = ""
   const pinged = async () => {
-    while (all.split(": ping\n\n").length < 3) all += (await text.read()).value ?? expect.fail(`the stream ended after ${all}`)
+    while (all.split(": ping\n\n").length < 3)
+      all += (await text.read()).value ?? expect.fail(`the stream ended after ${all}`)
   }
   await within("two pings", pinged())
   await Effect.runPromise(go)

@@ -18,14 +18,23 @@ const evil = "https://evil.example"
 /** What was sent where, and the admin API. */
 const attacked = (more: ScriptedOptions = {}) => {
   const calls: Array<string> = []
-  const gateway = over(({ auth, url }) => {
-    calls.push(`${Object.values(auth).map(Redacted.value).join()} ${new URL(url).host}`)
-    return replying(reply([{ text: "fine" }], { finishReason: "STOP" }))
-  }, {
-    keys: [{ name: "test", key: Redacted.make(gatewayKey) }, { name: "admin", key: Redacted.make(adminKey), scopes: ["admin"] }],
-    accounts: [{ ...googleAccount, credentials: undefined }, { ...vertexAccount, slug: "prod" }],
-    ...more
-  })
+  const gateway = over(
+    ({ auth, url }) => {
+      calls.push(`${Object.values(auth).map(Redacted.value).join()} ${new URL(url).host}`)
+      return replying(reply([{ text: "fine" }], { finishReason: "STOP" }))
+    },
+    {
+      keys: [
+        { name: "test", key: Redacted.make(gatewayKey) },
+        { name: "admin", key: Redacted.make(adminKey), scopes: ["admin"] }
+      ],
+      accounts: [
+        { ...googleAccount, credentials: undefined },
+        { ...vertexAccount, slug: "prod" }
+      ],
+      ...more
+    }
+  )
   const admin = async (method: string, path: string, body?: object) => {
     const answer = await gateway.send(`/admin/v1/${path}`, {
       method,
@@ -36,7 +45,12 @@ const attacked = (more: ScriptedOptions = {}) => {
     const problem: { readonly type?: string; readonly detail?: string } = text === "" ? {} : JSON.parse(text)
     return [answer.status, ...(answer.status < 400 ? [] : [problem.type, problem.detail])]
   }
-  const use = (id: string) => gateway.post("/v1/chat/completions", { model: "gemini-2.5-flash", messages: [{ role: "user", content: "hi" }] }, { "x-gateway-config": id })
+  const use = (id: string) =>
+    gateway.post(
+      "/v1/chat/completions",
+      { model: "gemini-2.5-flash", messages: [{ role: "user", content: "hi" }] },
+      { "x-gateway-config": id }
+    )
   return { ...gateway, admin, use, calls }
 }
 
@@ -45,17 +59,28 @@ const refused = (slug: string, ...configs: ReadonlyArray<string>) => [
   "urn:model-gateway:error:credentials_would_move",
   `The change sends the credentials that these configs hold for "${slug}" elsewhere: ${configs.join(", ")}. Take them out of the configs, change the provider, and send them again.`
 ]
-const keyed = (provider: string) => ({ config: { strategy: { mode: "fallback" }, targets: [{ provider: `@${provider}`, api_key: "embedded" }, { virtual_key: provider }] } })
+const keyed = (provider: string) => ({
+  config: {
+    strategy: { mode: "fallback" },
+    targets: [{ provider: `@${provider}`, api_key: "embedded" }, { virtual_key: provider }]
+  }
+})
 
 describe("the credential of a config stays with the host it was given for (TH23)", () => {
   it("when its provider is moved, whatever says where it is", async () => {
     const { admin, calls, use } = attacked()
     expect(await admin("POST", "providers", { slug: "mine", provider: "google" })).toEqual([201])
     expect(await admin("POST", "configs", { id: "keyed", ...keyed("mine") })).toEqual([201])
-    expect(await admin("PUT", "providers/mine", { provider: "google", base_url: evil })).toEqual(refused("mine", "keyed"))
-    expect(await admin("PUT", "providers/mine", { provider: "google", api_key: "k", base_url: evil })).toEqual(refused("mine", "keyed"))
+    expect(await admin("PUT", "providers/mine", { provider: "google", base_url: evil })).toEqual(
+      refused("mine", "keyed")
+    )
+    expect(await admin("PUT", "providers/mine", { provider: "google", api_key: "k", base_url: evil })).toEqual(
+      refused("mine", "keyed")
+    )
     for (const moved of [{ token_url: evil }, { endpoints: { e: { dialect: "openai", host: "evil.example" } } }, {}]) {
-      expect(await admin("PUT", "providers/mine", { provider: "vertex-ai", ...moved })).toEqual(refused("mine", "keyed"))
+      expect(await admin("PUT", "providers/mine", { provider: "vertex-ai", ...moved })).toEqual(
+        refused("mine", "keyed")
+      )
     }
     expect(await admin("PUT", "providers/mine", { provider: "google", models: ["gemini-2.5-flash"] })).toEqual([200])
     await use("keyed")
@@ -64,7 +89,9 @@ describe("the credential of a config stays with the host it was given for (TH23)
   it("when it is a built-in one that is taken over, or given back", async () => {
     const { admin, calls, use } = attacked()
     expect(await admin("POST", "configs", { id: "keyed", ...keyed("google") })).toEqual([201])
-    expect(await admin("POST", "providers", { slug: "google", provider: "google", base_url: evil })).toEqual(refused("google", "keyed"))
+    expect(await admin("POST", "providers", { slug: "google", provider: "google", base_url: evil })).toEqual(
+      refused("google", "keyed")
+    )
     expect(await admin("POST", "providers", { slug: "google", provider: "google", api_key: "k" })).toEqual([201])
     expect(await admin("DELETE", "providers/google")).toEqual([204])
     await use("keyed")
@@ -72,7 +99,9 @@ describe("the credential of a config stays with the host it was given for (TH23)
   })
   it("when the config is declared in the file", async () => {
     const { admin, calls, use } = attacked({ configs: { declared: config(keyed("google").config) } })
-    expect(await admin("POST", "providers", { slug: "google", provider: "google", base_url: evil })).toEqual(refused("google", "declared"))
+    expect(await admin("POST", "providers", { slug: "google", provider: "google", base_url: evil })).toEqual(
+      refused("google", "declared")
+    )
     await use("declared")
     expect(calls).toEqual(["embedded generativelanguage.googleapis.com"])
   })
@@ -98,7 +127,10 @@ describe("the credential of a config stays with the host it was given for (TH23)
   it("a config without a credential of its own does not hold a provider back", async () => {
     const { admin } = attacked()
     await admin("POST", "providers", { slug: "mine", provider: "google" })
-    await admin("POST", "configs", { id: "plain", config: { targets: [{ provider: "mine" }, { provider: "prod", api_key: "k" }], strategy: { mode: "fallback" } } })
+    await admin("POST", "configs", {
+      id: "plain",
+      config: { targets: [{ provider: "mine" }, { provider: "prod", api_key: "k" }], strategy: { mode: "fallback" } }
+    })
     expect(await admin("PUT", "providers/mine", { provider: "google", base_url: "https://new.example" })).toEqual([200])
   })
 })
@@ -107,21 +139,49 @@ it("the machine's own credential goes to no host of an endpoint that comes over 
   const { admin } = attacked()
   const ambient = { slug: "v", provider: "vertex-ai", credentials: { type: "application_default" } }
   const hosted = (host: string) => ({ endpoints: { e: { dialect: "openai", host } } })
-  const fault = [400, "urn:model-gateway:error:invalid_value",
-    "endpoints.e.host would be sent the machine's own credential; declare a dedicated endpoint of application_default in the configuration file"]
+  const fault = [
+    400,
+    "urn:model-gateway:error:invalid_value",
+    "endpoints.e.host would be sent the machine's own credential; declare a dedicated endpoint of application_default in the configuration file"
+  ]
   expect(await admin("POST", "providers", { ...ambient, ...hosted("evil.example") })).toEqual(fault)
   expect(await admin("POST", "providers", ambient)).toEqual([201])
-  expect(await admin("PUT", "providers/v", { provider: "vertex-ai", ...hosted("evil.example") })).toEqual([400, fault[1], `${fault[2]} (and 1 more)`])
+  expect(await admin("PUT", "providers/v", { provider: "vertex-ai", ...hosted("evil.example") })).toEqual([
+    400,
+    fault[1],
+    `${fault[2]} (and 1 more)`
+  ])
   expect(await admin("PUT", "providers/v", { ...ambient, ...hosted("evil.example") })).toEqual(fault)
-  expect(await admin("POST", "providers", { ...ambient, slug: "own", credentials: { type: "access_token", token: "t" }, ...hosted("mine.example") })).toEqual([201])
+  expect(
+    await admin("POST", "providers", {
+      ...ambient,
+      slug: "own",
+      credentials: { type: "access_token", token: "t" },
+      ...hosted("mine.example")
+    })
+  ).toEqual([201])
 })
 
 it("a provider that vanished from the file and comes back over HTTP is another one (TH23)", () => {
-  const record = (kind: RecordKind, id: string, value: JsonObject): StoredRecord =>
-    ({ kind, id, value, version: 1, createdMillis: 0, updatedMillis: 0, secret: undefined })
+  const record = (kind: RecordKind, id: string, value: JsonObject): StoredRecord => ({
+    kind,
+    id,
+    value,
+    version: 1,
+    createdMillis: 0,
+    updatedMillis: 0,
+    secret: undefined
+  })
   const held = (provider: ReadonlyArray<StoredRecord>, api_key?: string): Held => ({
     declared: { accounts: [], keys: [] },
-    records: { provider, key: [], prompt: [], config: [record("config", "keyed", { config: { provider: "mine", ...(api_key === undefined ? {} : { api_key }) } })] },
+    records: {
+      provider,
+      key: [],
+      prompt: [],
+      config: [
+        record("config", "keyed", { config: { provider: "mine", ...(api_key === undefined ? {} : { api_key }) } })
+      ]
+    },
     revision: 1
   })
   const back = [record("provider", "mine", { slug: "mine", provider: "google", base_url: evil })]

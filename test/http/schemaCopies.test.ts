@@ -16,7 +16,8 @@ const google = { model: "@google/gemini-2.0-flash", messages: [{ role: "user", c
 const vertex = { ...google, model: "@vertex-ai/gemini-2.0-flash" }
 
 const functionOf = (name: string, parameters: object) => ({ type: "function", function: { name, parameters } })
-const named = <A>(count: number, value: A): Record<string, A> => Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, value]))
+const named = <A>(count: number, value: A): Record<string, A> =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, value]))
 /** Refers to a definition of some characters so many times. */
 const referring = (times: number, size: number) => ({
   type: "object",
@@ -27,7 +28,8 @@ const formatOf = (schema: object) => ({ type: "json_schema", json_schema: { name
 
 const grown = (place: string) => ({
   error: {
-    message: `${place}: the schemas of the request grow by more than four times its size, and by more than limits.schemaCopyBytes, ` +
+    message:
+      `${place}: the schemas of the request grow by more than four times its size, and by more than limits.schemaCopyBytes, ` +
       "when references and choices are written out; refer to smaller definitions, or to fewer of them.",
     type: "invalid_request_error",
     param: place,
@@ -39,24 +41,91 @@ const format = "response_format.json_schema.schema"
 
 describe("schemas that multiply a request (TH14)", () => {
   it.each<readonly [name: string, place: string, body: object]>([
-    ["ten tools of a hundred references", "tools[4].function.parameters", { ...google, tools: Array.from({ length: 10 }, (_, index) => functionOf(`f${index}`, referring(100, 2_500))) }],
-    ["six hundred references to one large definition", first, { ...google, tools: [functionOf("f", referring(600, 900_000))] }],
+    [
+      "ten tools of a hundred references",
+      "tools[4].function.parameters",
+      { ...google, tools: Array.from({ length: 10 }, (_, index) => functionOf(`f${index}`, referring(100, 2_500))) }
+    ],
+    [
+      "six hundred references to one large definition",
+      first,
+      { ...google, tools: [functionOf("f", referring(600, 900_000))] }
+    ],
     ["a response format", format, { ...google, response_format: formatOf(referring(400, 900_000)) }],
-    ["a list of references to lists of words", first, {
-      ...google,
-      tools: [functionOf("f", { type: "object", properties: named(2_000, { $ref: "#/$defs/D" }), $defs: { D: { enum: Array.from({ length: 20_000 }, (_, index) => `e${index}`) } } })]
-    }],
-    ["several types of one long description", first, { ...vertex, tools: [functionOf("f", { type: "object", properties: { a: { type: ["string", "number", "integer", "boolean", "array", "object"], description: "x".repeat(1_000_000) } } })] }],
-    ["choices under one long description", first, { ...vertex, tools: [functionOf("f", { type: "object", properties: { a: { description: "x".repeat(500_000), anyOf: Array.from({ length: 500 }, () => ({ type: "string" })) } } })] }],
-    ["references inside allOf, where others are sent as they are", first, {
-      ...google,
-      model: "@google/gemini-2.5-flash",
-      tools: [functionOf("f", { ...referring(0, 500_000), properties: named(600, { allOf: [{ $ref: "#/$defs/D" }] }) })]
-    }],
-    ["tuples in tuples", first, {
-      ...google,
-      tools: [functionOf("f", Array.from({ length: 50 }).reduce<object>((inner) => ({ type: "array", items: [inner, { type: "string" }] }), { type: "string", description: "x".repeat(500_000) }))]
-    }]
+    [
+      "a list of references to lists of words",
+      first,
+      {
+        ...google,
+        tools: [
+          functionOf("f", {
+            type: "object",
+            properties: named(2_000, { $ref: "#/$defs/D" }),
+            $defs: { D: { enum: Array.from({ length: 20_000 }, (_, index) => `e${index}`) } }
+          })
+        ]
+      }
+    ],
+    [
+      "several types of one long description",
+      first,
+      {
+        ...vertex,
+        tools: [
+          functionOf("f", {
+            type: "object",
+            properties: {
+              a: {
+                type: ["string", "number", "integer", "boolean", "array", "object"],
+                description: "x".repeat(1_000_000)
+              }
+            }
+          })
+        ]
+      }
+    ],
+    [
+      "choices under one long description",
+      first,
+      {
+        ...vertex,
+        tools: [
+          functionOf("f", {
+            type: "object",
+            properties: {
+              a: { description: "x".repeat(500_000), anyOf: Array.from({ length: 500 }, () => ({ type: "string" })) }
+            }
+          })
+        ]
+      }
+    ],
+    [
+      "references inside allOf, where others are sent as they are",
+      first,
+      {
+        ...google,
+        model: "@google/gemini-2.5-flash",
+        tools: [
+          functionOf("f", { ...referring(0, 500_000), properties: named(600, { allOf: [{ $ref: "#/$defs/D" }] }) })
+        ]
+      }
+    ],
+    [
+      "tuples in tuples",
+      first,
+      {
+        ...google,
+        tools: [
+          functionOf(
+            "f",
+            Array.from({ length: 50 }).reduce<object>(
+              (inner) => ({ type: "array", items: [inner, { type: "string" }] }),
+              { type: "string", description: "x".repeat(500_000) }
+            )
+          )
+        ]
+      }
+    ]
   ])("%s are refused before anything is sent", async (_name, place, body) => {
     const { post, seen } = over(() => answered)
     const answer = await post(path, body)
@@ -67,7 +136,10 @@ describe("schemas that multiply a request (TH14)", () => {
     const { post } = over(() => answered)
     const tools = [functionOf("f", referring(70, 10_000))]
     const response_format = formatOf(referring(70, 10_000))
-    expect([(await post(path, { ...google, tools })).status, (await post(path, { ...google, response_format })).status]).toEqual([200, 200])
+    expect([
+      (await post(path, { ...google, tools })).status,
+      (await post(path, { ...google, response_format })).status
+    ]).toEqual([200, 200])
     const both = await post(path, { ...google, tools, response_format })
     expect([both.status, await both.json()]).toEqual([400, grown(first)])
   })
@@ -79,14 +151,27 @@ describe("schemas that multiply a request (TH14)", () => {
       const body = { ...google, tools: [functionOf("f", referring(times, 10_000))] }
       const { status } = await post(path, body)
       const sent = seen.pop()
-      sizes.push([times, status, sent === undefined || JSON.stringify(sent.body).length <= JSON.stringify(body).length + defaultLimits.schemaCopyBytes])
+      sizes.push([
+        times,
+        status,
+        sent === undefined ||
+          JSON.stringify(sent.body).length <= JSON.stringify(body).length + defaultLimits.schemaCopyBytes
+      ])
     }
-    expect(sizes).toEqual([[10, 200, true], [50, 200, true], [90, 200, true], [100, 200, true], [110, 400, true], [200, 400, true]])
+    expect(sizes).toEqual([
+      [10, 200, true],
+      [50, 200, true],
+      [90, 200, true],
+      [100, 200, true],
+      [110, 400, true],
+      [200, 400, true]
+    ])
   })
 
   it("a large request may copy four times its size", async () => {
     const { post } = over(() => answered)
-    const of = async (times: number) => (await post(path, { ...google, tools: [functionOf("f", referring(times, 600_000))] })).status
+    const of = async (times: number) =>
+      (await post(path, { ...google, tools: [functionOf("f", referring(times, 600_000))] })).status
     expect([await of(3), await of(5)]).toEqual([200, 400])
   })
 
@@ -102,20 +187,37 @@ describe("schemas that multiply a request (TH14)", () => {
 
   it("recursive schemas are unrolled less where there is little room", async () => {
     const { post, seen } = over(() => answered)
-    const tools = Array.from({ length: 100 }, (_, index) => functionOf(`f${index}`, { type: "object", properties: named(8, { $ref: "#" }) }))
+    const tools = Array.from({ length: 100 }, (_, index) =>
+      functionOf(`f${index}`, { type: "object", properties: named(8, { $ref: "#" }) })
+    )
     expect((await post(path, { ...google, tools })).status).toBe(200)
     const size = JSON.stringify(seen[0]?.body).length
-    expect([size > JSON.stringify({ ...google, tools }).length, size < 2 * defaultLimits.schemaCopyBytes]).toEqual([true, true])
+    expect([size > JSON.stringify({ ...google, tools }).length, size < 2 * defaultLimits.schemaCopyBytes]).toEqual([
+      true,
+      true
+    ])
   })
 
   it("the operator sets the room, and every target of a fallback has all of it", async () => {
     const { limits } = settingsFor("http://unused.invalid", { accounts: [googleAccount, vertexAccount] })
     const narrow = over(() => answered, { settings: { limits: { ...limits, schemaCopyBytes: 1_000 } } })
     const small = { ...google, tools: [functionOf("f", referring(30, 1_000))] }
-    expect([(await narrow.post(path, small)).status, (await over(() => answered).post(path, small)).status]).toEqual([400, 200])
-    const { post, seen } = over(({ url }) => url.includes("aiplatform") ? answered : { status: 503, headers: {}, chunks: ["{}"] })
+    expect([(await narrow.post(path, small)).status, (await over(() => answered).post(path, small)).status]).toEqual([
+      400, 200
+    ])
+    const { post, seen } = over(({ url }) =>
+      url.includes("aiplatform") ? answered : { status: 503, headers: {}, chunks: ["{}"] }
+    )
     const body = { ...google, model: "gemini-2.0-flash", tools: [functionOf("f", referring(70, 10_000))] }
-    expect((await post(path, body, inline(fallback({ provider: "google", retry: { attempts: 0 } }, { provider: "vertex-ai" })))).status).toBe(200)
+    expect(
+      (
+        await post(
+          path,
+          body,
+          inline(fallback({ provider: "google", retry: { attempts: 0 } }, { provider: "vertex-ai" }))
+        )
+      ).status
+    ).toBe(200)
     expect(seen.length).toBe(2)
   })
 })

@@ -43,19 +43,26 @@ const held = () => {
       return Effect.as(Deferred.await(go), reply)
     },
     go: () => Effect.runPromise(Deferred.succeed(go, undefined)),
-    begun: (count: number) => new Promise<void>((resolve) => {
-      const look = () => {
-        if (begun >= count) resolve()
-      }
-      calls.push(look)
-      look()
-    })
+    begun: (count: number) =>
+      new Promise<void>((resolve) => {
+        const look = () => {
+          if (begun >= count) resolve()
+        }
+        calls.push(look)
+        look()
+      })
   }
 }
 
-const refusal = (message: string) => ({ error: { message, type: "rate_limit_error", param: null, code: "concurrency_limit_exceeded" } })
-const overShare = refusal("The gateway is near its limit of requests, and this key runs more than its share of them; try again when one of them has ended.")
-const overMemory = refusal("The gateway is near its limit of memory, and the running requests of this key hold more than their share of it; try again when one of them has ended, or send less at a time.")
+const refusal = (message: string) => ({
+  error: { message, type: "rate_limit_error", param: null, code: "concurrency_limit_exceeded" }
+})
+const overShare = refusal(
+  "The gateway is near its limit of requests, and this key runs more than its share of them; try again when one of them has ended."
+)
+const overMemory = refusal(
+  "The gateway is near its limit of memory, and the running requests of this key hold more than their share of it; try again when one of them has ended, or send less at a time."
+)
 
 describe("slots", () => {
   it("one key does not take them all: it is refused, others, admin and health are served (TH20)", async () => {
@@ -64,16 +71,23 @@ describe("slots", () => {
     const running = Array.from({ length: 8 }, () => gateway.post(chat, hello))
     await upstream.begun(8)
     const refused = await gateway.post(chat, hello)
-    expect([refused.status, refused.headers.get("retry-after"), refused.headers.get("retry-after-ms"), await refused.json()]).toEqual([429, "1", "1000", overShare])
+    expect([
+      refused.status,
+      refused.headers.get("retry-after"),
+      refused.headers.get("retry-after-ms"),
+      await refused.json()
+    ]).toEqual([429, "1", "1000", overShare])
     const other = gateway.post(chat, hello, { "x-gateway-api-key": otherKey })
     await upstream.begun(9)
     expect((await gateway.send("/health/ready")).status).toBe(200)
     expect(await gateway.admin("/admin/v1/configs")).toEqual({ object: "list", data: [], next_cursor: null })
     expect((await gateway.metrics()).filter((line) => line.startsWith("gateway_rate_limited_total"))).toEqual([
-      "gateway_rate_limited_total{scope=\"key\",kind=\"concurrency\"} 1"
+      'gateway_rate_limited_total{scope="key",kind="concurrency"} 1'
     ])
     await upstream.go()
-    expect((await Promise.all([...running, other])).map(({ status }) => status)).toEqual(Array.from({ length: 9 }, () => 200))
+    expect((await Promise.all([...running, other])).map(({ status }) => status)).toEqual(
+      Array.from({ length: 9 }, () => 200)
+    )
     expect((await gateway.post(chat, hello)).status).toBe(200)
     await gateway.dispose()
   })
@@ -86,8 +100,15 @@ describe("slots", () => {
     const message = "The gateway key has 1 requests running, which is its limit; try again when one of them has ended."
     const refused = await gateway.post(chat, hello)
     expect([refused.status, await refused.json()]).toEqual([429, refusal(message)])
-    const messages = await gateway.post("/v1/messages", { model: "anthropic.claude-sonnet-4-6", max_tokens: 1, messages: [] })
-    expect([messages.status, await messages.json()]).toEqual([429, { type: "error", error: { type: "rate_limit_error", message }, request_id: "request-1" }])
+    const messages = await gateway.post("/v1/messages", {
+      model: "anthropic.claude-sonnet-4-6",
+      max_tokens: 1,
+      messages: []
+    })
+    expect([messages.status, await messages.json()]).toEqual([
+      429,
+      { type: "error", error: { type: "rate_limit_error", message }, request_id: "request-1" }
+    ])
     await upstream.go()
     expect([(await running).status, (await gateway.post(chat, hello)).status]).toEqual([200, 200])
     await gateway.dispose()
@@ -97,9 +118,16 @@ describe("slots", () => {
     const upstream = held()
     const gateway = gatewayWith({}, upstream.script)
     const make = (key: unknown) =>
-      gateway.send("/admin/v1/keys", { method: "POST", headers: { "content-type": "application/json", "x-gateway-api-key": adminKey }, body: JSON.stringify(key) })
+      gateway.send("/admin/v1/keys", {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-gateway-api-key": adminKey },
+        body: JSON.stringify(key)
+      })
     const wrong = await make({ name: "none", concurrency: 0 })
-    expect([wrong.status, (await wrong.json()).errors]).toEqual([400, [{ path: "concurrency", message: "expected a whole number from 1 to 2147483647" }]])
+    expect([wrong.status, (await wrong.json()).errors]).toEqual([
+      400,
+      [{ path: "concurrency", message: "expected a whole number from 1 to 2147483647" }]
+    ])
     const made = await (await make({ name: "single", concurrency: 1 })).json()
     expect([made.name, made.concurrency]).toEqual(["single", 1])
     const running = gateway.post(chat, hello, { "x-gateway-api-key": made.key })
@@ -113,7 +141,11 @@ describe("slots", () => {
   it("requests of admin keys have slots of their own", async () => {
     const gateway = gatewayWith({ adminInFlight: 0 }, () => reply)
     const refused = await gateway.send("/admin/v1/keys", { headers: { "x-gateway-api-key": adminKey } })
-    expect([refused.status, (await gateway.post(chat, hello)).status, (await gateway.send("/health/live")).status]).toEqual([503, 200, 200])
+    expect([
+      refused.status,
+      (await gateway.post(chat, hello)).status,
+      (await gateway.send("/health/live")).status
+    ]).toEqual([503, 200, 200])
     await gateway.dispose()
   })
 })
@@ -133,7 +165,7 @@ describe("memory", () => {
     const refused = await gateway.post(chat, large)
     expect([refused.status, refused.headers.get("retry-after"), await refused.json()]).toEqual([429, "1", overMemory])
     expect((await gateway.metrics()).filter((line) => line.startsWith("gateway_rate_limited_total"))).toEqual([
-      "gateway_rate_limited_total{scope=\"key\",kind=\"memory\"} 1"
+      'gateway_rate_limited_total{scope="key",kind="memory"} 1'
     ])
     const small = gateway.post(chat, hello, { "x-gateway-api-key": otherKey })
     await upstream.begun(3)
@@ -146,7 +178,12 @@ describe("memory", () => {
   it("a translation that finds no room is refused before the call, and not tried again", async () => {
     const gateway = gatewayWith({ bodiesInFlightBytes: 30_000, retries: 2 }, () => reply)
     const refused = await gateway.post(chat, large)
-    expect([refused.status, refused.headers.get("retry-after"), await refused.json(), gateway.seen.length]).toEqual([429, "1", overMemory, 0])
+    expect([refused.status, refused.headers.get("retry-after"), await refused.json(), gateway.seen.length]).toEqual([
+      429,
+      "1",
+      overMemory,
+      0
+    ])
     await gateway.dispose()
   })
 

@@ -22,10 +22,16 @@ const circuit = inline({ cb_config: { failure_threshold: 2, cooldown_interval: 6
 
 type Script = Parameters<typeof gatewayOver>[0]
 
-const keys = [["test", gatewayKey], ["other", otherKey]].map(([name = "", key = ""]) => ({ name, key: Redacted.make(key), providers: undefined, models: undefined }))
+const keys = [
+  ["test", gatewayKey],
+  ["other", otherKey]
+].map(([name = "", key = ""]) => ({ name, key: Redacted.make(key), providers: undefined, models: undefined }))
 
 const told = async (answer: Response) => {
-  const body: { readonly choices?: ReadonlyArray<{ readonly message: { readonly content: string } }>; readonly error?: { readonly message: string } } = JSON.parse(await answer.text())
+  const body: {
+    readonly choices?: ReadonlyArray<{ readonly message: { readonly content: string } }>
+    readonly error?: { readonly message: string }
+  } = JSON.parse(await answer.text())
   return `${answer.headers.get("x-gateway-cache-status")} ${body.error?.message ?? body.choices?.[0]?.message.content}`
 }
 
@@ -42,7 +48,10 @@ describe.runIf(saidWithoutRedis("two gateways on one Redis"))("two gateways on o
         keys,
         limits: patient,
         settings: redisUrl === undefined ? {} : { redis: Redacted.make(redisUrl) },
-        references: Layer.merge(Layer.succeed(RedisPrefix, prefix), Layer.sync(Metric.MetricRegistry, () => new Map()))
+        references: Layer.merge(
+          Layer.succeed(RedisPrefix, prefix),
+          Layer.sync(Metric.MetricRegistry, () => new Map())
+        )
       })
     return [one(script), one(ofSecond)]
   }
@@ -51,11 +60,20 @@ describe.runIf(saidWithoutRedis("two gateways on one Redis"))("two gateways on o
     let n = 0
     const [a, b] = two(({ url }) => {
       const answer = reply([{ text: String(++n) }], { finishReason: "STOP" })
-      return url.includes(":stream") ? { status: 200, chunks: [`data: ${JSON.stringify(answer)}\r\n\r\n`] } : replying(answer)
+      return url.includes(":stream")
+        ? { status: 200, chunks: [`data: ${JSON.stringify(answer)}\r\n\r\n`] }
+        : replying(answer)
     })
     const ask = { "x-gateway-cache": "60" }
     const said = []
-    for (const [gateway, headers] of [[a, ask], [b, ask], [b, { "x-gateway-cache": "refresh" }], [a, ask], [a, { ...ask, "x-gateway-api-key": otherKey }], [b, {}]] as const) {
+    for (const [gateway, headers] of [
+      [a, ask],
+      [b, ask],
+      [b, { "x-gateway-cache": "refresh" }],
+      [a, ask],
+      [a, { ...ask, "x-gateway-api-key": otherKey }],
+      [b, {}]
+    ] as const) {
       said.push(await told(await gateway.post(path, hello, headers)))
     }
     expect(said).toEqual(["MISS 1", "HIT 1", "REFRESH 2", "HIT 2", "MISS 3", "DISABLED 4"])
@@ -65,14 +83,32 @@ describe.runIf(saidWithoutRedis("two gateways on one Redis"))("two gateways on o
   })
 
   it("TH37 continue each other's tool loops with the signature the model gave, and nobody else's", async () => {
-    const [a, b] = two(() => replying(reply([{ functionCall: { name: "get_weather", args: { city: "Paris" } }, thoughtSignature: "c2lnbmVk" }], { finishReason: "STOP" })))
+    const [a, b] = two(() =>
+      replying(
+        reply([{ functionCall: { name: "get_weather", args: { city: "Paris" } }, thoughtSignature: "c2lnbmVk" }], {
+          finishReason: "STOP"
+        })
+      )
+    )
     const model = "@google/gemini-3-pro-preview"
-    const tools = [{ type: "function", function: { name: "get_weather", parameters: { type: "object", properties: { city: { type: "string" } } } } }]
+    const tools = [
+      {
+        type: "function",
+        function: { name: "get_weather", parameters: { type: "object", properties: { city: { type: "string" } } } }
+      }
+    ]
     const question = { role: "user", content: "What is the weather in Paris?" }
-    const first: { readonly choices: ReadonlyArray<{ readonly message: { readonly tool_calls: ReadonlyArray<{ readonly id: string }> } }> } =
-      JSON.parse(await (await a.post(path, { model, tools, messages: [question] })).text())
+    const first: {
+      readonly choices: ReadonlyArray<{
+        readonly message: { readonly tool_calls: ReadonlyArray<{ readonly id: string }> }
+      }>
+    } = JSON.parse(await (await a.post(path, { model, tools, messages: [question] })).text())
     const message = first.choices[0]?.message
-    const messages = [question, message, { role: "tool", tool_call_id: message?.tool_calls[0]?.id, content: "21 degrees" }]
+    const messages = [
+      question,
+      message,
+      { role: "tool", tool_call_id: message?.tool_calls[0]?.id, content: "21 degrees" }
+    ]
     await b.post(path, { model, tools, messages })
     await b.post(path, { model, tools, messages }, { "x-gateway-api-key": otherKey })
     const signatures = b.seen.map(({ body }) => JSON.stringify(body).match(/"thoughtSignature":"([^"]*)"/)?.[1])
@@ -81,9 +117,13 @@ describe.runIf(saidWithoutRedis("two gateways on one Redis"))("two gateways on o
 
   it("leave a target alone that failed at either, for the key that met it", async () => {
     // The second is never failed, so whatever it knows it has from the first.
-    const [a, b] = two(() => busy, () => replying(reply([{ text: "fine" }], { finishReason: "STOP" })))
+    const [a, b] = two(
+      () => busy,
+      () => replying(reply([{ text: "fine" }], { finishReason: "STOP" }))
+    )
     const open = "The upstream was not called: it failed too often of late."
-    const ask = async (gateway: ScriptedGateway, headers = {}) => (await told(await gateway.post(path, hello, { ...circuit, ...headers }))).replace(/^\w+ /, "")
+    const ask = async (gateway: ScriptedGateway, headers = {}) =>
+      (await told(await gateway.post(path, hello, { ...circuit, ...headers }))).replace(/^\w+ /, "")
     expect([await ask(a), await ask(a), await ask(a), a.seen.length]).toEqual(["Not now.", "Not now.", open, 2])
     // Nothing is heard without a turn of the event loop: these gateways have no sockets.
     await until(async () => (await ask(b)) !== "fine")
@@ -98,22 +138,27 @@ describe("the state of circuits", () => {
     await gateway.post(path, hello, circuit)
     expect(await state()).toEqual([])
     await gateway.post(path, hello, circuit)
-    for (const model of ["gemini-made-up-1", "gemini-made-up-2"]) for (let n = 0; n < 2; n++) await gateway.post(path, { ...hello, model: `@google/${model}` }, circuit)
+    for (const model of ["gemini-made-up-1", "gemini-made-up-2"])
+      for (let n = 0; n < 2; n++) await gateway.post(path, { ...hello, model: `@google/${model}` }, circuit)
     expect(await state()).toEqual([
-      "gateway_circuit_state{target=\"google/gemini-2.5-flash\"} 2",
-      "gateway_circuit_state{target=\"google/other\"} 2"
+      'gateway_circuit_state{target="google/gemini-2.5-flash"} 2',
+      'gateway_circuit_state{target="google/other"} 2'
     ])
     await gateway.dispose()
   })
 
   it("goes back to closed behind a probe that succeeds", async () => {
     let isDown = true
-    const gateway = accountedGateway(() => isDown ? busy : replying(reply([{ text: "fine" }], { finishReason: "STOP" })))
+    const gateway = accountedGateway(() =>
+      isDown ? busy : replying(reply([{ text: "fine" }], { finishReason: "STOP" }))
+    )
     const quick = inline({ cb_config: { failure_threshold: 1, cooldown_interval: 1 }, retry: { attempts: 0 } })
     await gateway.post(path, hello, quick)
     isDown = false
     await until(async () => (await gateway.post(path, hello, quick)).status === 200)
-    expect((await gateway.metrics()).filter((line) => line.startsWith("gateway_circuit_state{"))).toEqual(["gateway_circuit_state{target=\"google/gemini-2.5-flash\"} 0"])
+    expect((await gateway.metrics()).filter((line) => line.startsWith("gateway_circuit_state{"))).toEqual([
+      'gateway_circuit_state{target="google/gemini-2.5-flash"} 0'
+    ])
     await gateway.dispose()
   })
 })

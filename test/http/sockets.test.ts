@@ -19,10 +19,7 @@ import { eventually, until, within } from "../support/eventually.ts"
 import { fullChunks, fullCompletion, hello, key, type Script, script, services } from "./face.ts"
 
 const serve = (scripted: Script, limits: Partial<LimitValues>): Layer.Layer<HttpServer.HttpServer> =>
-  Server.layer({ host: "127.0.0.1", port: 0 }).pipe(
-    Layer.provide(services(scripted, limits)),
-    Layer.orDie
-  )
+  Server.layer({ host: "127.0.0.1", port: 0 }).pipe(Layer.provide(services(scripted, limits)), Layer.orDie)
 
 const portOf = (context: Context.Context<HttpServer.HttpServer>): number => {
   const { address } = Context.get(context, HttpServer.HttpServer)
@@ -45,7 +42,9 @@ const start = async (limits: Partial<LimitValues> = {}): Promise<Running> => {
 const raw = (port: number, bytes: string | Uint8Array, half = false): Promise<string> =>
   new Promise((resolve) => {
     let text = ""
-    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true }, () => half ? socket.end(bytes) : socket.write(bytes))
+    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true }, () =>
+      half ? socket.end(bytes) : socket.write(bytes)
+    )
     socket.on("data", (part) => {
       text += part.toString("latin1")
     })
@@ -81,7 +80,8 @@ const bodyOf = (code: string, message: string) =>
   JSON.stringify({ error: { message, type: "invalid_request_error", param: null, code } })
 const malformed = bodyOf("malformed_http", "The request is not well-formed HTTP/1.1.")
 const tooManyHeaders = bodyOf("headers_too_large", "The request has too many headers, or too long ones.")
-const post = (headers: string, body = "") => `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n${headers}\r\n\r\n${body}`
+const post = (headers: string, body = "") =>
+  `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n${headers}\r\n\r\n${body}`
 const json = JSON.stringify(hello)
 const keyed = `x-gateway-api-key: ${key}\r\ncontent-type: application/json`
 
@@ -127,13 +127,15 @@ describe("malformed HTTP", () => {
 
   it("HTTP/1.0 needs no host (B27)", async () => {
     const answer = parts(await raw(server.port, "GET /health/live HTTP/1.0\r\n\r\n"))
-    expect([answer.line, answer.body]).toEqual(["HTTP/1.1 200 OK", "{\"status\":\"ok\"}"])
+    expect([answer.line, answer.body]).toEqual(["HTTP/1.1 200 OK", '{"status":"ok"}'])
   })
 
   it("an expectation that is refused has the ids of its request, under both prefixes (B29)", async () => {
     const ids = "x-request-id: r1\r\nx-portkey-trace-id: t1"
     const answer = parts(await raw(server.port, post(`${keyed}\r\n${ids}\r\nexpect: 200-ok\r\ncontent-length: 0`)))
-    expect(["x-request-id", "request-id", "x-gateway-trace-id", "x-portkey-trace-id"].map((name) => answer.headers[name])).toEqual(["r1", "r1", "t1", "t1"])
+    expect(
+      ["x-request-id", "request-id", "x-gateway-trace-id", "x-portkey-trace-id"].map((name) => answer.headers[name])
+    ).toEqual(["r1", "r1", "t1", "t1"])
   })
 
   it.each([
@@ -161,14 +163,22 @@ describe("malformed HTTP", () => {
   })
 
   it.each(ways)("B22 too long by Content-Length, B23 by chunks, %s", async (_way, send) => {
-    const expected = bodyOf("request_too_large", "The request is larger than 1000 bytes; send large media as a gs:// or Files API URL.")
-    const declared = parts(await send(server.port, `${keyed}\r\nconnection: close\r\ncontent-length: 1001`, "x".repeat(1001)))
-    const chunked = parts(await send(
-      server.port,
-      `${keyed}\r\nconnection: close\r\ntransfer-encoding: chunked`,
-      `1f4\r\n${"x".repeat(500)}\r\n1f5\r\n${"x".repeat(501)}\r\n0\r\n\r\n`
-    ))
-    for (const answer of [declared, chunked]) expect([answer.line, answer.body]).toEqual(["HTTP/1.1 413 Payload Too Large", expected])
+    const expected = bodyOf(
+      "request_too_large",
+      "The request is larger than 1000 bytes; send large media as a gs:// or Files API URL."
+    )
+    const declared = parts(
+      await send(server.port, `${keyed}\r\nconnection: close\r\ncontent-length: 1001`, "x".repeat(1001))
+    )
+    const chunked = parts(
+      await send(
+        server.port,
+        `${keyed}\r\nconnection: close\r\ntransfer-encoding: chunked`,
+        `1f4\r\n${"x".repeat(500)}\r\n1f5\r\n${"x".repeat(501)}\r\n0\r\n\r\n`
+      )
+    )
+    for (const answer of [declared, chunked])
+      expect([answer.line, answer.body]).toEqual(["HTTP/1.1 413 Payload Too Large", expected])
   })
 
   it.each([["websocket"], ["h2c"]])("B30 Upgrade: %s is answered as HTTP/1.1", async (protocol) => {
@@ -180,13 +190,24 @@ describe("malformed HTTP", () => {
   })
 
   it("100-continue is answered, and then the request", async () => {
-    const text = await raw(server.port, post(`${keyed}\r\nconnection: close\r\nexpect: 100-continue\r\ncontent-length: ${json.length}`, json))
+    const text = await raw(
+      server.port,
+      post(`${keyed}\r\nconnection: close\r\nexpect: 100-continue\r\ncontent-length: ${json.length}`, json)
+    )
     expect(text.startsWith("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")).toBe(true)
     server.script.calls.length = 0
   })
 
   it("B92 two Authorization headers are refused although Node keeps one", async () => {
-    const answer = parts(await raw(server.port, post(`${keyed}\r\nauthorization: Bearer a\r\nauthorization: Bearer b\r\nconnection: close\r\ncontent-length: ${json.length}`, json)))
+    const answer = parts(
+      await raw(
+        server.port,
+        post(
+          `${keyed}\r\nauthorization: Bearer a\r\nauthorization: Bearer b\r\nconnection: close\r\ncontent-length: ${json.length}`,
+          json
+        )
+      )
+    )
     expect(answer.line).toBe("HTTP/1.1 401 Unauthorized")
     expect(JSON.parse(answer.body)).toMatchObject({ error: { code: "provider_credentials_invalid" } })
   })
@@ -197,9 +218,16 @@ describe("malformed HTTP", () => {
       fc.asyncProperty(
         fc.oneof(
           fc.uint8Array({ maxLength: 200 }),
-          fc.tuple(fc.constantFrom("/v1/chat/completions", "/v1/models/x", "/"), fc.uint8Array({ maxLength: 100 })).map(([path, body]) =>
-            Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${keyed}\r\ncontent-length: ${body.length}\r\n\r\n`), body])
-          )
+          fc
+            .tuple(fc.constantFrom("/v1/chat/completions", "/v1/models/x", "/"), fc.uint8Array({ maxLength: 100 }))
+            .map(([path, body]) =>
+              Buffer.concat([
+                Buffer.from(
+                  `POST ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${keyed}\r\ncontent-length: ${body.length}\r\n\r\n`
+                ),
+                body
+              ])
+            )
         ),
         async (bytes) => {
           expect(await raw(server.port, bytes, true)).toMatch(known)
@@ -208,7 +236,7 @@ describe("malformed HTTP", () => {
       { numRuns: 200 }
     )
     expect(server.script.calls).toEqual([])
-    expect(parts(await raw(server.port, live)).body).toBe("{\"status\":\"ok\"}")
+    expect(parts(await raw(server.port, live)).body).toBe('{"status":"ok"}')
   })
 })
 
@@ -243,33 +271,41 @@ class Line {
     })
   }
   until(done: (line: Line) => boolean): Promise<void> {
-    return within(String(done), new Promise((resolve) => {
-      const look = () => {
-        if (done(this)) resolve()
-      }
-      this.#waiting.push(look)
-      look()
-    }))
+    return within(
+      String(done),
+      new Promise((resolve) => {
+        const look = () => {
+          if (done(this)) resolve()
+        }
+        this.#waiting.push(look)
+        look()
+      })
+    )
   }
 }
 const streamRequest = post(`${keyed}\r\ncontent-length: ${streaming.length}`, streaming)
 const done = "data: [DONE]\n\n"
 
-it.each(ways)("TH15 bodies in flight over the budget of the process, %s: 503, and the budget is given back", async (_way, sendBy) => {
-  const server = await start({ bodiesInFlightBytes: json.length })
-  const send = async (body: string) => parts(await sendBy(server.port, `${keyed}\r\nconnection: close\r\ncontent-length: ${body.length}`, body))
-  for (const _again of [1, 2]) {
-    expect((await send(`${json} `)).line).toBe("HTTP/1.1 503 Service Unavailable")
-    expect((await send(json)).line).toBe("HTTP/1.1 200 OK")
+it.each(ways)(
+  "TH15 bodies in flight over the budget of the process, %s: 503, and the budget is given back",
+  async (_way, sendBy) => {
+    const server = await start({ bodiesInFlightBytes: json.length })
+    const send = async (body: string) =>
+      parts(await sendBy(server.port, `${keyed}\r\nconnection: close\r\ncontent-length: ${body.length}`, body))
+    for (const _again of [1, 2]) {
+      expect((await send(`${json} `)).line).toBe("HTTP/1.1 503 Service Unavailable")
+      expect((await send(json)).line).toBe("HTTP/1.1 200 OK")
+    }
+    await server.close()
   }
-  await server.close()
-})
+)
 
 it("TH15 bytes of a body that waits for 100 Continue are counted as any others, and stay counted while its call runs", async () => {
   const server = await start({ bodiesInFlightBytes: 2 * json.length })
   const go = Deferred.makeUnsafe<void>()
   server.script.value = Effect.as(Deferred.await(go), fullCompletion)
-  const head = (connection: string) => post(`${keyed}\r\nexpect: 100-continue\r\nconnection: ${connection}\r\ncontent-length: ${json.length}`)
+  const head = (connection: string) =>
+    post(`${keyed}\r\nexpect: 100-continue\r\nconnection: ${connection}\r\ncontent-length: ${json.length}`)
   const continued = async () => {
     const line = new Line(server.port, head("close"))
     await line.until(({ text }) => text.startsWith("HTTP/1.1 100 Continue\r\n\r\n"))
@@ -284,7 +320,12 @@ it("TH15 bytes of a body that waits for 100 Continue are counted as any others, 
   await Effect.runPromise(Deferred.succeed(go, undefined))
   for (const line of running) {
     await line.until(({ closed }) => closed)
-    expect(line.text.split("HTTP/1.1 ").slice(1).map((one) => one.slice(0, 3))).toEqual(["100", "200"])
+    expect(
+      line.text
+        .split("HTTP/1.1 ")
+        .slice(1)
+        .map((one) => one.slice(0, 3))
+    ).toEqual(["100", "200"])
   }
   await server.close()
 })
@@ -297,7 +338,9 @@ describe("streams on a socket", () => {
     await line.until(({ text }) => text.split(": ping\n\n").length >= 3)
     await Effect.runPromise(go)
     await line.until(({ text }) => text.includes(done))
-    const events = parts(line.text).body.split("\n\n").filter((one) => one.includes("data: "))
+    const events = parts(line.text)
+      .body.split("\n\n")
+      .filter((one) => one.includes("data: "))
     expect([events.length, events.at(-1)?.endsWith("data: [DONE]")]).toEqual([4, true])
     line.socket.destroy()
     await server.close()
@@ -307,7 +350,7 @@ describe("streams on a socket", () => {
     const server = await start()
     const { left } = held(server.script)
     const line = new Line(server.port, streamRequest)
-    await line.until(({ text }) => text.includes("\"role\":\"assistant\""))
+    await line.until(({ text }) => text.includes('"role":"assistant"'))
     line.socket.destroy()
     expect(await Effect.runPromise(left)).toBe(true)
     await server.close()
@@ -332,10 +375,12 @@ describe("streams on a socket", () => {
     const server = await start({ drainMillis: 1 })
     held(server.script)
     const line = new Line(server.port, streamRequest)
-    await line.until(({ text }) => text.includes("\"role\":\"assistant\""))
+    await line.until(({ text }) => text.includes('"role":"assistant"'))
     await server.close()
     await line.until(({ closed }) => closed)
-    expect(line.text).toContain("data: {\"error\":{\"message\":\"The gateway is shutting down; try again, another instance will answer.\",\"type\":\"api_error\",\"param\":null,\"code\":\"server_shutting_down\"}}\n\n")
+    expect(line.text).toContain(
+      'data: {"error":{"message":"The gateway is shutting down; try again, another instance will answer.","type":"api_error","param":null,"code":"server_shutting_down"}}\n\n'
+    )
     expect(line.text).not.toContain(done)
   })
 })
@@ -343,30 +388,36 @@ describe("streams on a socket", () => {
 const get = (port: number, path: string) =>
   Effect.promise(async () => parts(await raw(port, `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)))
 
-effectIt.effect("F29, M14 drain: ready falls while requests are still taken, then the listener closes and streams finish", () =>
-  Effect.gen(function*() {
-    const scripted = script()
-    const { go } = held(scripted)
-    const scope = yield* Scope.make()
-    const port = portOf(yield* Layer.buildWithScope(serve(scripted, { readyDelayMillis: 5_000 }), scope))
-    const line = new Line(port, streamRequest)
-    yield* Effect.promise(() => line.until(({ text }) => text.includes("\"role\":\"assistant\"")))
+effectIt.effect(
+  "F29, M14 drain: ready falls while requests are still taken, then the listener closes and streams finish",
+  () =>
+    Effect.gen(function* () {
+      const scripted = script()
+      const { go } = held(scripted)
+      const scope = yield* Scope.make()
+      const port = portOf(yield* Layer.buildWithScope(serve(scripted, { readyDelayMillis: 5_000 }), scope))
+      const line = new Line(port, streamRequest)
+      yield* Effect.promise(() => line.until(({ text }) => text.includes('"role":"assistant"')))
 
-    const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
-    yield* Effect.yieldNow
-    const ready = yield* get(port, "/health/ready")
-    expect([ready.line, ready.body]).toEqual([
-      "HTTP/1.1 503 Service Unavailable",
-      "{\"status\":\"shutting_down\",\"checks\":{\"config\":\"ok\"},\"version\":\"0.1.0\"}"
-    ])
-    expect((yield* get(port, "/health/live")).body).toBe("{\"status\":\"ok\"}")
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* Effect.yieldNow
+      const ready = yield* get(port, "/health/ready")
+      expect([ready.line, ready.body]).toEqual([
+        "HTTP/1.1 503 Service Unavailable",
+        '{"status":"shutting_down","checks":{"config":"ok"},"version":"0.1.0"}'
+      ])
+      expect((yield* get(port, "/health/live")).body).toBe('{"status":"ok"}')
 
-    yield* TestClock.adjust(5_000)
-    // The listener closes behind a quiet turn, and takes what comes before.
-    yield* eventually("the listener to close", Effect.map(get(port, "/health/live"), ({ line }) => line === ""))
-    expect(yield* get(port, "/health/live")).toEqual({ line: "", headers: {}, body: "" })
-    yield* go
-    yield* Effect.promise(() => line.until(({ closed }) => closed))
-    yield* Fiber.join(closing)
-    expect(line.text).toContain(done)
-  }))
+      yield* TestClock.adjust(5_000)
+      // The listener closes behind a quiet turn, and takes what comes before.
+      yield* eventually(
+        "the listener to close",
+        Effect.map(get(port, "/health/live"), ({ line }) => line === "")
+      )
+      expect(yield* get(port, "/health/live")).toEqual({ line: "", headers: {}, body: "" })
+      yield* go
+      yield* Effect.promise(() => line.until(({ closed }) => closed))
+      yield* Fiber.join(closing)
+      expect(line.text).toContain(done)
+    })
+)

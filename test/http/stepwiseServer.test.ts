@@ -16,7 +16,8 @@ it("hands on behind this turn of the loop, in order, who is still there", async 
   const arrived: Array<string | undefined> = []
   server.on("request", ({ url }) => arrived.push(url))
   const [first, gone, second] = [request("/first"), request("/gone"), request("/second")]
-  for (const [incoming, response] of [first, gone, second]) expect(server.emit("request", incoming, response)).toBe(true)
+  for (const [incoming, response] of [first, gone, second])
+    expect(server.emit("request", incoming, response)).toBe(true)
   gone[1].destroy()
   expect(arrived).toEqual([])
   await turn()

@@ -28,7 +28,11 @@ const routes: ReadonlyArray<readonly [string, unknown]> = [
 const claude = { model: "@vertex-ai/anthropic.claude-sonnet-4-5", max_tokens: 5, messages }
 
 const refusalsOf = async (body: unknown, status: number) => {
-  const { post } = gatewayOver(() => ({ status, headers: { "content-type": "application/json" }, chunks: [JSON.stringify(body)] }))
+  const { post } = gatewayOver(() => ({
+    status,
+    headers: { "content-type": "application/json" },
+    chunks: [JSON.stringify(body)]
+  }))
   const said = async ([path, request]: readonly [string, unknown]) => {
     const answer = await post(path, request)
     return [answer.status, answer.headers.get("x-should-retry"), await answer.json()]

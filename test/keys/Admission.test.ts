@@ -21,11 +21,15 @@ const keyOf = (rateLimit?: Partial<RateLimit>, budget?: Budget): GatewayKey => (
   providers: undefined,
   models: undefined,
   scopes: ["inference"],
-  rateLimit: rateLimit === undefined ? undefined : { requestsPerMinute: undefined, tokensPerMinute: undefined, ...rateLimit },
+  rateLimit:
+    rateLimit === undefined ? undefined : { requestsPerMinute: undefined, tokensPerMinute: undefined, ...rateLimit },
   budget
 })
 
-const admissionOn = (counts: Layer.Layer<RateLimiter.RateLimiterStore>, spending: Layer.Layer<Spending> = Spending.layerMemory) =>
+const admissionOn = (
+  counts: Layer.Layer<RateLimiter.RateLimiterStore>,
+  spending: Layer.Layer<Spending> = Spending.layerMemory
+) =>
   Admission.layer.pipe(
     Layer.provide([counts, spending, UsageLog.layerMemory]),
     Layer.provideMerge(Layer.sync(Metric.MetricRegistry, () => new Map()))
@@ -33,7 +37,7 @@ const admissionOn = (counts: Layer.Layer<RateLimiter.RateLimiterStore>, spending
 
 /** The admitted request, or why it is none. */
 const admit = (key: GatewayKey, estimate: Partial<Estimate> = {}) =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const admission = yield* Admission
     const held: Array<Admitted> = []
     yield* admission.admit(key, { tokens: 0, costMicros: 0, ...estimate }, (one) => void held.push(one))
@@ -53,7 +57,7 @@ describe.each(counts)("limits a minute %s", (_name, store) => {
   const layer = Layer.fresh(admissionOn(store))
 
   it.effect("so many requests, and one more each twenty seconds", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const key = keyOf({ requestsPerMinute })
       const told = []
       for (let at = 0; at < 3; at++) told.push((yield* admit(key)).limits)
@@ -64,14 +68,21 @@ describe.each(counts)("limits a minute %s", (_name, store) => {
       ])
       yield* TestClock.adjust(19_000)
       expect(yield* Effect.flip(admit(key))).toEqual(
-        new RateLimitReached({ kind: "requests", limit: 3, retryMillis: 1000, requests: { limit: 3, remaining: 0, resetMillis: 41_000 }, tokens: undefined })
+        new RateLimitReached({
+          kind: "requests",
+          limit: 3,
+          retryMillis: 1000,
+          requests: { limit: 3, remaining: 0, resetMillis: 41_000 },
+          tokens: undefined
+        })
       )
       yield* TestClock.adjust(1000)
       expect((yield* admit(key)).limits.requests?.remaining).toBe(0)
-    }).pipe(Effect.provide(layer)))
+    }).pipe(Effect.provide(layer))
+  )
 
   it.effect("tokens are reserved by the estimate, and what was not used comes back", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const key = keyOf({ requestsPerMinute: 60, tokensPerMinute: 1000 })
       const first = yield* admit(key, { tokens: 900 })
       expect(first.limits.tokens).toEqual({ limit: 1000, remaining: 100, resetMillis: 54_000 })
@@ -86,57 +97,74 @@ describe.each(counts)("limits a minute %s", (_name, store) => {
       )
       yield* first.settle({ tokens: 300, costMicros: 0 })
       expect((yield* admit(key, { tokens: 200 })).limits.tokens?.remaining).toBe(500)
-    }).pipe(Effect.provide(layer)))
+    }).pipe(Effect.provide(layer))
+  )
 
   it.effect("what was used beyond the estimate is owed", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const key = keyOf({ tokensPerMinute: 600 })
       yield* (yield* admit(key, { tokens: 100 })).settle({ tokens: 700, costMicros: 0 })
-      expect(yield* Effect.flip(admit(key, { tokens: 1 }))).toMatchObject({ kind: "tokens", retryMillis: 10_100, tokens: { remaining: 0, resetMillis: 70_000 } })
+      expect(yield* Effect.flip(admit(key, { tokens: 1 }))).toMatchObject({
+        kind: "tokens",
+        retryMillis: 10_100,
+        tokens: { remaining: 0, resetMillis: 70_000 }
+      })
       yield* TestClock.adjust(10_100)
       expect((yield* admit(key, { tokens: 1 })).limits.tokens?.remaining).toBe(0)
-    }).pipe(Effect.provide(layer)))
+    }).pipe(Effect.provide(layer))
+  )
 
   it.effect("a request nobody counted keeps its reservation; one larger than a minute has a whole minute's", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const key = keyOf({ tokensPerMinute: 600 })
       const admitted = yield* admit(key, { tokens: 5000 })
       expect(admitted.limits.tokens).toEqual({ limit: 600, remaining: 0, resetMillis: 60_000 })
       yield* admitted.settle(undefined)
-      expect((yield* Effect.flip(admit(key, { tokens: 5000 })))).toMatchObject({ retryMillis: 60_000 })
-    }).pipe(Effect.provide(layer)))
+      expect(yield* Effect.flip(admit(key, { tokens: 5000 }))).toMatchObject({ retryMillis: 60_000 })
+    }).pipe(Effect.provide(layer))
+  )
 
   it.effect("what comes back late is never more than there may be", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const key = keyOf({ tokensPerMinute: 600 })
       const first = yield* admit(key, { tokens: 600 })
       yield* TestClock.adjust(60_000)
       yield* first.settle({ tokens: 1, costMicros: 0 })
       expect((yield* admit(key)).limits.tokens).toEqual({ limit: 600, remaining: 600, resetMillis: 0 })
-    }).pipe(Effect.provide(layer)))
+    }).pipe(Effect.provide(layer))
+  )
 
   it.effect("a limit that was changed holds at once, and what is left of another is not its own", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       yield* admit(keyOf({ requestsPerMinute: 600 }))
-      expect((yield* admit(keyOf({ requestsPerMinute }))).limits.requests).toEqual({ limit: 3, remaining: 2, resetMillis: 20_000 })
-    }).pipe(Effect.provide(layer)))
+      expect((yield* admit(keyOf({ requestsPerMinute }))).limits.requests).toEqual({
+        limit: 3,
+        remaining: 2,
+        resetMillis: 20_000
+      })
+    }).pipe(Effect.provide(layer))
+  )
 
   it.effect("keys do not share", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       yield* admit(keyOf({ requestsPerMinute: 1 }))
       expect((yield* admit({ ...keyOf({ requestsPerMinute: 1 }), id: "other" })).limits.requests?.remaining).toBe(0)
-    }).pipe(Effect.provide(layer)))
+    }).pipe(Effect.provide(layer))
+  )
 })
 
 describe.runIf(saidWithoutRedis("limits of keys shared by two gateways"))("two gateways on one Redis", () => {
   it.effect("allow together what one would", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const shared = admissionOn(RateStore.layerShared.pipe(Layer.provide(redisLayer())))
       const one = yield* Layer.build(Layer.fresh(shared))
       const other = yield* Layer.build(Layer.fresh(shared))
-      const asked = [one, other, one, other].map((gateway) => Effect.provide(Effect.exit(admit(keyOf({ requestsPerMinute }))), gateway))
+      const asked = [one, other, one, other].map((gateway) =>
+        Effect.provide(Effect.exit(admit(keyOf({ requestsPerMinute }))), gateway)
+      )
       expect((yield* Effect.all(asked)).map(({ _tag }) => _tag)).toEqual(["Success", "Success", "Success", "Failure"])
-    }).pipe(Effect.provide(ownPrefix())))
+    }).pipe(Effect.provide(ownPrefix()))
+  )
 })
 
 const daily: Budget = { micros: 1000, per: "day" }
@@ -147,25 +175,30 @@ describe("budgets of this process", () => {
   const layer = Layer.fresh(admissionOn(RateStore.layerMemory))
 
   it.effect("what may be spent is set aside; what was not comes back; then nothing until midnight", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       yield* TestClock.setTime(noon)
       const key = keyOf(undefined, daily)
       const first = yield* admit(key, { costMicros: 600 })
       const spentError = { usd: 0.001, per: "day", resets: "2027-02-01T00:00:00.000Z", retryMillis: halfDay } as const
-      expect(yield* Effect.flip(admit(key, { costMicros: 600 }))).toEqual(new BudgetSpent({ ...spentError, isReserved: true }))
+      expect(yield* Effect.flip(admit(key, { costMicros: 600 }))).toEqual(
+        new BudgetSpent({ ...spentError, isReserved: true })
+      )
       yield* first.settle({ tokens: 0, costMicros: 100 })
       const second = yield* admit(key, { costMicros: 600 })
       yield* second.settle({ tokens: 0, costMicros: 900 })
-      expect(yield* Effect.flip(admit(key, { costMicros: 1 }))).toEqual(new BudgetSpent({ ...spentError, isReserved: false }))
+      expect(yield* Effect.flip(admit(key, { costMicros: 1 }))).toEqual(
+        new BudgetSpent({ ...spentError, isReserved: false })
+      )
       const admission = yield* Admission
       expect(yield* admission.spent(key)).toEqual({ spentMicros: 1000, lastUsedMillis: undefined })
       yield* TestClock.adjust(halfDay)
       expect(yield* admission.spent(key)).toEqual({ spentMicros: 0, lastUsedMillis: undefined })
       yield* admit(key, { costMicros: 1000 })
-    }).pipe(Effect.provide(layer)))
+    }).pipe(Effect.provide(layer))
+  )
 
   it.effect("a request without counts costs what was set aside, and then even one that costs nothing is refused", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const key = keyOf(undefined, daily)
       const free = yield* admit(key, { costMicros: 0 })
       expect((yield* Effect.flip(admit(key, { costMicros: 1000 })))._tag).toBe("BudgetSpent")
@@ -173,10 +206,11 @@ describe("budgets of this process", () => {
       yield* (yield* admit(key, { costMicros: 1000 })).settle(undefined)
       expect((yield* Effect.flip(admit(key, { costMicros: 0 })))._tag).toBe("BudgetSpent")
       expect((yield* (yield* Admission).spent(key)).spentMicros).toBe(1000)
-    }).pipe(Effect.provide(layer)))
+    }).pipe(Effect.provide(layer))
+  )
 
   it.effect("what was counted in part costs at least what was set aside, in tokens and in money", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const key = keyOf({ tokensPerMinute: 1000 }, daily)
       yield* (yield* admit(key, { tokens: 300, costMicros: 100 })).settle({ tokens: 1, costMicros: 1, isPart: true })
       expect((yield* (yield* Admission).spent(key)).spentMicros).toBe(100)
@@ -185,32 +219,50 @@ describe("budgets of this process", () => {
       yield* second.settle({ tokens: 500, costMicros: 300, isPart: true })
       expect((yield* (yield* Admission).spent(key)).spentMicros).toBe(400)
       expect((yield* admit(key, { tokens: 1, costMicros: 1 })).limits.tokens?.remaining).toBe(199)
-    }).pipe(Effect.provide(layer)))
+    }).pipe(Effect.provide(layer))
+  )
 
   it.effect("a request without an upstream call counts as one, however little is left of tokens and budget", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const key = keyOf({ requestsPerMinute: 2, tokensPerMinute: 1 }, { micros: 0, per: "day" })
       const admission = yield* Admission
       const uncalled = Effect.suspend(() => {
         const held: Array<Admitted> = []
-        return Effect.as(admission.admitUncalled(key, (one) => void held.push(one)), held)
+        return Effect.as(
+          admission.admitUncalled(key, (one) => void held.push(one)),
+          held
+        )
       })
-      expect((yield* uncalled).map(({ limits }) => limits)).toEqual([{ requests: { limit: 2, remaining: 1, resetMillis: 30_000 }, tokens: undefined }])
+      expect((yield* uncalled).map(({ limits }) => limits)).toEqual([
+        { requests: { limit: 2, remaining: 1, resetMillis: 30_000 }, tokens: undefined }
+      ])
       yield* uncalled
-      expect(yield* Effect.flip(uncalled)).toMatchObject({ _tag: "RateLimitReached", kind: "requests", retryMillis: 30_000 })
-    }).pipe(Effect.provide(layer)))
+      expect(yield* Effect.flip(uncalled)).toMatchObject({
+        _tag: "RateLimitReached",
+        kind: "requests",
+        retryMillis: 30_000
+      })
+    }).pipe(Effect.provide(layer))
+  )
 
   it.effect("a refusal for the budget gives the reserved tokens back", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const key = keyOf({ tokensPerMinute: 100 }, daily)
       expect((yield* Effect.flip(admit(key, { tokens: 80, costMicros: 1001 })))._tag).toBe("BudgetSpent")
       expect((yield* admit(key, { tokens: 80, costMicros: 1 })).limits.tokens?.remaining).toBe(20)
-    }).pipe(Effect.provide(layer)))
+    }).pipe(Effect.provide(layer))
+  )
 
   it.effect("and so does a client that leaves while the store is asked", () => {
-    const silent = Layer.effect(Spending, Effect.map(Spending, (real) => ({ ...real, exchange: () => Effect.never }))).pipe(Layer.provide(Spending.layerMemory))
-    return Effect.gen(function*() {
-      const waiting = yield* Effect.forkChild(admit(keyOf({ tokensPerMinute: 100 }, daily), { tokens: 80, costMicros: 1 }), { startImmediately: true })
+    const silent = Layer.effect(
+      Spending,
+      Effect.map(Spending, (real) => ({ ...real, exchange: () => Effect.never }))
+    ).pipe(Layer.provide(Spending.layerMemory))
+    return Effect.gen(function* () {
+      const waiting = yield* Effect.forkChild(
+        admit(keyOf({ tokensPerMinute: 100 }, daily), { tokens: 80, costMicros: 1 }),
+        { startImmediately: true }
+      )
       expect((yield* admit(keyOf({ tokensPerMinute: 100 }))).limits.tokens?.remaining).toBe(20)
       yield* Fiber.interrupt(waiting)
       expect((yield* admit(keyOf({ tokensPerMinute: 100 }))).limits.tokens?.remaining).toBe(100)
@@ -218,37 +270,46 @@ describe("budgets of this process", () => {
   })
 
   it.effect("a budget that was raised serves at once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       yield* (yield* admit(keyOf(undefined, daily), { costMicros: 1000 })).settle(undefined)
       expect((yield* Effect.flip(admit(keyOf(undefined, daily), { costMicros: 10 })))._tag).toBe("BudgetSpent")
       yield* admit(keyOf(undefined, { micros: 2000, per: "day" }), { costMicros: 10 })
-    }).pipe(Effect.provide(layer)))
+    }).pipe(Effect.provide(layer))
+  )
 
   it.effect("refusals and what is left are metrics", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const key = keyOf(undefined, daily)
       yield* (yield* admit(key, { costMicros: 400 })).settle(undefined)
       yield* Effect.flip(admit(key, { costMicros: 700 }))
-      const seen = (yield* Metric.snapshot).map(({ attributes, id, state }) => [id, attributes, "count" in state ? state.count : "value" in state ? state.value : undefined])
+      const seen = (yield* Metric.snapshot).map(({ attributes, id, state }) => [
+        id,
+        attributes,
+        "count" in state ? state.count : "value" in state ? state.value : undefined
+      ])
       expect(seen).toEqual([
         ["gateway_budget_remaining_usd", { budget: "ci" }, 0.0006],
         ["gateway_rate_limited_total", { scope: "key", kind: "budget" }, 1]
       ])
-    }).pipe(Effect.provide(Layer.provide(layer, Layer.succeed(KeyLabel, true)))))
+    }).pipe(Effect.provide(Layer.provide(layer, Layer.succeed(KeyLabel, true))))
+  )
 })
 
 /** A store that answers when it is not gone, and remembers what it was told. */
 const flaky = (told: Array<SpendingChange>, state: { isGone: boolean; isAnswerLost: boolean }): Layer.Layer<Spending> =>
-  Layer.effect(Spending, Effect.map(Spending, (real) => ({
-    ...real,
-    exchange: (changes) =>
-      Effect.suspend(() => {
-        const gone = Effect.fail(new StoreUnavailable({ reason: "unreachable" }))
-        if (state.isGone) return gone
-        told.push(...changes)
-        return state.isAnswerLost ? Effect.andThen(real.exchange(changes), gone) : real.exchange(changes)
-      })
-  }))).pipe(Layer.provide(Spending.layerMemory))
+  Layer.effect(
+    Spending,
+    Effect.map(Spending, (real) => ({
+      ...real,
+      exchange: (changes) =>
+        Effect.suspend(() => {
+          const gone = Effect.fail(new StoreUnavailable({ reason: "unreachable" }))
+          if (state.isGone) return gone
+          told.push(...changes)
+          return state.isAnswerLost ? Effect.andThen(real.exchange(changes), gone) : real.exchange(changes)
+        })
+    }))
+  ).pipe(Layer.provide(Spending.layerMemory))
 
 describe("a budget on a store", () => {
   const fresh = () => {
@@ -261,22 +322,32 @@ describe("a budget on a store", () => {
 
   it.effect("is asked once for many, and not again while a hundredth of it lasts", () => {
     const { layer, told } = fresh()
-    return Effect.gen(function*() {
-      const all = yield* Effect.all(Array.from({ length: 50 }, () => admit(key, { costMicros: 10 })), { concurrency: 50 })
+    return Effect.gen(function* () {
+      const all = yield* Effect.all(
+        Array.from({ length: 50 }, () => admit(key, { costMicros: 10 })),
+        { concurrency: 50 }
+      )
       expect(told.map(({ wantedMicros }) => wantedMicros)).toEqual([50 * 10 + 1000])
       for (const one of all) yield* one.settle({ tokens: 0, costMicros: 2 })
       for (let at = 0; at < 100; at++) yield* admit(key, { costMicros: 10 })
       expect(told.length).toBe(1)
       yield* TestClock.adjust(250)
       expect(told.slice(1)).toEqual([
-        { keyId: "ci", period: "1970-01", budgetMicros: 100_000, turn: 2, spentMicros: 100, wantedMicros: 100 * 10 + 1000 }
+        {
+          keyId: "ci",
+          period: "1970-01",
+          budgetMicros: 100_000,
+          turn: 2,
+          spentMicros: 100,
+          wantedMicros: 100 * 10 + 1000
+        }
       ])
     }).pipe(Effect.provide(layer))
   })
 
   it.effect("gives back what was asked for in vain, and asks again for less", () => {
     const { layer, told } = fresh()
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       yield* admit(key, { costMicros: 50_000 })
       expect((yield* Effect.flip(admit(key, { costMicros: 60_000 })))._tag).toBe("BudgetSpent")
       yield* TestClock.adjust(250)
@@ -288,7 +359,7 @@ describe("a budget on a store", () => {
 
   it.effect("gives back what was set aside for a request that cost nothing", () => {
     const { layer, told } = fresh()
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       yield* (yield* admit(key, { costMicros: 50_000 })).settle({ tokens: 0, costMicros: 0 })
       yield* TestClock.adjust(250)
       expect(told.map(({ wantedMicros }) => wantedMicros)).toEqual([51_000, 1000])
@@ -297,7 +368,7 @@ describe("a budget on a store", () => {
 
   it.effect("is not asked for more than all of it", () => {
     const { layer, told } = fresh()
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       for (const costMicros of [100_001, Number.MAX_VALUE]) {
         expect((yield* Effect.flip(admit(key, { costMicros })))._tag).toBe("BudgetSpent")
       }
@@ -306,45 +377,57 @@ describe("a budget on a store", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("serves from its lease while the store is gone, for ten minutes at least, and then says why it does not", () => {
-    const { layer, state } = fresh()
-    return Effect.gen(function*() {
-      yield* admit(key, { costMicros: 10 })
-      state.isGone = true
-      yield* TestClock.adjust(600_000)
-      yield* admit(key, { costMicros: 500 })
-      expect(yield* Effect.flip(admit(key, { costMicros: 600 }))).toEqual(new StoreUnavailable({ reason: "unreachable" }))
-      yield* TestClock.adjust(600_000)
-      expect((yield* Effect.flip(admit(key, { costMicros: 1 })))._tag).toBe("StoreUnavailable")
-      state.isGone = false
-      yield* admit(key, { costMicros: 600 })
-    }).pipe(Effect.provide(layer))
-  })
+  it.effect(
+    "serves from its lease while the store is gone, for ten minutes at least, and then says why it does not",
+    () => {
+      const { layer, state } = fresh()
+      return Effect.gen(function* () {
+        yield* admit(key, { costMicros: 10 })
+        state.isGone = true
+        yield* TestClock.adjust(600_000)
+        yield* admit(key, { costMicros: 500 })
+        expect(yield* Effect.flip(admit(key, { costMicros: 600 }))).toEqual(
+          new StoreUnavailable({ reason: "unreachable" })
+        )
+        yield* TestClock.adjust(600_000)
+        expect((yield* Effect.flip(admit(key, { costMicros: 1 })))._tag).toBe("StoreUnavailable")
+        state.isGone = false
+        yield* admit(key, { costMicros: 600 })
+      }).pipe(Effect.provide(layer))
+    }
+  )
 
   it.effect("counts once what was told and not acknowledged", () => {
     const { layer, state, told } = fresh()
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       yield* (yield* admit(key, { costMicros: 700 })).settle(undefined)
       state.isAnswerLost = true
       yield* TestClock.adjust(250)
       state.isAnswerLost = false
       yield* TestClock.adjust(250)
-      expect(told.map(({ spentMicros, turn }) => [turn, spentMicros])).toEqual([[1, 0], [2, 700], [2, 700]])
+      expect(told.map(({ spentMicros, turn }) => [turn, spentMicros])).toEqual([
+        [1, 0],
+        [2, 700],
+        [2, 700]
+      ])
       expect((yield* (yield* Admission).spent(key)).spentMicros).toBe(700)
     }).pipe(Effect.provide(layer))
   })
 
   it.effect("gets back what is held when a key is idle, and all of it when the process ends", () => {
     const { layer, told } = fresh()
-    return Effect.gen(function*() {
-      yield* Effect.gen(function*() {
+    return Effect.gen(function* () {
+      yield* Effect.gen(function* () {
         yield* (yield* admit(key, { costMicros: 10 })).settle(undefined)
         yield* TestClock.adjust(250)
         yield* TestClock.adjust(601_000)
         expect(told.map(({ wantedMicros }) => wantedMicros)).toEqual([1010, 1000, 0])
         yield* (yield* admit(key, { costMicros: 10 })).settle(undefined)
       }).pipe(Effect.provide(layer))
-      expect(told.slice(3).map(({ spentMicros, wantedMicros }) => [spentMicros, wantedMicros])).toEqual([[0, 1010], [10, 0]])
+      expect(told.slice(3).map(({ spentMicros, wantedMicros }) => [spentMicros, wantedMicros])).toEqual([
+        [0, 1010],
+        [10, 0]
+      ])
     })
   })
 })

@@ -53,7 +53,9 @@ describe("slots", () => {
   it("a key's own limit comes first", () => {
     const { refused, shares } = sharing(10)
     const hold = shares.enter("narrow", 1)
-    expect([typeof hold, shares.enter("narrow", 1), shares.enter("narrow", 2) instanceof RequestHold, refused]).toEqual(["object", "limit", true, ["requests"]])
+    expect([typeof hold, shares.enter("narrow", 1), shares.enter("narrow", 2) instanceof RequestHold, refused]).toEqual(
+      ["object", "limit", true, ["requests"]]
+    )
   })
 
   it("without any slot nothing runs", () => {
@@ -65,7 +67,12 @@ describe("bytes", () => {
   it("a request may take everything but the kept part, then only what its share leaves", () => {
     const { shares } = sharing(10)
     const hold = entered(shares, "large")
-    expect([hold.take(300), hold.take(300), hold.take(300), shares.total.bytes]).toEqual([undefined, undefined, "key", 600])
+    expect([hold.take(300), hold.take(300), hold.take(300), shares.total.bytes]).toEqual([
+      undefined,
+      undefined,
+      "key",
+      600
+    ])
   })
 
   it("the kept part is for keys that hold little", () => {
@@ -87,41 +94,52 @@ describe("bytes", () => {
   })
 })
 
-const steps = fc.array(fc.record({ key: fc.integer({ min: 0, max: 3 }), act: fc.constantFrom("enter", "end", "take", "give"), amount: fc.integer({ min: 1, max: 400 }) }), { maxLength: 80 })
+const steps = fc.array(
+  fc.record({
+    key: fc.integer({ min: 0, max: 3 }),
+    act: fc.constantFrom("enter", "end", "take", "give"),
+    amount: fc.integer({ min: 1, max: 400 })
+  }),
+  { maxLength: 80 }
+)
 
 it("whatever keys do, no more than the capacity is held, and nothing is left when all requests have ended", () => {
-  fc.assert(fc.property(steps, (some) => {
-    const { shares } = sharing(5)
-    const held: Array<{ readonly hold: RequestHold; bytes: number }> = []
-    for (const { act, amount, key } of some) {
-      const one = held[amount % Math.max(1, held.length)]
-      if (act === "enter") {
-        const hold = shares.enter(`key ${key}`)
-        if (typeof hold !== "string") held.push({ hold, bytes: 0 })
-      } else if (one !== undefined) {
-        if (act === "take" && one.hold.take(amount) === undefined) one.bytes += amount
-        if (act === "give" && one.bytes >= amount) {
-          one.hold.give(amount)
-          one.bytes -= amount
+  fc.assert(
+    fc.property(steps, (some) => {
+      const { shares } = sharing(5)
+      const held: Array<{ readonly hold: RequestHold; bytes: number }> = []
+      for (const { act, amount, key } of some) {
+        const one = held[amount % Math.max(1, held.length)]
+        if (act === "enter") {
+          const hold = shares.enter(`key ${key}`)
+          if (typeof hold !== "string") held.push({ hold, bytes: 0 })
+        } else if (one !== undefined) {
+          if (act === "take" && one.hold.take(amount) === undefined) one.bytes += amount
+          if (act === "give" && one.bytes >= amount) {
+            one.hold.give(amount)
+            one.bytes -= amount
+          }
+          if (act === "end") {
+            one.hold.end()
+            held.splice(held.indexOf(one), 1)
+          }
         }
-        if (act === "end") {
-          one.hold.end()
-          held.splice(held.indexOf(one), 1)
-        }
+        expect(shares.total).toEqual({ requests: held.length, bytes: held.reduce((sum, { bytes }) => sum + bytes, 0) })
+        expect([shares.total.requests <= 5, shares.total.bytes <= 1000]).toEqual([true, true])
       }
-      expect(shares.total).toEqual({ requests: held.length, bytes: held.reduce((sum, { bytes }) => sum + bytes, 0) })
-      expect([shares.total.requests <= 5, shares.total.bytes <= 1000]).toEqual([true, true])
-    }
-    for (const { hold } of held) hold.end()
-    expect(shares.total).toEqual({ requests: 0, bytes: 0 })
-  }))
+      for (const { hold } of held) hold.end()
+      expect(shares.total).toEqual({ requests: 0, bytes: 0 })
+    })
+  )
 })
 
 it("a key that holds nothing is let in whenever the kept part has room for it (TH20)", () => {
-  fc.assert(fc.property(fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 60 }), (keys) => {
-    const { shares } = sharing(20)
-    for (const key of keys) shares.enter(`key ${key}`)
-    const free = 20 - shares.total.requests
-    expect(shares.enter("newcomer") instanceof RequestHold).toBe(free > 0)
-  }))
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 60 }), (keys) => {
+      const { shares } = sharing(20)
+      for (const key of keys) shares.enter(`key ${key}`)
+      const free = 20 - shares.total.requests
+      expect(shares.enter("newcomer") instanceof RequestHold).toBe(free > 0)
+    })
+  )
 })

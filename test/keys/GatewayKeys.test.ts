@@ -15,24 +15,45 @@ const layer = GatewayKeys.layerStatic([
 const many = 1100
 
 it.effect("TH1 a known key gives its record", () =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const keys = yield* GatewayKeys
-    expect(yield* keys.find("mgk_all")).toEqual({ id: "all", name: "all", providers: undefined, models: undefined, scopes: ["inference"] })
-    expect(yield* keys.find("mgk_some")).toEqual({ id: "some", name: "some", providers: ["a"], models: ["m*"], scopes: ["admin"] })
-  }).pipe(Effect.provide(layer)))
+    expect(yield* keys.find("mgk_all")).toEqual({
+      id: "all",
+      name: "all",
+      providers: undefined,
+      models: undefined,
+      scopes: ["inference"]
+    })
+    expect(yield* keys.find("mgk_some")).toEqual({
+      id: "some",
+      name: "some",
+      providers: ["a"],
+      models: ["m*"],
+      scopes: ["admin"]
+    })
+  }).pipe(Effect.provide(layer))
+)
 
 it.effect("B2 anything else is refused alike", () =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const keys = yield* GatewayKeys
     for (const text of ["", "mgk_al", "mgk_all ", "MGK_ALL", "mgk_all\0", "\u{1f600}", "x".repeat(100_000)]) {
       expect(yield* Effect.flip(keys.find(text))).toBeInstanceOf(KeyInvalid)
     }
-  }).pipe(Effect.provide(layer)))
+  }).pipe(Effect.provide(layer))
+)
 
 it.effect("more keys than are remembered are found again", () =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const keys = yield* GatewayKeys
     for (let round = 0; round < 2; round++) {
       for (let at = 0; at < many; at++) expect((yield* keys.find(`mgk_${at}`)).id).toBe(`key ${at}`)
     }
-  }).pipe(Effect.provide(GatewayKeys.layerStatic(Array.from({ length: many }, (_, at) => ({ name: `key ${at}`, key: Redacted.make(`mgk_${at}`) }))))))
+  }).pipe(
+    Effect.provide(
+      GatewayKeys.layerStatic(
+        Array.from({ length: many }, (_, at) => ({ name: `key ${at}`, key: Redacted.make(`mgk_${at}`) }))
+      )
+    )
+  )
+)

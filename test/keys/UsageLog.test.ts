@@ -23,13 +23,33 @@ const row = (at: number, more: Partial<RequestRow> = {}): RequestRow => ({
   provider: "google",
   model: "m",
   target: 0,
-  attempts: [{ provider: "google", model: "m", target: 0, durationMillis: 0.5, firstChunkMillis: undefined, errorCode: undefined, upstreamStatus: undefined }],
+  attempts: [
+    {
+      provider: "google",
+      model: "m",
+      target: 0,
+      durationMillis: 0.5,
+      firstChunkMillis: undefined,
+      errorCode: undefined,
+      upstreamStatus: undefined
+    }
+  ],
   stream: false,
   cache: "DISABLED",
   durationMillis: 1.25,
   ttftMillis: undefined,
   overheadMillis: 1,
-  usage: { input: 10, output: 5, cached: 2, cacheWritten: 0, reasoning: 0, audioInput: 0, audioOutput: 0, imageOutput: 0, images: 0 },
+  usage: {
+    input: 10,
+    output: 5,
+    cached: 2,
+    cacheWritten: 0,
+    reasoning: 0,
+    audioInput: 0,
+    audioOutput: 0,
+    imageOutput: 0,
+    images: 0
+  },
   costMicros: 7,
   keyId: "ci",
   errorCode: undefined,
@@ -40,18 +60,32 @@ const bounded = (more: Partial<LimitValues> = {}) =>
   Layer.succeed(Limits, { ...defaultLimits, requestsKept: 4, usageEntries: 3, requestsStored: 4, ...more })
 const logs: ReadonlyArray<readonly [name: string, layer: Layer.Layer<UsageLog>]> = [
   ["in memory", UsageLog.layerMemory.pipe(Layer.provide(bounded()))],
-  ...databases.map((database) => [
-    `on ${database.name}`,
-    UsageLog.layer.pipe(Layer.provide(RequestTable.layer), Layer.provide(Layer.fresh(storeOn(database))), Layer.provide(bounded()))
-  ] as const)
+  ...databases.map(
+    (database) =>
+      [
+        `on ${database.name}`,
+        UsageLog.layer.pipe(
+          Layer.provide(RequestTable.layer),
+          Layer.provide(Layer.fresh(storeOn(database))),
+          Layer.provide(bounded())
+        )
+      ] as const
+  )
 ]
 
 describe.each(logs)("the log of requests %s", (_name, layer) => {
   it.effect("keeps the latest, answers the newest first, page by page", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const log = yield* UsageLog
       expect(yield* log.requests({ limit: 10 })).toEqual({ rows: [], next: undefined })
-      const filled = row(5, { status: 503, errorCode: "x", provider: "vertex-ai", stream: true, ttftMillis: 3.5, costMicros: 2 ** 40 })
+      const filled = row(5, {
+        status: 503,
+        errorCode: "x",
+        provider: "vertex-ai",
+        stream: true,
+        ttftMillis: 3.5,
+        costMicros: 2 ** 40
+      })
       // What leaves the store leaves in batches, as it was written.
       const written = log.requests({ limit: 1 })
       for (let at = 0; at < 5; at++) {
@@ -61,44 +95,64 @@ describe.each(logs)("the log of requests %s", (_name, layer) => {
       log.append(filled, "m")
       yield* written
       const ids = (query: Partial<RequestQuery>) =>
-        Effect.map(log.requests({ limit: 10, ...query }), ({ next, rows }) => [rows.map(({ requestId }) => requestId), next !== undefined])
+        Effect.map(log.requests({ limit: 10, ...query }), ({ next, rows }) => [
+          rows.map(({ requestId }) => requestId),
+          next !== undefined
+        ])
       expect(yield* ids({})).toEqual([["r5", "r4", "r3", "r2"], false])
       const { next } = yield* log.requests({ limit: 3 })
-      expect([yield* ids({ limit: 3 }), yield* ids({ limit: 3, cursor: next })]).toEqual([[["r5", "r4", "r3"], true], [["r2"], false]])
+      expect([yield* ids({ limit: 3 }), yield* ids({ limit: 3, cursor: next })]).toEqual([
+        [["r5", "r4", "r3"], true],
+        [["r2"], false]
+      ])
       expect(yield* ids({ status: 503 })).toEqual([["r5", "r3"], false])
       expect(yield* ids({ provider: "google", limit: 1 })).toEqual([["r4"], true])
       expect(yield* ids({ since: noon + 4 })).toEqual([["r5", "r4"], false])
-      expect([yield* ids({ key: "other" }), yield* ids({ model: "n" })]).toEqual([[[], false], [[], false]])
+      expect([yield* ids({ key: "other" }), yield* ids({ model: "n" })]).toEqual([
+        [[], false],
+        [[], false]
+      ])
       expect([yield* log.request("r5"), yield* log.request("r1")]).toEqual([filled, undefined])
       expect([yield* log.lastUsed("ci"), yield* log.lastUsed("other")]).toEqual([noon + 5, undefined])
-    }).pipe(Effect.provide(layer)))
+    }).pipe(Effect.provide(layer))
+  )
 
-  it.effect("finds a request by the gateway's own id, and by its client's id where one key alone sent that one (TH20)", () =>
-    Effect.gen(function*() {
-      const log = yield* UsageLog
-      const theirs = row(0, { requestId: "job-1", id: "own-0" })
-      log.append(theirs, "m")
-      expect([yield* log.request("own-0"), yield* log.request("job-1")]).toEqual([theirs, theirs])
-      // A request that was refused for want of a key hides nothing.
-      log.append(row(1, { requestId: "job-1", id: "own-1", keyId: undefined }), "m")
-      expect(yield* log.request("job-1")).toEqual(theirs)
-      // The other key takes the client's id, and the own id of that request as its client's.
-      const others = [row(2, { requestId: "job-1", id: "own-2", keyId: "other" }), row(3, { requestId: "own-0", id: "own-3", keyId: "other" })]
-      for (const one of others) log.append(one, "m")
-      expect(yield* Effect.flip(log.request("job-1"))).toEqual(
-        new RecordRefused({
-          code: "request_id_ambiguous",
-          message: "Several keys sent the x-request-id \"job-1\": list them by GET /admin/v1/requests?request_id=job-1, and read one by its id."
-        })
-      )
-      expect([yield* log.request("own-0"), yield* log.request("own-2"), yield* log.request("own-3")]).toEqual([theirs, ...others])
-      const { rows } = yield* log.requests({ limit: 10, requestId: "job-1" })
-      expect(rows.map(({ id }) => id)).toEqual(["own-2", "own-1", "own-0"])
-      expect((yield* log.requests({ limit: 10, requestId: "job-1", key: "ci" })).rows).toEqual([theirs])
-    }).pipe(Effect.provide(layer)))
+  it.effect(
+    "finds a request by the gateway's own id, and by its client's id where one key alone sent that one (TH20)",
+    () =>
+      Effect.gen(function* () {
+        const log = yield* UsageLog
+        const theirs = row(0, { requestId: "job-1", id: "own-0" })
+        log.append(theirs, "m")
+        expect([yield* log.request("own-0"), yield* log.request("job-1")]).toEqual([theirs, theirs])
+        // A request that was refused for want of a key hides nothing.
+        log.append(row(1, { requestId: "job-1", id: "own-1", keyId: undefined }), "m")
+        expect(yield* log.request("job-1")).toEqual(theirs)
+        // The other key takes the client's id, and the own id of that request as its client's.
+        const others = [
+          row(2, { requestId: "job-1", id: "own-2", keyId: "other" }),
+          row(3, { requestId: "own-0", id: "own-3", keyId: "other" })
+        ]
+        for (const one of others) log.append(one, "m")
+        expect(yield* Effect.flip(log.request("job-1"))).toEqual(
+          new RecordRefused({
+            code: "request_id_ambiguous",
+            message:
+              'Several keys sent the x-request-id "job-1": list them by GET /admin/v1/requests?request_id=job-1, and read one by its id.'
+          })
+        )
+        expect([yield* log.request("own-0"), yield* log.request("own-2"), yield* log.request("own-3")]).toEqual([
+          theirs,
+          ...others
+        ])
+        const { rows } = yield* log.requests({ limit: 10, requestId: "job-1" })
+        expect(rows.map(({ id }) => id)).toEqual(["own-2", "own-1", "own-0"])
+        expect((yield* log.requests({ limit: 10, requestId: "job-1", key: "ci" })).rows).toEqual([theirs])
+      }).pipe(Effect.provide(layer))
+  )
 
   it.effect("sums by day, key, provider and model", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const log = yield* UsageLog
       const nextDay = 24 * 3_600_000
       expect(yield* log.usage({ groupBy: [] })).toEqual([])
@@ -117,18 +171,22 @@ describe.each(logs)("the log of requests %s", (_name, layer) => {
         { by: { model: "a", day: "2027-01-31" }, ...one, requests: 2, errors: 1 },
         { by: { model: "a", day: "2027-02-01" }, ...one }
       ])
-      expect(yield* log.usage({ groupBy: [] })).toEqual([{ by: {}, requests: 4, errors: 1, input: 30, output: 15, cached: 6, costMicros: 21 }])
+      expect(yield* log.usage({ groupBy: [] })).toEqual([
+        { by: {}, requests: 4, errors: 1, input: 30, output: 15, cached: 6, costMicros: 21 }
+      ])
       expect(yield* log.usage({ groupBy: ["model"], from: "2027-02-01" })).toEqual([{ by: { model: "a" }, ...one }])
       expect(yield* log.usage({ groupBy: ["model"], to: "2027-01-30" })).toEqual([])
-    }).pipe(Effect.provide(layer)))
+    }).pipe(Effect.provide(layer))
+  )
 })
 
 it.effect("in memory the oldest sums leave first", () =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const log = yield* UsageLog
     for (const [at, model] of ["a", "b", "c", "d"].entries()) log.append(row(at), model)
     expect((yield* log.usage({ groupBy: ["model"] })).map(({ by }) => by.model)).toEqual(["b", "c", "d"])
-  }).pipe(Effect.provide(UsageLog.layerMemory.pipe(Layer.provide(bounded())))))
+  }).pipe(Effect.provide(UsageLog.layerMemory.pipe(Layer.provide(bounded()))))
+)
 
 /** A table that takes nothing until it is told to. */
 const stubborn = (written: Array<ReadonlyArray<string>>, state: { isGone: boolean }): Layer.Layer<RequestTable> =>
@@ -148,32 +206,41 @@ const stubborn = (written: Array<ReadonlyArray<string>>, state: { isGone: boolea
 describe("the writer", () => {
   it.effect("writes together what ended within 100 ms, and the rest when the process ends", () => {
     const written: Array<ReadonlyArray<string>> = []
-    return Effect.gen(function*() {
-      yield* Effect.scoped(Effect.gen(function*() {
-        const log = yield* UsageLog
-        log.append(row(0), "m")
-        log.append(row(1), "m")
-        yield* TestClock.adjust(99)
-        expect(written).toEqual([])
-        yield* TestClock.adjust(1)
-        expect(written).toEqual([["r0", "r1"]])
-        log.append(row(2), "m")
-      }).pipe(Effect.provide(UsageLog.layer.pipe(Layer.provide(stubborn(written, { isGone: false }))))))
+    return Effect.gen(function* () {
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const log = yield* UsageLog
+          log.append(row(0), "m")
+          log.append(row(1), "m")
+          yield* TestClock.adjust(99)
+          expect(written).toEqual([])
+          yield* TestClock.adjust(1)
+          expect(written).toEqual([["r0", "r1"]])
+          log.append(row(2), "m")
+        }).pipe(Effect.provide(UsageLog.layer.pipe(Layer.provide(stubborn(written, { isGone: false })))))
+      )
       expect(written).toEqual([["r0", "r1"], ["r2"]])
     })
   })
 
-  it.effect("keeps what fits while the store is gone, drops the rest without a wait, and writes it when the store is back", () => {
-    const written: Array<ReadonlyArray<string>> = []
-    const state = { isGone: true }
-    return Effect.gen(function*() {
-      const log = yield* UsageLog
-      for (let at = 0; at < 4; at++) log.append(row(at), "m")
-      yield* TestClock.adjust(100)
-      expect((yield* Effect.exit(log.requests({ limit: 1 })))._tag).toBe("Failure")
-      state.isGone = false
-      yield* TestClock.adjust(1_100)
-      expect(written).toEqual([["r0", "r1", "r2"]])
-    }).pipe(Effect.provide(UsageLog.layer.pipe(Layer.provide(stubborn(written, state)), Layer.provide(bounded({ usageQueue: 3 })))))
-  })
+  it.effect(
+    "keeps what fits while the store is gone, drops the rest without a wait, and writes it when the store is back",
+    () => {
+      const written: Array<ReadonlyArray<string>> = []
+      const state = { isGone: true }
+      return Effect.gen(function* () {
+        const log = yield* UsageLog
+        for (let at = 0; at < 4; at++) log.append(row(at), "m")
+        yield* TestClock.adjust(100)
+        expect((yield* Effect.exit(log.requests({ limit: 1 })))._tag).toBe("Failure")
+        state.isGone = false
+        yield* TestClock.adjust(1_100)
+        expect(written).toEqual([["r0", "r1", "r2"]])
+      }).pipe(
+        Effect.provide(
+          UsageLog.layer.pipe(Layer.provide(stubborn(written, state)), Layer.provide(bounded({ usageQueue: 3 })))
+        )
+      )
+    }
+  )
 })

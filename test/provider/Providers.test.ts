@@ -17,22 +17,37 @@ import { gatewayKey, settingsFor } from "../support/TestGateway.ts"
 
 const acme: Effect.Effect<Provider, never, TokenProvider> = Effect.map(TokenProvider, ({ authorization, refresh }) => ({
   prepare: acmeCalls,
-  authorize: (account) => account.credentials === undefined ? Effect.succeed({}) : authorization(account),
+  authorize: (account) => (account.credentials === undefined ? Effect.succeed({}) : authorization(account)),
   refresh
 }))
 
 /** Asks a gateway that has acme, one stored account of it, one account of a kind nobody serves, and one of Google. */
-const ask = Effect.fnUntraced(function*(path: string, body: unknown, headers: Record<string, string> = {}) {
+const ask = Effect.fnUntraced(function* (path: string, body: unknown, headers: Record<string, string> = {}) {
   const seen: Array<Record<string, string>> = []
   const network = Transport.layerTest(({ auth, headers, url }) => {
-    seen.push({ url, ...headers, ...Object.fromEntries(Object.entries(auth).map(([name, value]) => [name, Redacted.value(value)])) })
-    return { status: 200, chunks: [JSON.stringify({ choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }] })] }
+    seen.push({
+      url,
+      ...headers,
+      ...Object.fromEntries(Object.entries(auth).map(([name, value]) => [name, Redacted.value(value)]))
+    })
+    return {
+      status: 200,
+      chunks: [
+        JSON.stringify({
+          choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }]
+        })
+      ]
+    }
   })
   const settings = settingsFor("http://unused.invalid", {
-    accounts: [providerAccount({ slug: "acme", kind: "acme", models: ["rocket-1"] }), providerAccount({ slug: "lost", kind: "nobody" }), googleAccount]
+    accounts: [
+      providerAccount({ slug: "acme", kind: "acme", models: ["rocket-1"] }),
+      providerAccount({ slug: "lost", kind: "nobody" }),
+      googleAccount
+    ]
   })
   const gateway = Gateway.layerTest(settings, { providers: Providers.layerWith({ acme }) }).pipe(Layer.provide(network))
-  return yield* Effect.gen(function*() {
+  return yield* Effect.gen(function* () {
     const handler = yield* WebHandler
     const request = new Request(`http://gateway${path}`, {
       method: body === undefined ? "GET" : "POST",
@@ -53,7 +68,8 @@ describe("a provider that is not ours", () => {
   it.effect("may need no credential", () =>
     Effect.map(ask(path, asking("@acme/rocket-1")), ({ seen, status }) => {
       expect([status, seen]).toEqual([200, [call]])
-    }))
+    })
+  )
 
   it.effect("gets the token a request brings, and nothing of Google's", () =>
     Effect.map(
@@ -65,46 +81,65 @@ describe("a provider that is not ours", () => {
       ({ seen, status }) => {
         expect([status, seen]).toEqual([200, [{ ...call, authorization: "Bearer theirs" }]])
       }
-    ))
+    )
+  )
 
   it.effect("is explained like ours", () =>
-    Effect.map(ask(path, asking("@acme/rocket-1"), { authorization: "Bearer theirs", "x-gateway-dry-run": "true" }), ({ answer, seen }) => {
-      expect(seen).toEqual([])
-      expect(answer).toEqual({
-        object: "dry_run",
-        provider: "acme",
-        target_index: 0,
-        method: "POST",
-        url: "https://acme.example/chat/completions",
-        headers: { "content-type": "application/json", authorization: "Bearer <redacted>" },
-        body: { model: "rocket-1", messages: [{ role: "user", content: "Hello" }] },
-        ignored_params: [],
-        adjusted_params: []
-      })
-    }))
+    Effect.map(
+      ask(path, asking("@acme/rocket-1"), { authorization: "Bearer theirs", "x-gateway-dry-run": "true" }),
+      ({ answer, seen }) => {
+        expect(seen).toEqual([])
+        expect(answer).toEqual({
+          object: "dry_run",
+          provider: "acme",
+          target_index: 0,
+          method: "POST",
+          url: "https://acme.example/chat/completions",
+          headers: { "content-type": "application/json", authorization: "Bearer <redacted>" },
+          body: { model: "rocket-1", messages: [{ role: "user", content: "Hello" }] },
+          ignored_params: [],
+          adjusted_params: []
+        })
+      }
+    )
+  )
 
   it.effect("has the operations it has", () =>
     Effect.map(ask("/v1/embeddings", { model: "@acme/rocket-1", input: "Hello" }), ({ answer, status }) => {
-      expect([status, answer]).toEqual([400, {
-        error: { message: "The provider \"acme\" has no operation \"embeddings\".", type: "invalid_request_error", param: "model", code: "unsupported_operation" }
-      }])
-    }))
+      expect([status, answer]).toEqual([
+        400,
+        {
+          error: {
+            message: 'The provider "acme" has no operation "embeddings".',
+            type: "invalid_request_error",
+            param: "model",
+            code: "unsupported_operation"
+          }
+        }
+      ])
+    })
+  )
 
   it.effect("lists the models its account names", () =>
     Effect.map(ask("/v1/models/@acme%2Frocket-1", undefined), ({ answer, status }) => {
       expect([status, answer]).toEqual([200, { id: "@acme/rocket-1", object: "model", created: 0, owned_by: "acme" }])
-    }))
+    })
+  )
 
   it.effect("an account of a kind nobody serves is refused", () =>
     Effect.map(ask(path, asking("@lost/rocket-1")), ({ answer, seen, status }) => {
       expect(seen).toEqual([])
-      expect([status, answer]).toEqual([400, {
-        error: {
-          message: "\"lost\" is an account of \"nobody\", and this gateway has no provider of that name.",
-          type: "invalid_request_error",
-          param: "model",
-          code: "unsupported_operation"
+      expect([status, answer]).toEqual([
+        400,
+        {
+          error: {
+            message: '"lost" is an account of "nobody", and this gateway has no provider of that name.',
+            type: "invalid_request_error",
+            param: "model",
+            code: "unsupported_operation"
+          }
         }
-      }])
-    }))
+      ])
+    })
+  )
 })

@@ -5,7 +5,8 @@ import { expect, it } from "vitest"
 import { providerAccount } from "../../src/domain/ProviderAccount.ts"
 import { rememberedRoutes, type RouteOf, type TargetModel } from "../../src/provider/Route.ts"
 
-const account = (slug: string) => providerAccount({ slug, kind: "google", credentials: { _tag: "ApiKey", key: Redacted.make("k") } })
+const account = (slug: string) =>
+  providerAccount({ slug, kind: "google", credentials: { _tag: "ApiKey", key: Redacted.make("k") } })
 const gemini = (modelId: string): TargetModel => ({ family: "gemini", modelId, endpoint: false })
 
 const counting = () => {
@@ -22,12 +23,23 @@ it("an account, a model and a call lead one way", () => {
   const { worked, routeOf } = counting()
   const [one, other] = [account("a"), account("b")]
   const asked: ReadonlyArray<Parameters<RouteOf>> = [
-    [one, gemini("m"), ":x"], [one, gemini("m"), ":y"], [one, gemini("n"), ":x"], [other, gemini("m"), ":x"],
-    [one, { ...gemini("m"), endpoint: true }, ":x"], [one, { ...gemini("m"), family: "claude" }, ":x"]
+    [one, gemini("m"), ":x"],
+    [one, gemini("m"), ":y"],
+    [one, gemini("n"), ":x"],
+    [other, gemini("m"), ":x"],
+    [one, { ...gemini("m"), endpoint: true }, ":x"],
+    [one, { ...gemini("m"), family: "claude" }, ":x"]
   ]
   const routes = asked.map((each) => routeOf(...each))
   expect(asked.map((each) => routeOf(...each))).toEqual(routes)
-  expect(worked).toEqual(["a gemini false m:x", "a gemini false m:y", "a gemini false n:x", "b gemini false m:x", "a gemini true m:x", "a claude false m:x"])
+  expect(worked).toEqual([
+    "a gemini false m:x",
+    "a gemini false m:y",
+    "a gemini false n:x",
+    "b gemini false m:x",
+    "a gemini true m:x",
+    "a claude false m:x"
+  ])
 })
 
 it("an account with credentials of a caller is not kept", () => {

@@ -66,12 +66,25 @@ describe("hosts and URLs (table 10)", () => {
     )
   })
   it("T2107 says which header to send when project or region is missing", () => {
-    expect(url({ ...vertexAccount, region: undefined }, "gemini-2.5-pro")).toMatchObject({ code: "missing_required_parameter", param: "x-gateway-vertex-region" })
-    expect(url({ ...vertexAccount, projectId: undefined }, "gemini-2.5-pro")).toMatchObject({ code: "missing_required_parameter", param: "x-gateway-vertex-project-id" })
+    expect(url({ ...vertexAccount, region: undefined }, "gemini-2.5-pro")).toMatchObject({
+      code: "missing_required_parameter",
+      param: "x-gateway-vertex-region"
+    })
+    expect(url({ ...vertexAccount, projectId: undefined }, "gemini-2.5-pro")).toMatchObject({
+      code: "missing_required_parameter",
+      param: "x-gateway-vertex-project-id"
+    })
   })
   it("T2108 express mode has neither project nor location", () => {
-    const account: ProviderAccount = { ...vertexAccount, projectId: undefined, region: undefined, credentials: { _tag: "ApiKey", key: Redacted.make("k") } }
-    expect(url(account, "gemini-2.5-pro")).toBe("https://aiplatform.googleapis.com/v1/publishers/google/models/gemini-2.5-pro:generateContent")
+    const account: ProviderAccount = {
+      ...vertexAccount,
+      projectId: undefined,
+      region: undefined,
+      credentials: { _tag: "ApiKey", key: Redacted.make("k") }
+    }
+    expect(url(account, "gemini-2.5-pro")).toBe(
+      "https://aiplatform.googleapis.com/v1/publishers/google/models/gemini-2.5-pro:generateContent"
+    )
     expect(url(account, "endpoints.my-llm")).toMatchObject({ _tag: "UnsupportedOperation" })
   })
   it("T2010, T2011 a tuned Gemini endpoint, on its own host when told", () => {
@@ -79,13 +92,19 @@ describe("hosts and URLs (table 10)", () => {
     expect(url({ ...vertexAccount, endpoints }, "endpoints.1234")).toBe(
       "https://us-central1-aiplatform.googleapis.com/v1/projects/test-project/locations/us-central1/endpoints/1234:generateContent"
     )
-    const dedicated = { "1234": { dialect: "gemini" as const, host: "1234.us-central1-99.prediction.vertexai.goog", model: undefined } }
+    const dedicated = {
+      "1234": { dialect: "gemini" as const, host: "1234.us-central1-99.prediction.vertexai.goog", model: undefined }
+    }
     expect(url({ ...vertexAccount, endpoints: dedicated }, "endpoints.1234")).toBe(
       "https://1234.us-central1-99.prediction.vertexai.goog/v1/projects/test-project/locations/us-central1/endpoints/1234:generateContent"
     )
   })
   it.each([
-    ["anthropic.claude-sonnet-4@20250514", ":rawPredict", "/publishers/anthropic/models/claude-sonnet-4@20250514:rawPredict"],
+    [
+      "anthropic.claude-sonnet-4@20250514",
+      ":rawPredict",
+      "/publishers/anthropic/models/claude-sonnet-4@20250514:rawPredict"
+    ],
     ["meta.llama-4-maverick-17b-128e-instruct-maas", "/chat/completions", "/endpoints/openapi/chat/completions"],
     ["deepseek-ai/deepseek-v3.1-maas", "/chat/completions", "/endpoints/openapi/chat/completions"],
     ["endpoints.my-llm", "/chat/completions", "/endpoints/my-llm/chat/completions"],
@@ -99,16 +118,29 @@ describe("hosts and URLs (table 10)", () => {
       "https://generativelanguage.googleapis.com/v1beta/models/gemini-embedding-001:batchEmbedContents"
     )
   })
-  it.each(["anthropic.claude-sonnet-4-5", "meta.llama-4", "endpoints.my-llm"])("B43 %s does not live on google", (model) => {
-    expect(url(googleAccount, model)).toMatchObject({ _tag: "UnsupportedOperation" })
-  })
+  it.each(["anthropic.claude-sonnet-4-5", "meta.llama-4", "endpoints.my-llm"])(
+    "B43 %s does not live on google",
+    (model) => {
+      expect(url(googleAccount, model)).toMatchObject({ _tag: "UnsupportedOperation" })
+    }
+  )
 })
 
 describe("P4, L25 nothing but the closed set of hosts and paths", () => {
   const anything = fc.oneof(
     fc.string({ maxLength: 60 }),
     fc.stringMatching(/^[a-z0-9.@/#?%\\:-]{0,40}$/),
-    fc.constantFrom("us#-aiplatform", "us\\", "us\t", "%2e%2e", "..", "a/../../b", "us-central1.evil.example", "@evil.example", "a:b@c")
+    fc.constantFrom(
+      "us#-aiplatform",
+      "us\\",
+      "us\t",
+      "%2e%2e",
+      "..",
+      "a/../../b",
+      "us-central1.evil.example",
+      "@evil.example",
+      "a:b@c"
+    )
   )
   it("for any region, project and model", () => {
     fc.assert(
@@ -119,7 +151,9 @@ describe("P4, L25 nothing but the closed set of hosts and paths", () => {
         expect(parsed.host).toBe(vertexHost(region))
         const below = parsed.pathname.slice(`/v1/projects/${projectId}/locations/${region}`.length)
         expect(parsed.pathname.startsWith(`/v1/projects/${projectId}/locations/${region}/`)).toBe(true)
-        expect(below).toMatch(/^\/(publishers\/(google|anthropic)\/models\/[^/]+|endpoints\/[^/]+):(g|streamG)enerateContent$/)
+        expect(below).toMatch(
+          /^\/(publishers\/(google|anthropic)\/models\/[^/]+|endpoints\/[^/]+):(g|streamG)enerateContent$/
+        )
         expect(parsed.search).toBe(stream ? "?alt=sse" : "")
       }),
       { numRuns: 2_000, seed: 7 }

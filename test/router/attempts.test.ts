@@ -33,7 +33,7 @@ const prompt = (): Provider => {
 const good = { choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }] }
 
 /** The tokens that were sent, and whether there was an answer, when every token up to one is refused. */
-const sent = Effect.fnUntraced(function*(provider: Provider, refused: number) {
+const sent = Effect.fnUntraced(function* (provider: Provider, refused: number) {
   const tokens: Array<string> = []
   const network = Transport.layerTest(({ auth }) => {
     tokens.push(...Object.values(auth).map(Redacted.value))
@@ -41,18 +41,29 @@ const sent = Effect.fnUntraced(function*(provider: Provider, refused: number) {
       ? { status: 401, chunks: [JSON.stringify({ error: { message: "no", code: 401 } })] }
       : { status: 200, chunks: [JSON.stringify(good)] }
   })
-  const settings = settingsFor("http://unused.invalid", { accounts: [providerAccount({ slug: "acme", kind: "acme", models: ["rocket-1"] })] })
-  const gateway = Gateway.layerTest(settings, { providers: Providers.layerWith({ acme: Effect.succeed(provider) }) }).pipe(Layer.provide(network))
+  const settings = settingsFor("http://unused.invalid", {
+    accounts: [providerAccount({ slug: "acme", kind: "acme", models: ["rocket-1"] })]
+  })
+  const gateway = Gateway.layerTest(settings, {
+    providers: Providers.layerWith({ acme: Effect.succeed(provider) })
+  }).pipe(Layer.provide(network))
   const asked = Effect.flatMap(ProviderRouter, (router) =>
-    router.run("chat", { model: "@acme/rocket-1", messages: [{ role: "user", content: "Hello" }] }, requestContext))
+    router.run("chat", { model: "@acme/rocket-1", messages: [{ role: "user", content: "Hello" }] }, requestContext)
+  )
   return { answered: Result.isSuccess(yield* Effect.result(asked).pipe(Effect.provide(gateway))), tokens }
 })
 
-describe.each([["waited for", numbered], ["known at once", prompt]])("a token that is %s", (_way, provider) => {
+describe.each([
+  ["waited for", numbered],
+  ["known at once", prompt]
+])("a token that is %s", (_way, provider) => {
   it.effect("and good goes out once", () =>
-    Effect.map(sent(provider(), 0), (all) => expect(all).toEqual({ answered: true, tokens: ["Bearer 1"] })))
+    Effect.map(sent(provider(), 0), (all) => expect(all).toEqual({ answered: true, tokens: ["Bearer 1"] }))
+  )
   it.effect("and refused is followed by the next", () =>
-    Effect.map(sent(provider(), 1), (all) => expect(all).toEqual({ answered: true, tokens: ["Bearer 1", "Bearer 2"] })))
+    Effect.map(sent(provider(), 1), (all) => expect(all).toEqual({ answered: true, tokens: ["Bearer 1", "Bearer 2"] }))
+  )
   it.effect("and refused again is not renewed a second time", () =>
-    Effect.map(sent(provider(), 2), (all) => expect(all).toEqual({ answered: false, tokens: ["Bearer 1", "Bearer 2"] })))
+    Effect.map(sent(provider(), 2), (all) => expect(all).toEqual({ answered: false, tokens: ["Bearer 1", "Bearer 2"] }))
+  )
 })

@@ -33,14 +33,16 @@ describe("what the end of a call says", () => {
   const overloaded = failed({ _tag: "Overloaded", message, code: "upstream_unavailable" }, 503)
   const limited = failed({ _tag: "RateLimited", message }, 429)
   it("500 and above, and what never answered, are failures; what it refused speaks for it", () => {
-    expect([
-      overloaded,
-      failed({ _tag: "Timeout", message, phase: "connect" }),
-      failed({ _tag: "Transport", message, kind: "refused" }),
-      failed({ _tag: "BadReply", message, kind: "empty" }, 200),
-      limited,
-      failed({ _tag: "InvalidRequest", message }, 400)
-    ].map((one) => verdictOf(rule, one))).toEqual(["Failure", "Failure", "Failure", "Failure", "Success", "Success"])
+    expect(
+      [
+        overloaded,
+        failed({ _tag: "Timeout", message, phase: "connect" }),
+        failed({ _tag: "Transport", message, kind: "refused" }),
+        failed({ _tag: "BadReply", message, kind: "empty" }, 200),
+        limited,
+        failed({ _tag: "InvalidRequest", message }, 400)
+      ].map((one) => verdictOf(rule, one))
+    ).toEqual(["Failure", "Failure", "Failure", "Failure", "Success", "Success"])
   })
   it("its own codes are all that count", () => {
     const own = { ...rule, codes: new Set([429]) }
@@ -48,8 +50,11 @@ describe("what the end of a call says", () => {
   })
   it("F48 an aborted call, one that was refused here, and one that was not made say nothing", () => {
     const refusedHere: Option.Option<GatewayError> = Option.some(new BodyInvalid({ code: "x", param: null, message }))
-    expect([Option.none<GatewayError>(), refusedHere, failed({ _tag: "CircuitOpen", message })].map((one) => verdictOf(rule, one)))
-      .toEqual(["Ignored", "Ignored", "Ignored"])
+    expect(
+      [Option.none<GatewayError>(), refusedHere, failed({ _tag: "CircuitOpen", message })].map((one) =>
+        verdictOf(rule, one)
+      )
+    ).toEqual(["Ignored", "Ignored", "Ignored"])
   })
 })
 
@@ -57,7 +62,18 @@ describe("what a circuit is named by (TH20)", () => {
   const named = (value: Json, index = 0, key = requestContext.key) => {
     const target = config(value).targets[index]
     if (target === undefined) throw new Error("no such target")
-    return circuitOf({ account: vertexAccount, modelId: "m", carried: requestContext.carried, origin: "caller", ignored: [], target, ways: [] }, key)?.name
+    return circuitOf(
+      {
+        account: vertexAccount,
+        modelId: "m",
+        carried: requestContext.carried,
+        origin: "caller",
+        ignored: [],
+        target,
+        ways: []
+      },
+      key
+    )?.name
   }
   const circuit = { cb_config: { failure_threshold: 1 } }
   it("nothing where the config has none", () => expect(named({})).toBe(undefined))
@@ -85,16 +101,30 @@ describe("a circuit", () => {
   /** A call through the circuit of a name; how it ended. */
   const call = (name: string, inner: Effect.Effect<string, string>, by = rule) =>
     Effect.flatMap(Circuits, ({ guard }) =>
-      Effect.match(guard({ name, owner: "key", slug: "google", modelId: "m", rule: by }, inner, (cause) => (Cause.hasInterruptsOnly(cause) ? "Ignored" : "Failure"), ({ retryAfterMillis }) => `refused ${retryAfterMillis}`), {
-        onFailure: (error) => error,
-        onSuccess: (value) => value
-      }))
+      Effect.match(
+        guard(
+          { name, owner: "key", slug: "google", modelId: "m", rule: by },
+          inner,
+          (cause) => (Cause.hasInterruptsOnly(cause) ? "Ignored" : "Failure"),
+          ({ retryAfterMillis }) => `refused ${retryAfterMillis}`
+        ),
+        {
+          onFailure: (error) => error,
+          onSuccess: (value) => value
+        }
+      )
+    )
   const bad = Effect.fail("bad")
   const good = Effect.succeed("good")
 
   it.effect("opens after failures in a row, refuses, lets one probe through, and closes behind its success", () =>
-    Effect.gen(function*() {
-      expect([yield* call("a", bad), yield* call("a", good), yield* call("a", bad), yield* call("a", bad)]).toEqual(["bad", "good", "bad", "bad"])
+    Effect.gen(function* () {
+      expect([yield* call("a", bad), yield* call("a", good), yield* call("a", bad), yield* call("a", bad)]).toEqual([
+        "bad",
+        "good",
+        "bad",
+        "bad"
+      ])
       yield* TestClock.adjust(400)
       expect([yield* call("a", good), yield* call("b", good)]).toEqual(["refused 600", "good"])
       yield* TestClock.adjust(600)
@@ -103,17 +133,19 @@ describe("a circuit", () => {
       expect(yield* call("a", good)).toBe("refused undefined")
       yield* TestClock.adjust(100)
       expect([yield* Fiber.join(probe), yield* call("a", good)]).toEqual(["slow", "good"])
-    }).pipe(Effect.provide(circuits())))
+    }).pipe(Effect.provide(circuits()))
+  )
   it.effect("opens again behind a failed probe", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       yield* call("a", bad)
       yield* call("a", bad)
       yield* TestClock.adjust(1_000)
       expect([yield* call("a", bad), yield* call("a", good)]).toEqual(["bad", "refused 1000"])
-    }).pipe(Effect.provide(circuits())))
+    }).pipe(Effect.provide(circuits()))
+  )
   it.effect("F48 is not moved by calls that are given up, be they probes", () =>
-    Effect.gen(function*() {
-      const giveUp = Effect.gen(function*() {
+    Effect.gen(function* () {
+      const giveUp = Effect.gen(function* () {
         const running = yield* Effect.forkChild(call("a", Effect.never))
         yield* Effect.yieldNow
         yield* Fiber.interrupt(running)
@@ -125,10 +157,11 @@ describe("a circuit", () => {
       yield* TestClock.adjust(1_000)
       yield* giveUp
       expect(yield* call("a", good)).toBe("good")
-    }).pipe(Effect.provide(circuits())))
+    }).pipe(Effect.provide(circuits()))
+  )
   it.effect("opens by a share of failures once there are enough calls", () => {
     const share: CircuitRule = { ...rule, consecutive: undefined, rate: { threshold: 0.5, minimum: 4 } }
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       const ends = []
       for (const inner of [bad, good, bad, good, good]) ends.push(yield* call("a", inner, share))
       expect(ends).toEqual(["bad", "good", "bad", "good", "refused 1000"])
@@ -136,25 +169,34 @@ describe("a circuit", () => {
   })
   it.effect("of two thresholds opens by either", () => {
     const both: CircuitRule = { ...rule, consecutive: 3, rate: { threshold: 0.4, minimum: 5 } }
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       for (const inner of [bad, bad, bad]) yield* call("a", inner, both)
       for (const inner of [bad, good, good, good, bad]) yield* call("b", inner, both)
       expect([yield* call("a", good, both), yield* call("b", good, both)]).toEqual(["refused 1000", "refused 1000"])
       const { open } = yield* Circuits
-      expect([...yield* open(["a", "b", "c"].map((name) => ({ name, owner: "key", slug: "google", modelId: "m", rule: both })))]).toEqual(["a", "b"])
+      expect([
+        ...(yield* open(
+          ["a", "b", "c"].map((name) => ({ name, owner: "key", slug: "google", modelId: "m", rule: both }))
+        ))
+      ]).toEqual(["a", "b"])
       yield* TestClock.adjust(1_000)
-      expect([...yield* open(["a", "b", "c"].map((name) => ({ name, owner: "key", slug: "google", modelId: "m", rule: both })))]).toEqual([])
+      expect([
+        ...(yield* open(
+          ["a", "b", "c"].map((name) => ({ name, owner: "key", slug: "google", modelId: "m", rule: both }))
+        ))
+      ]).toEqual([])
     }).pipe(Effect.provide(circuits()))
   })
   it.effect("is not made for more names than the limit, until some are forgotten", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       yield* call("a", good)
       for (let n = 0; n < 3; n++) yield* call("b", bad)
       expect(yield* call("b", good)).toBe("good")
       yield* TestClock.adjust(1_000)
       for (let n = 0; n < 2; n++) yield* call("b", bad)
       expect(yield* call("b", good)).toBe("refused 1000")
-    }).pipe(Effect.provide(circuits({ circuitEntries: 1, circuitIdleMillis: 1_000 }))))
+    }).pipe(Effect.provide(circuits({ circuitEntries: 1, circuitIdleMillis: 1_000 })))
+  )
 })
 
 describe("the circuits of one key", () => {
@@ -162,33 +204,58 @@ describe("the circuits of one key", () => {
   const layer = Circuits.layerMemory.pipe(Layer.provide(Layer.succeed(Limits, limits)))
   /** How many of so many names have a circuit: it is open after two failures. */
   const opened = (owner: string, names: number, cooldownMillis = rule.cooldownMillis) =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { guard, open } = yield* Circuits
-      const all = Array.from({ length: names }, (_, at) => ({ name: `${owner} ${at}`, owner, slug: "google", modelId: "m", rule: { ...rule, cooldownMillis } }))
+      const all = Array.from({ length: names }, (_, at) => ({
+        name: `${owner} ${at}`,
+        owner,
+        slug: "google",
+        modelId: "m",
+        rule: { ...rule, cooldownMillis }
+      }))
       for (const circuit of all) {
-        for (let n = 0; n < 2; n++) yield* Effect.exit(guard(circuit, Effect.fail("bad"), () => "Failure" as const, () => "refused"))
+        for (let n = 0; n < 2; n++)
+          yield* Effect.exit(
+            guard(
+              circuit,
+              Effect.fail("bad"),
+              () => "Failure" as const,
+              () => "refused"
+            )
+          )
       }
       return (yield* open(all)).size
     })
 
   it.effect("do not leave another key without circuits, however many rules it sends (TH20)", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       expect([yield* opened("loud", 1_000), yield* opened("quiet", 3), yield* opened("other", 3)]).toEqual([10, 3, 3])
       expect(yield* opened("loud", 1_000)).toBe(10)
       expect(yield* opened("quiet", 3)).toBe(3)
-    }).pipe(Effect.provide(layer)))
+    }).pipe(Effect.provide(layer))
+  )
   it.effect("are no more than the limit while they are open, though nothing calls them (TH19)", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const day = 86_400_000
       expect(yield* opened("slow", 10, day)).toBe(10)
       yield* TestClock.adjust(60_000)
       const { guard, open } = yield* Circuits
       const more = { name: "slow more", owner: "slow", slug: "google", modelId: "m", rule: { ...rule, consecutive: 1 } }
-      expect(yield* Effect.flip(guard(more, Effect.fail("bad"), () => "Failure" as const, () => "refused"))).toBe("bad")
-      expect([...yield* open([more])]).toEqual([])
+      expect(
+        yield* Effect.flip(
+          guard(
+            more,
+            Effect.fail("bad"),
+            () => "Failure" as const,
+            () => "refused"
+          )
+        )
+      ).toBe("bad")
+      expect([...(yield* open([more]))]).toEqual([])
       yield* TestClock.adjust(day)
       expect(yield* opened("slow", 10)).toBe(10)
-    }).pipe(Effect.provide(layer)))
+    }).pipe(Effect.provide(layer))
+  )
 })
 
 describe("through the router", () => {
@@ -202,7 +269,8 @@ describe("through the router", () => {
         const at = clock.currentTimeMillisUnsafe()
         calls.push({ at, slug: url.includes("generativelanguage") ? "google" : "vertex-ai" })
         return Effect.succeed(isDown(url, at) ? busy : good)
-      }))
+      })
+    )
     const settings = settingsFor("http://unused.invalid", { accounts: [googleAccount, vertexAccount] })
     return { calls, layer: Gateway.layerNoDeps(settings).pipe(Layer.provide(transport)) }
   }
@@ -211,18 +279,29 @@ describe("through the router", () => {
   const vertex = { provider: "vertex-ai" }
   const asking = (value: Json, more: Partial<RequestContext> = {}) =>
     Effect.flatMap(ProviderRouter, (router) =>
-      Effect.map(Effect.exit(router.run("chat", request, { ...requestContext, ...more, config: config(value) })), (exit) => {
-        if (Exit.isSuccess(exit)) return exit.value.served.slug
-        const error = Option.getOrUndefined(Exit.findErrorOption(exit))
-        return error?._tag === "AllTargetsFailed" && error.last._tag === "ProviderError" ? error.last.reason : error
-      }))
+      Effect.map(
+        Effect.exit(router.run("chat", request, { ...requestContext, ...more, config: config(value) })),
+        (exit) => {
+          if (Exit.isSuccess(exit)) return exit.value.served.slug
+          const error = Option.getOrUndefined(Exit.findErrorOption(exit))
+          return error?._tag === "AllTargetsFailed" && error.last._tag === "ProviderError" ? error.last.reason : error
+        }
+      )
+    )
 
   it.effect("an open target is passed over, and a single one says when to come back", () => {
     const { calls, layer } = world((url) => url.includes("generativelanguage"))
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       const both = { ...fallback(google, vertex), ...circuit }
       for (let n = 0; n < 4; n++) expect(yield* asking(both)).toBe("vertex-ai")
-      expect(calls.map(({ slug }) => slug)).toEqual(["google", "vertex-ai", "google", "vertex-ai", "vertex-ai", "vertex-ai"])
+      expect(calls.map(({ slug }) => slug)).toEqual([
+        "google",
+        "vertex-ai",
+        "google",
+        "vertex-ai",
+        "vertex-ai",
+        "vertex-ai"
+      ])
       expect(yield* asking({ ...google, ...circuit })).toEqual({
         _tag: "CircuitOpen",
         message: "The upstream was not called: it failed too often of late.",
@@ -235,22 +314,25 @@ describe("through the router", () => {
   it.effect("load goes to those that are closed", () => {
     const { calls, layer } = world((url) => url.includes("generativelanguage"))
     const shared = { strategy: { mode: "loadbalance", ...circuit }, targets: [google, vertex] }
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       for (let n = 0; n < 2; n++) yield* asking({ ...google, ...circuit })
       for (let n = 0; n < 20; n++) expect(yield* asking(shared)).toBe("vertex-ai")
       expect(calls).toHaveLength(22)
     }).pipe(Effect.provide(layer))
   })
-  it.effect("F19 a storm meets an open circuit: no more than a probe each cooldown, and none fails behind its end", () => {
-    const { calls, layer } = world((_url, at) => at < 20_000)
-    return Effect.gen(function*() {
-      const ends: Array<unknown> = []
-      for (let n = 0; n < 600; n++) {
-        ends.push(yield* asking({ ...google, ...circuit }))
-        yield* TestClock.adjust(50)
-      }
-      expect(calls.filter(({ at }) => at < 20_000).map(({ at }) => at)).toEqual([0, 50, 5_050, 10_050, 15_050])
-      expect(ends.slice(25_050 / 50).every((end) => end === "google")).toBe(true)
-    }).pipe(Effect.provide(layer))
-  })
+  it.effect(
+    "F19 a storm meets an open circuit: no more than a probe each cooldown, and none fails behind its end",
+    () => {
+      const { calls, layer } = world((_url, at) => at < 20_000)
+      return Effect.gen(function* () {
+        const ends: Array<unknown> = []
+        for (let n = 0; n < 600; n++) {
+          ends.push(yield* asking({ ...google, ...circuit }))
+          yield* TestClock.adjust(50)
+        }
+        expect(calls.filter(({ at }) => at < 20_000).map(({ at }) => at)).toEqual([0, 50, 5_050, 10_050, 15_050])
+        expect(ends.slice(25_050 / 50).every((end) => end === "google")).toBe(true)
+      }).pipe(Effect.provide(layer))
+    }
+  )
 })

@@ -1,12 +1,25 @@
 // What follows a failed attempt: a retry and when, another target, or the end.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { BodyInvalid, BodyTooLarge, CredentialsMissing, type GatewayError, UnsupportedOperation } from "../../src/domain/GatewayError.ts"
+import {
+  BodyInvalid,
+  BodyTooLarge,
+  CredentialsMissing,
+  type GatewayError,
+  UnsupportedOperation
+} from "../../src/domain/GatewayError.ts"
 import { defaultLimits } from "../../src/domain/Limits.ts"
 import { ProviderError, type Reason } from "../../src/domain/ProviderError.ts"
 import { errorFacts } from "../../src/api/errorFacts.ts"
 import { type Failure, failureOf } from "../../src/router/failures.ts"
-import { type AttemptState, firstAttempt, type Moment, type Next, nextAttempt, type Trying } from "../../src/router/nextAttempt.ts"
+import {
+  type AttemptState,
+  firstAttempt,
+  type Moment,
+  type Next,
+  nextAttempt,
+  type Trying
+} from "../../src/router/nextAttempt.ts"
 import { RetryBudget, retryBudgets } from "../../src/router/RetryBudget.ts"
 
 const message = "What is wrong."
@@ -31,7 +44,8 @@ const reasons: ReadonlyArray<Reason> = [
 const of = (reason: Reason, upstreamStatus?: number): Failure =>
   failureOf(new ProviderError({ slug: "a", reason, ...(upstreamStatus === undefined ? {} : { upstreamStatus }) }))
 const overloaded = of({ _tag: "Overloaded", message, code: "upstream_unavailable" }, 503)
-const limited = (retryAfterMillis?: number) => of({ _tag: "RateLimited", message, ...(retryAfterMillis === undefined ? {} : { retryAfterMillis }) }, 429)
+const limited = (retryAfterMillis?: number) =>
+  of({ _tag: "RateLimited", message, ...(retryAfterMillis === undefined ? {} : { retryAfterMillis }) }, 429)
 const invalid = of({ _tag: "InvalidRequest", message }, 400)
 const timedOut = of({ _tag: "Timeout", message, phase: "first_byte" })
 const gone = of({ _tag: "ModelNotFound", message }, 404)
@@ -39,11 +53,13 @@ const untrusted = of({ _tag: "Transport", message, kind: "tls" })
 
 describe("status codes of a failure", () => {
   it("hold the one our answer has, and the upstream's", () => {
-    for (const reason of reasons) expect(of(reason).codes).toContain(errorFacts(new ProviderError({ slug: "a", reason })).status)
+    for (const reason of reasons)
+      expect(of(reason).codes).toContain(errorFacts(new ProviderError({ slug: "a", reason })).status)
     expect(of({ _tag: "Internal", message, status: 500 }, 500).codes).toEqual([500, 500, 502])
     expect(of({ _tag: "Overloaded", message, code: "upstream_overloaded" }, 529).codes).toEqual([529, 503])
   })
-  it("an error inside a 200 counts as what it says", () => expect(of({ _tag: "Overloaded", message, code: "upstream_unavailable" }, 200).codes).toEqual([503]))
+  it("an error inside a 200 counts as what it says", () =>
+    expect(of({ _tag: "Overloaded", message, code: "upstream_unavailable" }, 200).codes).toEqual([503]))
   it("a timer of ours is 504, and 408 as the closest peer says", () => expect(timedOut.codes).toEqual([504, 408]))
   it("what a target cannot take is the request's fault there", () => {
     const errors: ReadonlyArray<readonly [GatewayError, ReadonlyArray<number>, Failure["cure"]]> = [
@@ -52,17 +68,25 @@ describe("status codes of a failure", () => {
       [new BodyTooLarge({ limitBytes: 1, param: null }), [413], "never"],
       [new CredentialsMissing({ message }), [401], "next"]
     ]
-    for (const [error, codes, cure] of errors) expect(failureOf(error)).toEqual({ codes, cure, adviceMillis: undefined })
+    for (const [error, codes, cure] of errors)
+      expect(failureOf(error)).toEqual({ codes, cure, adviceMillis: undefined })
   })
 })
 
 const usual: Trying = { retry: undefined, ways: [] }
 const moment: Moment = { nowMillis: 1_000, deadlineMillis: undefined, random: 0.5, isAffordable: true }
-const next = (failure: Failure, { more = {}, plan = [usual], state = firstAttempt }: {
-  readonly plan?: ReadonlyArray<Trying>
-  readonly state?: AttemptState
-  readonly more?: Partial<Moment>
-} = {}): Next => nextAttempt(plan, state, failure, { ...moment, ...more }, defaultLimits)
+const next = (
+  failure: Failure,
+  {
+    more = {},
+    plan = [usual],
+    state = firstAttempt
+  }: {
+    readonly plan?: ReadonlyArray<Trying>
+    readonly state?: AttemptState
+    readonly more?: Partial<Moment>
+  } = {}
+): Next => nextAttempt(plan, state, failure, { ...moment, ...more }, defaultLimits)
 const waits = (millis: number, state: Partial<AttemptState> = {}): Next => ({
   _tag: "Wait",
   millis,
@@ -82,10 +106,17 @@ describe("S11 retries", () => {
     expect(bounds).toEqual([500, 1_000, 2_000, 4_000, 8_000])
   })
   it("are two at most where nothing says otherwise", () => {
-    expect([0, 1, 2].map((retries) => next(overloaded, { state: { ...firstAttempt, retries } })._tag)).toEqual(["Wait", "Wait", "Done"])
+    expect([0, 1, 2].map((retries) => next(overloaded, { state: { ...firstAttempt, retries } })._tag)).toEqual([
+      "Wait",
+      "Wait",
+      "Done"
+    ])
   })
   it("are never for what the client did, whatever codes are listed", () => {
-    const listed: Trying = { retry: { attempts: 5, codes: new Set([400, 401, 403, 404, 413, 429, 504]), patient: false }, ways: [] }
+    const listed: Trying = {
+      retry: { attempts: 5, codes: new Set([400, 401, 403, 404, 413, 429, 504]), patient: false },
+      ways: []
+    }
     for (const reason of reasons) {
       const { status } = errorFacts(new ProviderError({ slug: "a", reason }))
       if (status < 414) expect([reason._tag, next(of(reason), { plan: [listed] })]).toEqual([reason._tag, done])
@@ -93,12 +124,16 @@ describe("S11 retries", () => {
     expect(next(invalid)).toEqual(done)
   })
   it("are for the listed codes and for no others", () => {
-    const listed = (...codes: ReadonlyArray<number>) => [{ retry: { attempts: 1, codes: new Set(codes), patient: false }, ways: [] }]
+    const listed = (...codes: ReadonlyArray<number>) => [
+      { retry: { attempts: 1, codes: new Set(codes), patient: false }, ways: [] }
+    ]
     expect(next(timedOut)).toEqual(done)
     expect(next(timedOut, { plan: listed(408) })).toEqual(waits(250))
     expect(next(overloaded, { plan: listed(429) })).toEqual(done)
     expect(next(untrusted, { plan: listed(502) })).toEqual(done)
-    expect(next(overloaded, { plan: [{ retry: { attempts: 0, codes: undefined, patient: false }, ways: [] }] })).toEqual(done)
+    expect(
+      next(overloaded, { plan: [{ retry: { attempts: 0, codes: undefined, patient: false }, ways: [] }] })
+    ).toEqual(done)
   })
   it("F18 wait as long as the upstream asks, and up to a quarter more, if that is not long", () => {
     expect(next(limited(1_000), { more: { random: 0 } })).toEqual(waits(1_000))
@@ -109,7 +144,8 @@ describe("S11 retries", () => {
   })
   it("wait longer where the config says so, up to a minute in all", () => {
     const plan = [{ retry: { attempts: 5, codes: undefined, patient: true }, ways: [] }]
-    const at = (advice: number, waitedMillis = 0) => next(limited(advice), { plan, more: { random: 0 }, state: { ...firstAttempt, waitedMillis } })
+    const at = (advice: number, waitedMillis = 0) =>
+      next(limited(advice), { plan, more: { random: 0 }, state: { ...firstAttempt, waitedMillis } })
     expect(at(60_000)).toEqual(waits(60_000))
     expect([at(60_001), at(1_000, 59_001)]).toEqual([done, done])
   })
@@ -117,18 +153,25 @@ describe("S11 retries", () => {
     expect(next(overloaded, { more: { deadlineMillis: 1_251 } })).toEqual(waits(250))
     expect(next(overloaded, { more: { deadlineMillis: 1_250 } })).toEqual(done)
   })
-  it("TH27 are not begun where traffic does not bear them", () => expect(next(overloaded, { more: { isAffordable: false } })).toEqual(done))
+  it("TH27 are not begun where traffic does not bear them", () =>
+    expect(next(overloaded, { more: { isAffordable: false } })).toEqual(done))
 })
 
 describe("other targets", () => {
-  const onwards = (...codes: ReadonlyArray<number>): Trying => ({ retry: undefined, ways: [{ codes: codes.length === 0 ? undefined : new Set(codes), to: 1 }] })
+  const onwards = (...codes: ReadonlyArray<number>): Trying => ({
+    retry: undefined,
+    ways: [{ codes: codes.length === 0 ? undefined : new Set(codes), to: 1 }]
+  })
   const second: Next = { _tag: "Attempt", state: { ...firstAttempt, target: 1, calls: 2, targets: 2 } }
-  it("are tried at once where the config asks for no retries", () => expect(next(overloaded, { plan: [onwards(), usual] })).toEqual(second))
+  it("are tried at once where the config asks for no retries", () =>
+    expect(next(overloaded, { plan: [onwards(), usual] })).toEqual(second))
   it("wait until the retries the config asks for are spent", () => {
     const plan = [{ ...onwards(), retry: { attempts: 1, codes: undefined, patient: false } }, usual]
     expect(next(overloaded, { plan })).toEqual(waits(250))
-    expect(next(overloaded, { plan, state: { ...firstAttempt, retries: 1, calls: 2, waitedMillis: 250 } }))
-      .toEqual({ _tag: "Attempt", state: { target: 1, retries: 0, calls: 3, targets: 2, waitedMillis: 250 } })
+    expect(next(overloaded, { plan, state: { ...firstAttempt, retries: 1, calls: 2, waitedMillis: 250 } })).toEqual({
+      _tag: "Attempt",
+      state: { target: 1, retries: 0, calls: 3, targets: 2, waitedMillis: 250 }
+    })
     expect(next(overloaded, { plan, more: { isAffordable: false } })).toEqual(second)
   })
   it("are tried after what they may cure", () => {
@@ -144,44 +187,81 @@ describe("other targets", () => {
     expect(next(timedOut, { plan: [onwards(408), usual] })).toEqual(second)
   })
   it("the innermost way that is for the failure counts", () => {
-    const plan = [{ retry: undefined, ways: [{ codes: new Set([429]), to: 1 }, { codes: new Set([503]), to: 2 }] }, usual, usual]
+    const plan = [
+      {
+        retry: undefined,
+        ways: [
+          { codes: new Set([429]), to: 1 },
+          { codes: new Set([503]), to: 2 }
+        ]
+      },
+      usual,
+      usual
+    ]
     expect(next(overloaded, { plan })).toMatchObject({ _tag: "Attempt", state: { target: 2 } })
     expect(next(limited(9_000), { plan })).toMatchObject({ _tag: "Attempt", state: { target: 1 } })
   })
-  it("are not tried once the deadline has passed", () => expect(next(overloaded, { plan: [onwards(), usual], more: { deadlineMillis: 1_000 } })).toEqual(done))
+  it("are not tried once the deadline has passed", () =>
+    expect(next(overloaded, { plan: [onwards(), usual], more: { deadlineMillis: 1_000 } })).toEqual(done))
 })
 
 describe("P15", () => {
   it("every plan ends, after at most targets x (1 + retries) calls", () => {
     const trying = (index: number, size: number): fc.Arbitrary<Trying> =>
       fc.record({
-        retry: fc.option(fc.record({
-          attempts: fc.integer({ min: 0, max: 5 }),
-          codes: fc.option(fc.constant(new Set([429, 503])), { nil: undefined }),
-          patient: fc.boolean()
-        }), { nil: undefined }),
-        ways: index + 1 === size ? fc.constant([]) : fc.array(fc.record({
-          codes: fc.option(fc.constantFrom(new Set([429]), new Set([400, 503])), { nil: undefined }),
-          to: fc.integer({ min: index + 1, max: size })
-        }), { maxLength: 3 })
+        retry: fc.option(
+          fc.record({
+            attempts: fc.integer({ min: 0, max: 5 }),
+            codes: fc.option(fc.constant(new Set([429, 503])), { nil: undefined }),
+            patient: fc.boolean()
+          }),
+          { nil: undefined }
+        ),
+        ways:
+          index + 1 === size
+            ? fc.constant([])
+            : fc.array(
+                fc.record({
+                  codes: fc.option(fc.constantFrom(new Set([429]), new Set([400, 503])), { nil: undefined }),
+                  to: fc.integer({ min: index + 1, max: size })
+                }),
+                { maxLength: 3 }
+              )
       })
-    const plans = fc.integer({ min: 1, max: 5 }).chain((size) => fc.tuple(...Array.from({ length: size }, (_, index) => trying(index, size))))
+    const plans = fc
+      .integer({ min: 1, max: 5 })
+      .chain((size) => fc.tuple(...Array.from({ length: size }, (_, index) => trying(index, size))))
     const failures = fc.constantFrom(overloaded, limited(), limited(1_500), limited(30_000), invalid, timedOut, gone)
-    fc.assert(fc.property(plans, fc.infiniteStream(failures), fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })), (plan, failing, chance) => {
-      let state = firstAttempt
-      let retries = 0
-      const most = plan.reduce((sum, { retry }) => sum + 1 + (retry?.attempts ?? defaultLimits.retries), 0)
-      for (;;) {
-        const step = next(failing.next().value ?? overloaded, { plan, state, more: { random: chance.next().value ?? 0 } })
-        if (step._tag === "Done") break
-        if (step._tag === "Wait") retries++
-        else expect(step.state.target).toBeGreaterThan(state.target)
-        expect(step.state.calls).toBe(state.calls + 1)
-        state = step.state
-        expect(state.calls).toBeLessThanOrEqual(most)
-      }
-      expect([state.calls, state.waitedMillis <= defaultLimits.retryWaitMillis]).toEqual([state.targets + retries, true])
-    }), { seed: 11 })
+    fc.assert(
+      fc.property(
+        plans,
+        fc.infiniteStream(failures),
+        fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })),
+        (plan, failing, chance) => {
+          let state = firstAttempt
+          let retries = 0
+          const most = plan.reduce((sum, { retry }) => sum + 1 + (retry?.attempts ?? defaultLimits.retries), 0)
+          for (;;) {
+            const step = next(failing.next().value ?? overloaded, {
+              plan,
+              state,
+              more: { random: chance.next().value ?? 0 }
+            })
+            if (step._tag === "Done") break
+            if (step._tag === "Wait") retries++
+            else expect(step.state.target).toBeGreaterThan(state.target)
+            expect(step.state.calls).toBe(state.calls + 1)
+            state = step.state
+            expect(state.calls).toBeLessThanOrEqual(most)
+          }
+          expect([state.calls, state.waitedMillis <= defaultLimits.retryWaitMillis]).toEqual([
+            state.targets + retries,
+            true
+          ])
+        }
+      ),
+      { seed: 11 }
+    )
   })
 })
 

@@ -16,7 +16,9 @@ const view = (...accounts: ReadonlyArray<ProviderAccount>): CatalogView => ({
 const both = view(googleAccount, vertexAccount)
 const run = (model: string, header: string | undefined, catalog = both, by = key) => {
   const result = planOne({ model, header, key: by, carried: requestContext.carried }, catalog)
-  return Result.isSuccess(result) ? { slug: result.success[0].account.slug, modelId: result.success[0].modelId } : result.failure
+  return Result.isSuccess(result)
+    ? { slug: result.success[0].account.slug, modelId: result.success[0].modelId }
+    : result.failure
 }
 
 describe("which provider (interface section 4)", () => {
@@ -25,18 +27,33 @@ describe("which provider (interface section 4)", () => {
   it("the header names it where the model does not", () =>
     expect(run("gemini-2.5-pro", "vertex-ai")).toEqual({ slug: "vertex-ai", modelId: "gemini-2.5-pro" }))
   it("the only account with a credential serves when nothing names one", () =>
-    expect(run("gemini-2.5-pro", undefined, view(googleAccount, { ...vertexAccount, credentials: undefined }))).toEqual({ slug: "google", modelId: "gemini-2.5-pro" }))
+    expect(run("gemini-2.5-pro", undefined, view(googleAccount, { ...vertexAccount, credentials: undefined }))).toEqual(
+      { slug: "google", modelId: "gemini-2.5-pro" }
+    ))
   it("B36 two candidates and no name", () =>
     expect(run("gemini-2.5-pro", undefined)).toMatchObject({ _tag: "ProviderMissing", known: ["google", "vertex-ai"] }))
   it("B35 an unknown slug, told where it stood", () => {
     expect(run("@nope/gemini-2.5-pro", undefined)).toMatchObject({ _tag: "SlugUnknown", slug: "nope", param: "model" })
-    expect(run("gemini-2.5-pro", "nope")).toMatchObject({ _tag: "SlugUnknown", slug: "nope", param: "x-gateway-provider" })
+    expect(run("gemini-2.5-pro", "nope")).toMatchObject({
+      _tag: "SlugUnknown",
+      slug: "nope",
+      param: "x-gateway-provider"
+    })
   })
   it("B3 a key's allow-lists and an account's own", () => {
-    expect(run("@google/gemini-2.5-pro", undefined, both, { ...key, providers: ["vertex-ai"] })).toMatchObject({ _tag: "ModelNotAllowed" })
-    expect(run("@google/gemini-2.5-pro", undefined, both, { ...key, models: ["gemini-3*"] })).toMatchObject({ _tag: "ModelNotAllowed" })
-    expect(run("@google/gemini-3-pro", undefined, both, { ...key, models: ["gemini-3*"] })).toEqual({ slug: "google", modelId: "gemini-3-pro" })
-    expect(run("@google/gemini-2.5-pro", undefined, view({ ...googleAccount, models: ["gemini-2.5-flash"] }))).toMatchObject({ _tag: "ModelNotAllowed" })
+    expect(run("@google/gemini-2.5-pro", undefined, both, { ...key, providers: ["vertex-ai"] })).toMatchObject({
+      _tag: "ModelNotAllowed"
+    })
+    expect(run("@google/gemini-2.5-pro", undefined, both, { ...key, models: ["gemini-3*"] })).toMatchObject({
+      _tag: "ModelNotAllowed"
+    })
+    expect(run("@google/gemini-3-pro", undefined, both, { ...key, models: ["gemini-3*"] })).toEqual({
+      slug: "google",
+      modelId: "gemini-3-pro"
+    })
+    expect(
+      run("@google/gemini-2.5-pro", undefined, view({ ...googleAccount, models: ["gemini-2.5-flash"] }))
+    ).toMatchObject({ _tag: "ModelNotAllowed" })
   })
 })
 
@@ -55,15 +72,25 @@ describe("whose credential (interface section 4)", () => {
       origin: "caller",
       carriedBy: "key-1"
     })
-    expect(lay(googleAccount, { authorization: secret })).toEqual({ ...googleAccount, credentials: { _tag: "ApiKey", key: secret }, origin: "caller", carriedBy: "key-1" })
-    expect(lay(googleAccount, { googApiKey: secret })).toEqual({ ...googleAccount, credentials: { _tag: "ApiKey", key: secret }, origin: "caller", carriedBy: "key-1" })
+    expect(lay(googleAccount, { authorization: secret })).toEqual({
+      ...googleAccount,
+      credentials: { _tag: "ApiKey", key: secret },
+      origin: "caller",
+      carriedBy: "key-1"
+    })
+    expect(lay(googleAccount, { googApiKey: secret })).toEqual({
+      ...googleAccount,
+      credentials: { _tag: "ApiKey", key: secret },
+      origin: "caller",
+      carriedBy: "key-1"
+    })
   })
   it("TH34 a Gemini key is no Vertex credential, a service account no Gemini one", () => {
     expect(lay(vertexAccount, { googApiKey: secret })).toEqual(vertexAccount)
     expect(lay(googleAccount, { vertexServiceAccountJson: secret })).toEqual(googleAccount)
   })
   it("B95 a service account that is none", () => {
-    for (const text of ["", "{", "[]", "{\"type\":\"external_account\"}", "{\"type\":\"authorized_user\"}"]) {
+    for (const text of ["", "{", "[]", '{"type":"external_account"}', '{"type":"authorized_user"}']) {
       expect(lay(vertexAccount, { vertexServiceAccountJson: Redacted.make(text) })).toMatchObject({
         _tag: "BodyInvalid",
         code: "invalid_service_account",

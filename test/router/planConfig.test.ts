@@ -12,7 +12,11 @@ import { type Asked, orderTargets, type Planned, resolveTargets } from "../../sr
 import { googleAccount, requestContext, vertexAccount } from "../support/account.ts"
 import { config, fallback } from "../support/config.ts"
 
-const accounts: ReadonlyArray<ProviderAccount> = [googleAccount, vertexAccount, { ...googleAccount, slug: "gemini-b", models: ["gemini-2.5-flash"] }]
+const accounts: ReadonlyArray<ProviderAccount> = [
+  googleAccount,
+  vertexAccount,
+  { ...googleAccount, slug: "gemini-b", models: ["gemini-2.5-flash"] }
+]
 const catalog: CatalogView = {
   resolve: (slug) => accounts.find((account) => account.slug === slug),
   list: () => accounts
@@ -24,15 +28,35 @@ interface More extends Partial<Asked> {
   readonly draw?: () => number
   readonly open?: ReadonlyArray<number>
 }
-const plan = (value: Json, { conditionSteps = 1_000, draw = () => 0, facts = { metadata: {}, params: {}, path: "" }, open = [], ...asked }: More = {}) =>
+const plan = (
+  value: Json,
+  {
+    conditionSteps = 1_000,
+    draw = () => 0,
+    facts = { metadata: {}, params: {}, path: "" },
+    open = [],
+    ...asked
+  }: More = {}
+) =>
   Result.flatMap(
-    resolveTargets(config(value), { model: "gemini-2.5-flash", header: undefined, key, carried: requestContext.carried, ...asked }, catalog),
-    (targets) => orderTargets(config(value), targets, { facts: () => facts, conditionSteps, draw, isOpen: ({ target }) => target !== undefined && open.includes(target.index) })
+    resolveTargets(
+      config(value),
+      { model: "gemini-2.5-flash", header: undefined, key, carried: requestContext.carried, ...asked },
+      catalog
+    ),
+    (targets) =>
+      orderTargets(config(value), targets, {
+        facts: () => facts,
+        conditionSteps,
+        draw,
+        isOpen: ({ target }) => target !== undefined && open.includes(target.index)
+      })
   )
 const planned = (value: Json, more: More = {}): ReadonlyArray<Planned> =>
   Result.getOrThrowWith(plan(value, more), (fault) => new Error(fault._tag))
 /** Slug and model of every target. */
-const brief = (value: Json, more: More = {}) => planned(value, more).map(({ account, modelId }) => `${account.slug}/${modelId}`)
+const brief = (value: Json, more: More = {}) =>
+  planned(value, more).map(({ account, modelId }) => `${account.slug}/${modelId}`)
 const faultOf = (value: Json, more: More = {}) => Result.getFailure(plan(value, more))
 
 const google = { provider: "google" }
@@ -40,20 +64,37 @@ const vertex = { provider: "vertex-ai" }
 
 describe("which targets", () => {
   it("fallback: all, in their order", () => {
-    expect(brief(fallback(google, { provider: "@vertex-ai", override_params: { model: "gemini-2.5-pro" } }, { virtual_key: "gemini-b" }))).toEqual([
-      "google/gemini-2.5-flash", "vertex-ai/gemini-2.5-pro", "gemini-b/gemini-2.5-flash"
-    ])
+    expect(
+      brief(
+        fallback(
+          google,
+          { provider: "@vertex-ai", override_params: { model: "gemini-2.5-pro" } },
+          { virtual_key: "gemini-b" }
+        )
+      )
+    ).toEqual(["google/gemini-2.5-flash", "vertex-ai/gemini-2.5-pro", "gemini-b/gemini-2.5-flash"])
   })
-  it("single: the first", () => expect(brief({ strategy: { mode: "single" }, targets: [vertex, google] })).toEqual(["vertex-ai/gemini-2.5-flash"]))
+  it("single: the first", () =>
+    expect(brief({ strategy: { mode: "single" }, targets: [vertex, google] })).toEqual(["vertex-ai/gemini-2.5-flash"]))
   it("conditional: a request that needs more steps than one budget goes nowhere, and its facts are made once (TH33)", () => {
     const stage = (name: string): Json => ({
-      strategy: { mode: "conditional", conditions: [{ query: { "params.text": { $regex: "(a|aa)*b" } }, then: name }], default: name },
+      strategy: {
+        mode: "conditional",
+        conditions: [{ query: { "params.text": { $regex: "(a|aa)*b" } }, then: name }],
+        default: name
+      },
       targets: [{ name, provider: "google" }]
     })
     let made = 0
     const order = (conditionSteps: number, value: Json) => {
       const read = config(value)
-      const targets = Result.getOrThrow(resolveTargets(read, { model: "gemini-2.5-flash", header: undefined, key, carried: requestContext.carried }, catalog))
+      const targets = Result.getOrThrow(
+        resolveTargets(
+          read,
+          { model: "gemini-2.5-flash", header: undefined, key, carried: requestContext.carried },
+          catalog
+        )
+      )
       const facts = () => {
         made++
         return { metadata: {}, params: { text: "a".repeat(20) }, path: "" }
@@ -63,11 +104,14 @@ describe("which targets", () => {
     const two = fallback(stage("x"), stage("y"))
     expect([Result.getOrThrow(order(600, two)).length, made]).toEqual([2, 1])
     expect(Result.getOrThrow(order(300, stage("x"))).length).toBe(1)
-    expect(Result.merge(order(300, two))).toEqual(new BodyInvalid({
-      code: "invalid_config",
-      param: "x-gateway-config",
-      message: "The conditions of the config need more than 300 steps for this request (limits.conditionSteps); use fewer or simpler patterns."
-    }))
+    expect(Result.merge(order(300, two))).toEqual(
+      new BodyInvalid({
+        code: "invalid_config",
+        param: "x-gateway-config",
+        message:
+          "The conditions of the config need more than 300 steps for this request (limits.conditionSteps); use fewer or simpler patterns."
+      })
+    )
   })
   it("conditional: the first whose query holds, else the default", () => {
     const routed: Json = {
@@ -91,24 +135,49 @@ describe("which targets", () => {
     expect(brief(routed, { facts: facts("free", "/v1/chat/completions") })).toEqual(["google/gemini-2.5-flash"])
   })
   it("loadbalance: by weight, one alone", () => {
-    const weighed: Json = { strategy: { mode: "loadbalance" }, targets: [{ ...google, weight: 1 }, { ...vertex, weight: 0 }, { provider: "gemini-b", weight: 3 }] }
+    const weighed: Json = {
+      strategy: { mode: "loadbalance" },
+      targets: [
+        { ...google, weight: 1 },
+        { ...vertex, weight: 0 },
+        { provider: "gemini-b", weight: 3 }
+      ]
+    }
     const at = (draw: number) => brief(weighed, { draw: () => draw })
     expect([0, 0.2499, 0.25, 0.9999].map(at)).toEqual([
-      ["google/gemini-2.5-flash"], ["google/gemini-2.5-flash"], ["gemini-b/gemini-2.5-flash"], ["gemini-b/gemini-2.5-flash"]
+      ["google/gemini-2.5-flash"],
+      ["google/gemini-2.5-flash"],
+      ["gemini-b/gemini-2.5-flash"],
+      ["gemini-b/gemini-2.5-flash"]
     ])
   })
   it("loadbalance: shares are those of the weights", () => {
-    const weights = fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 5 }).filter((some) => some.some((weight) => weight > 0))
-    fc.assert(fc.property(weights, (some) => {
-      const value: Json = { strategy: { mode: "loadbalance" }, targets: some.map((weight) => ({ ...google, weight })) }
-      const sum = some.reduce((total, weight) => total + weight, 0)
-      const drawn = Array.from({ length: sum }, (_, index) => planned(value, { draw: () => (index + 0.5) / sum })[0]?.target?.index)
-      expect(some.map((_, index) => drawn.filter((one) => one === index).length)).toEqual(some)
-    }), { numRuns: 50, seed: 2 })
+    const weights = fc
+      .array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 5 })
+      .filter((some) => some.some((weight) => weight > 0))
+    fc.assert(
+      fc.property(weights, (some) => {
+        const value: Json = {
+          strategy: { mode: "loadbalance" },
+          targets: some.map((weight) => ({ ...google, weight }))
+        }
+        const sum = some.reduce((total, weight) => total + weight, 0)
+        const drawn = Array.from(
+          { length: sum },
+          (_, index) => planned(value, { draw: () => (index + 0.5) / sum })[0]?.target?.index
+        )
+        expect(some.map((_, index) => drawn.filter((one) => one === index).length)).toEqual(some)
+      }),
+      { numRuns: 50, seed: 2 }
+    )
   })
   it("loadbalance: what would refuse to be called is passed over while others would not", () => {
-    const three: Json = { strategy: { mode: "loadbalance" }, targets: [google, { strategy: { mode: "fallback" }, targets: [vertex, google] }, { provider: "gemini-b" }] }
-    const first = (open: ReadonlyArray<number>) => [0, 0.5, 0.99].map((draw) => planned(three, { open, draw: () => draw })[0]?.target?.index)
+    const three: Json = {
+      strategy: { mode: "loadbalance" },
+      targets: [google, { strategy: { mode: "fallback" }, targets: [vertex, google] }, { provider: "gemini-b" }]
+    }
+    const first = (open: ReadonlyArray<number>) =>
+      [0, 0.5, 0.99].map((draw) => planned(three, { open, draw: () => draw })[0]?.target?.index)
     expect(first([])).toEqual([0, 1, 3])
     expect(first([0])).toEqual([1, 3, 3])
     expect(first([1])).toEqual([0, 1, 3])
@@ -116,18 +185,33 @@ describe("which targets", () => {
     expect(first([0, 1, 2, 3])).toEqual([0, 1, 3])
   })
   it("nested: failures lead out of a group only where it has nothing left", () => {
-    const ways = planned({
-      strategy: { mode: "fallback", on_status_codes: [429] },
-      targets: [
-        { strategy: { mode: "fallback", on_status_codes: [503] }, targets: [google, vertex] },
-        { strategy: { mode: "loadbalance" }, targets: [google, fallback(vertex, google)] },
-        { provider: "gemini-b" }
-      ]
-    }, { draw: () => 0.7 }).map((one) => [one.target?.index, one.ways.map(({ codes, to }) => [...codes ?? ["any"], to])])
+    const ways = planned(
+      {
+        strategy: { mode: "fallback", on_status_codes: [429] },
+        targets: [
+          { strategy: { mode: "fallback", on_status_codes: [503] }, targets: [google, vertex] },
+          { strategy: { mode: "loadbalance" }, targets: [google, fallback(vertex, google)] },
+          { provider: "gemini-b" }
+        ]
+      },
+      { draw: () => 0.7 }
+    ).map((one) => [one.target?.index, one.ways.map(({ codes, to }) => [...(codes ?? ["any"]), to])])
     expect(ways).toEqual([
-      [0, [[503, 1], [429, 2]]],
+      [
+        0,
+        [
+          [503, 1],
+          [429, 2]
+        ]
+      ],
       [1, [[429, 2]]],
-      [3, [["any", 3], [429, 4]]],
+      [
+        3,
+        [
+          ["any", 3],
+          [429, 4]
+        ]
+      ],
       [4, [[429, 4]]],
       [5, []]
     ])
@@ -138,29 +222,53 @@ describe("which provider (interface section 4)", () => {
   it("a config of one target fills what the request leaves open", () => {
     expect(brief(vertex)).toEqual(["vertex-ai/gemini-2.5-flash"])
     expect(brief(vertex, { header: "google" })).toEqual(["google/gemini-2.5-flash"])
-    expect(brief(vertex, { model: "@google/gemini-2.5-flash", header: "vertex-ai" })).toEqual(["google/gemini-2.5-flash"])
+    expect(brief(vertex, { model: "@google/gemini-2.5-flash", header: "vertex-ai" })).toEqual([
+      "google/gemini-2.5-flash"
+    ])
   })
   it("targets that are several each have their own, or the request's", () => {
     expect(brief(fallback(google, vertex, {}), { model: "@gemini-b/gemini-2.5-flash" })).toEqual([
-      "google/gemini-2.5-flash", "vertex-ai/gemini-2.5-flash", "gemini-b/gemini-2.5-flash"
+      "google/gemini-2.5-flash",
+      "vertex-ai/gemini-2.5-flash",
+      "gemini-b/gemini-2.5-flash"
     ])
-    expect(brief(fallback(google, {}), { header: "vertex-ai" })).toEqual(["google/gemini-2.5-flash", "vertex-ai/gemini-2.5-flash"])
+    expect(brief(fallback(google, {}), { header: "vertex-ai" })).toEqual([
+      "google/gemini-2.5-flash",
+      "vertex-ai/gemini-2.5-flash"
+    ])
   })
   it("a model that a target sets brings its prefix", () => {
-    expect(brief({ provider: "google", override_params: { model: "@vertex-ai/gemini-2.5-pro" } }, { model: "@google/x", header: "google" }))
-      .toEqual(["vertex-ai/gemini-2.5-pro"])
-    expect(brief({ override_params: { model: "gemini-2.5-pro" } }, { model: "@google/x" })).toEqual(["google/gemini-2.5-pro"])
+    expect(
+      brief(
+        { provider: "google", override_params: { model: "@vertex-ai/gemini-2.5-pro" } },
+        { model: "@google/x", header: "google" }
+      )
+    ).toEqual(["vertex-ai/gemini-2.5-pro"])
+    expect(brief({ override_params: { model: "gemini-2.5-pro" } }, { model: "@google/x" })).toEqual([
+      "google/gemini-2.5-pro"
+    ])
   })
   it("B35, B36 an unknown one or none, told before anything is called", () => {
-    expect(faultOf(fallback(google, { provider: "gone" }))).toMatchObject({ value: { _tag: "SlugUnknown", slug: "gone", param: "x-gateway-config" } })
+    expect(faultOf(fallback(google, { provider: "gone" }))).toMatchObject({
+      value: { _tag: "SlugUnknown", slug: "gone", param: "x-gateway-config" }
+    })
     expect(faultOf(fallback(google, {}))).toMatchObject({ value: { _tag: "ProviderMissing" } })
-    expect(faultOf({}, { header: "gone" })).toMatchObject({ value: { _tag: "SlugUnknown", param: "x-gateway-provider" } })
+    expect(faultOf({}, { header: "gone" })).toMatchObject({
+      value: { _tag: "SlugUnknown", param: "x-gateway-provider" }
+    })
   })
   it("B3 allow-lists hold for every target", () => {
-    expect(faultOf(fallback(google, vertex), { key: { ...key, providers: ["google"] } })).toMatchObject({ value: { _tag: "ModelNotAllowed" } })
-    expect(faultOf(fallback(google, { ...google, override_params: { model: "gemini-2.5-pro" } }), { key: { ...key, models: ["gemini-2.5-flash"] } }))
-      .toMatchObject({ value: { _tag: "ModelNotAllowed" } })
-    expect(faultOf(fallback(google, { provider: "gemini-b", override_params: { model: "gemini-2.5-pro" } }))).toMatchObject({ value: { _tag: "ModelNotAllowed" } })
+    expect(faultOf(fallback(google, vertex), { key: { ...key, providers: ["google"] } })).toMatchObject({
+      value: { _tag: "ModelNotAllowed" }
+    })
+    expect(
+      faultOf(fallback(google, { ...google, override_params: { model: "gemini-2.5-pro" } }), {
+        key: { ...key, models: ["gemini-2.5-flash"] }
+      })
+    ).toMatchObject({ value: { _tag: "ModelNotAllowed" } })
+    expect(
+      faultOf(fallback(google, { provider: "gemini-b", override_params: { model: "gemini-2.5-pro" } }))
+    ).toMatchObject({ value: { _tag: "ModelNotAllowed" } })
   })
 })
 
@@ -170,13 +278,19 @@ describe("whose credential (TH34)", () => {
   const carried = (some: Partial<CarriedCredentials>): More => ({ carried: { ...requestContext.carried, ...some } })
   const tokens = (value: Json, more: More) => planned(value, more).map((one) => one.carried.authorization)
   it("an Authorization goes to all targets of one kind of provider", () => {
-    expect(tokens(fallback(google, { provider: "gemini-b" }), carried({ authorization: secret }))).toEqual([secret, secret])
+    expect(tokens(fallback(google, { provider: "gemini-b" }), carried({ authorization: secret }))).toEqual([
+      secret,
+      secret
+    ])
   })
   it("among several kinds to the one that the request selects, or to none", () => {
     const mixed = fallback(google, vertex)
     expect(tokens(mixed, carried({ authorization: secret }))).toEqual([undefined, undefined])
     expect(tokens(mixed, { ...carried({ authorization: secret }), header: "vertex-ai" })).toEqual([undefined, secret])
-    expect(tokens(mixed, { ...carried({ authorization: secret }), model: "@google/gemini-2.5-flash" })).toEqual([secret, undefined])
+    expect(tokens(mixed, { ...carried({ authorization: secret }), model: "@google/gemini-2.5-flash" })).toEqual([
+      secret,
+      undefined
+    ])
   })
   it("a target's own goes to the account it names, and to no other", () => {
     const keyed = { provider: "google", api_key: "own" }
@@ -185,12 +299,24 @@ describe("whose credential (TH34)", () => {
     expect(tokens({ ...keyed, override_params: { model: "@gemini-b/gemini-2.5-flash" } }, {})).toEqual([undefined])
   })
   it("a target's place stands over the request's, whose credential it leaves", () => {
-    const [one] = planned({ provider: "vertex-ai", vertex_region: "eu" }, carried({ authorization: secret, vertexRegion: "us", vertexProjectId: "my-project" }))
-    expect([one?.carried.authorization, one?.account, one?.ignored])
-      .toEqual([secret, { ...vertexAccount, projectId: "my-project", region: "eu" }, ["x-gateway-vertex-region"]])
+    const [one] = planned(
+      { provider: "vertex-ai", vertex_region: "eu" },
+      carried({ authorization: secret, vertexRegion: "us", vertexProjectId: "my-project" })
+    )
+    expect([one?.carried.authorization, one?.account, one?.ignored]).toEqual([
+      secret,
+      { ...vertexAccount, projectId: "my-project", region: "eu" },
+      ["x-gateway-vertex-region"]
+    ])
   })
   it("a target's service account takes the place of whatever the request carries", () => {
-    const [one] = planned({ provider: "vertex-ai", vertex_service_account_json: { type: "service_account" } }, carried({ authorization: secret, vertexServiceAccountJson: secret }))
-    expect(one?.carried).toEqual({ ...requestContext.carried, vertexServiceAccountJson: Redacted.make("{\"type\":\"service_account\"}") })
+    const [one] = planned(
+      { provider: "vertex-ai", vertex_service_account_json: { type: "service_account" } },
+      carried({ authorization: secret, vertexServiceAccountJson: secret })
+    )
+    expect(one?.carried).toEqual({
+      ...requestContext.carried,
+      vertexServiceAccountJson: Redacted.make('{"type":"service_account"}')
+    })
   })
 })

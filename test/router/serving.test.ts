@@ -22,7 +22,11 @@ const request = { model: "gemini-2.5-flash", messages: [{ role: "user", content:
 const google = { provider: "google" }
 const vertex = { provider: "vertex-ai" }
 const good = replying(reply([{ text: "fine" }], { finishReason: "STOP" }))
-const failing = (status: number, details: ReadonlyArray<object> = [], headers: Record<string, string> = {}): ScriptedResponse => ({
+const failing = (
+  status: number,
+  details: ReadonlyArray<object> = [],
+  headers: Record<string, string> = {}
+): ScriptedResponse => ({
   status,
   headers,
   chunks: [JSON.stringify({ error: { code: status, message: "Not now.", details } })]
@@ -34,15 +38,22 @@ interface World {
   readonly calls: Array<{ readonly at: number; readonly request: TransportRequest }>
   readonly layer: Layer.Layer<ProviderRouter>
 }
-const world = (answer: (call: number, request: TransportRequest, at: number) => ScriptedResponse, limits: Partial<LimitValues> = {}): World => {
+const world = (
+  answer: (call: number, request: TransportRequest, at: number) => ScriptedResponse,
+  limits: Partial<LimitValues> = {}
+): World => {
   const calls: World["calls"] = []
   const transport = Transport.layerTest((request) =>
     Effect.clockWith((clock) => {
       const at = clock.currentTimeMillisUnsafe()
       calls.push({ at, request })
       return Effect.succeed(answer(calls.length, request, at))
-    }))
-  const settings = settingsFor("http://unused.invalid", { accounts: [googleAccount, vertexAccount], limits: { retries: 2, ...limits } })
+    })
+  )
+  const settings = settingsFor("http://unused.invalid", {
+    accounts: [googleAccount, vertexAccount],
+    limits: { retries: 2, ...limits }
+  })
   return {
     calls,
     layer: Gateway.layerNoDeps(settings).pipe(
@@ -52,11 +63,15 @@ const world = (answer: (call: number, request: TransportRequest, at: number) => 
     )
   }
 }
-const context = (more: Partial<RequestContext> = {}): RequestContext => ({ ...requestContext, startedMillis: 0, ...more })
+const context = (more: Partial<RequestContext> = {}): RequestContext => ({
+  ...requestContext,
+  startedMillis: 0,
+  ...more
+})
 
 /** Runs a chat to its end, however long it waits; the statuses of its failures are the reasons' tags. */
 const chat = (more: Partial<RequestContext> = {}) =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const router = yield* ProviderRouter
     const running = yield* Effect.forkChild(router.run("chat", request, context(more)))
     yield* TestClock.adjust("10 minutes")
@@ -69,13 +84,17 @@ const chat = (more: Partial<RequestContext> = {}) =>
 describe("waits", () => {
   it.effect("S11 half of half a second, then half of a second, when chance is in the middle", () => {
     const { calls, layer } = world(() => busy)
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       expect(yield* chat({ config: config(google) })).toEqual({ failed: "AllTargetsFailed" })
       expect(calls.map(({ at }) => at)).toEqual([0, 250, 750])
     }).pipe(Effect.provide(layer))
   })
   it.effect.each<readonly [name: string, first: ScriptedResponse, moments: ReadonlyArray<number>]>([
-    ["RetryInfo", failing(429, [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "1.6s" }]), [0, 1_800]],
+    [
+      "RetryInfo",
+      failing(429, [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "1.6s" }]),
+      [0, 1_800]
+    ],
     ["Retry-After", failing(503, [], { "retry-after": "1" }), [0, 1_125]],
     ["a date in the past is no advice", failing(503, [], { "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }), [0, 250]],
     ["garbage is no advice", failing(503, [], { "retry-after": "soon" }), [0, 250]],
@@ -84,21 +103,24 @@ describe("waits", () => {
     ["an hour is too long", failing(429, [], { "retry-after": "3600" }), [0]]
   ])("F18 %s", ([, first, moments]) => {
     const { calls, layer } = world((call) => (call === 1 ? first : good))
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       yield* chat({ config: config(google) })
       expect(calls.map(({ at }) => at)).toEqual(moments)
     }).pipe(Effect.provide(layer))
   })
   it.effect("none between targets", () => {
     const { calls, layer } = world((_, { url }) => (url.includes("generativelanguage") ? busy : good))
-    return Effect.gen(function*() {
-      expect(yield* chat({ config: config(fallback({ ...google, retry: { attempts: 1 } }, vertex)) })).toEqual({ served: 1, retries: 0 })
+    return Effect.gen(function* () {
+      expect(yield* chat({ config: config(fallback({ ...google, retry: { attempts: 1 } }, vertex)) })).toEqual({
+        served: 1,
+        retries: 0
+      })
       expect(calls.map(({ at }) => at)).toEqual([0, 250, 250])
     }).pipe(Effect.provide(layer))
   })
   it.effect("F26 end with the caller", () => {
     const { calls, layer } = world(() => busy)
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       const router = yield* ProviderRouter
       const running = yield* Effect.forkChild(router.run("chat", request, context({ config: config(google) })))
       yield* TestClock.adjust(100)
@@ -110,28 +132,52 @@ describe("waits", () => {
 })
 
 describe("times", () => {
-  const timesOf = ({ request: { connectMillis, firstByteMillis, idleMillis, totalMillis } }: World["calls"][number]) =>
-    [connectMillis, firstByteMillis, idleMillis, totalMillis]
+  const timesOf = ({
+    request: { connectMillis, firstByteMillis, idleMillis, totalMillis }
+  }: World["calls"][number]) => [connectMillis, firstByteMillis, idleMillis, totalMillis]
   it.effect("S12 what is left of the deadline is the time of an attempt, and none begins behind it", () => {
     const { calls, layer } = world(() => busy)
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       expect(yield* chat({ config: config(google), deadlineMillis: 700 })).toEqual({ failed: "AllTargetsFailed" })
-      expect(calls.map((call) => [call.at, call.request.totalMillis])).toEqual([[0, 700], [250, 450]])
+      expect(calls.map((call) => [call.at, call.request.totalMillis])).toEqual([
+        [0, 700],
+        [250, 450]
+      ])
     }).pipe(Effect.provide(layer))
   })
   it.effect("of a target are its own, beneath the operator's limits", () => {
     const { calls, layer } = world(() => busy)
     const timed = { ...google, timeouts: { connect: 1, first_byte: 2, idle: 3, total: 4 } }
-    return Effect.gen(function*() {
-      yield* chat({ config: config(fallback(timed, { ...google, timeouts: { connect: 1e9, first_byte: 1e9, idle: 1e9, total: 1e9 } }, { ...google, request_timeout: 9 })) })
-      expect(calls.map(timesOf).slice(0, 3)).toEqual([[1, 2, 3, 4], [5_000, 600_000, 60_000, 600_000], [5_000, 600_000, 60_000, 9]])
+    return Effect.gen(function* () {
+      yield* chat({
+        config: config(
+          fallback(
+            timed,
+            { ...google, timeouts: { connect: 1e9, first_byte: 1e9, idle: 1e9, total: 1e9 } },
+            { ...google, request_timeout: 9 }
+          )
+        )
+      })
+      expect(calls.map(timesOf).slice(0, 3)).toEqual([
+        [1, 2, 3, 4],
+        [5_000, 600_000, 60_000, 600_000],
+        [5_000, 600_000, 60_000, 9]
+      ])
     }).pipe(Effect.provide(layer))
   })
   it.effect("request_timeout bounds the beginning of a stream, for one that has begun is in time", () => {
     const { calls, layer } = world(() => busy)
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       const router = yield* ProviderRouter
-      yield* Effect.scoped(Effect.exit(router.open("chat", { ...request, stream: true }, context({ config: config({ ...google, request_timeout: 9, retry: { attempts: 0 } }) }))))
+      yield* Effect.scoped(
+        Effect.exit(
+          router.open(
+            "chat",
+            { ...request, stream: true },
+            context({ config: config({ ...google, request_timeout: 9, retry: { attempts: 0 } }) })
+          )
+        )
+      )
       expect(calls.map(timesOf)).toEqual([[5_000, 9, 60_000, 600_000]])
     }).pipe(Effect.provide(layer))
   })
@@ -142,36 +188,42 @@ describe("a storm", () => {
   const seconds = 30
   /** Requests at a steady rate, each a fiber of its own; how many were answered, second by second. */
   const storm = (more: Partial<RequestContext>) =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const router = yield* ProviderRouter
       const answered = Array.from({ length: seconds }, () => 0)
       for (let n = 0; n < perSecond * seconds; n++) {
         const at = n * (1_000 / perSecond)
         const second = Math.floor(at / 1_000)
-        yield* Effect.forkChild(Effect.tap(Effect.exit(router.run("chat", request, context({ ...more, startedMillis: at }))), (exit) =>
-          Effect.sync(() => {
-            if (Exit.isSuccess(exit)) answered[second] = (answered[second] ?? 0) + 1
-          })))
+        yield* Effect.forkChild(
+          Effect.tap(Effect.exit(router.run("chat", request, context({ ...more, startedMillis: at }))), (exit) =>
+            Effect.sync(() => {
+              if (Exit.isSuccess(exit)) answered[second] = (answered[second] ?? 0) + 1
+            })
+          )
+        )
         yield* TestClock.adjust(1_000 / perSecond)
       }
       yield* TestClock.adjust("1 minute")
       return answered
     })
 
-  it.effect("F19 of 503 brings no more than 1.2 calls a request in any ten seconds, and no failure behind its end", () => {
-    const { calls, layer } = world((_call, _request, at) => (at < 20_000 ? busy : good))
-    return Effect.gen(function*() {
-      const answered = yield* storm({ config: config(google) })
-      for (let from = 0; from <= 20_000; from += 1_000) {
-        const some = calls.filter(({ at }) => at >= from && at < from + 10_000).length
-        expect(some).toBeLessThanOrEqual(perSecond * 10 * 1.2 + 3)
-      }
-      expect(answered.slice(20)).toEqual(Array.from({ length: 10 }, () => perSecond))
-    }).pipe(Effect.provide(layer))
-  })
+  it.effect(
+    "F19 of 503 brings no more than 1.2 calls a request in any ten seconds, and no failure behind its end",
+    () => {
+      const { calls, layer } = world((_call, _request, at) => (at < 20_000 ? busy : good))
+      return Effect.gen(function* () {
+        const answered = yield* storm({ config: config(google) })
+        for (let from = 0; from <= 20_000; from += 1_000) {
+          const some = calls.filter(({ at }) => at >= from && at < from + 10_000).length
+          expect(some).toBeLessThanOrEqual(perSecond * 10 * 1.2 + 3)
+        }
+        expect(answered.slice(20)).toEqual(Array.from({ length: 10 }, () => perSecond))
+      }).pipe(Effect.provide(layer))
+    }
+  )
   it.effect("F20 where every second call fails, retries answer as many as the budget bears", () => {
     const { calls, layer } = world((call) => (call % 2 === 0 ? busy : good))
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       const answered = yield* storm({ config: config(google) })
       const share = answered.reduce((sum, one) => sum + one, 0) / (perSecond * seconds)
       // A call in two fails, so that 1.2 calls a request answer 0.6 of them at most.

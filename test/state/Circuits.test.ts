@@ -29,8 +29,17 @@ interface World {
 
 const call = ({ guard }: Service, name: string, inner: Effect.Effect<string, string>, by = rule) =>
   Effect.match(
-    guard(circuit(name, by), inner, (cause) => (Cause.hasInterruptsOnly(cause) ? "Ignored" : "Failure"), ({ retryAfterMillis }) =>
-      retryAfterMillis === undefined ? "probed" : retryAfterMillis > 0 && retryAfterMillis <= cooldownMillis ? "open" : `after ${retryAfterMillis}`),
+    guard(
+      circuit(name, by),
+      inner,
+      (cause) => (Cause.hasInterruptsOnly(cause) ? "Ignored" : "Failure"),
+      ({ retryAfterMillis }) =>
+        retryAfterMillis === undefined
+          ? "probed"
+          : retryAfterMillis > 0 && retryAfterMillis <= cooldownMillis
+            ? "open"
+            : `after ${retryAfterMillis}`
+    ),
     { onFailure: (error) => error, onSuccess: (value) => value }
   )
 const bad = Effect.fail("bad")
@@ -39,67 +48,103 @@ const ends = (service: Service, name: string, inner: ReadonlyArray<Effect.Effect
   Effect.forEach(inner, (one) => call(service, name, one, by))
 /** Until a process has heard of it. */
 const isOpenAt = ({ open }: Service, name: string, by = rule) =>
-  eventually(`the circuit ${name} to open`, Effect.andThen(TestClock.adjust(500), Effect.map(open([circuit(name, by)]), (names) => names.has(name))))
+  eventually(
+    `the circuit ${name} to open`,
+    Effect.andThen(
+      TestClock.adjust(500),
+      Effect.map(open([circuit(name, by)]), (names) => names.has(name))
+    )
+  )
 
 const rules: ReadonlyArray<readonly [name: string, test: (world: World) => Effect.Effect<void>]> = [
-  ["opens for all after failures in a row, lets one probe of all through, and closes for all behind its success", ({ cooled, one, other }) =>
-    Effect.gen(function*() {
-      expect(yield* ends(one, "a", [bad, good, bad, bad, good])).toEqual(["bad", "good", "bad", "bad", "open"])
-      yield* isOpenAt(other, "a")
-      expect([yield* call(other, "a", good), yield* call(other, "b", good)]).toEqual(["open", "good"])
-      yield* cooled("a/row")
-      const begun = yield* Deferred.make<void>()
-      const finish = yield* Deferred.make<void>()
-      const probe = yield* Effect.forkChild(call(other, "a", Effect.andThen(Deferred.succeed(begun, undefined), Effect.as(Deferred.await(finish), "well"))))
-      yield* Deferred.await(begun)
-      expect([yield* call(one, "a", good), yield* call(other, "a", good)]).toEqual(["probed", "probed"])
-      yield* Deferred.succeed(finish, undefined)
-      expect(yield* Fiber.join(probe)).toBe("well")
-      expect([...(yield* ends(one, "a", [good, bad, good])), ...(yield* ends(other, "a", [good, bad, good]))])
-        .toEqual(["good", "bad", "good", "good", "bad", "good"])
-    })],
-  ["opens again for all behind a failed probe", ({ cooled, one, other }) =>
-    Effect.gen(function*() {
-      yield* ends(one, "a", [bad, bad])
-      yield* isOpenAt(other, "a")
-      yield* cooled("a/row")
-      expect(yield* call(other, "a", bad)).toBe("bad")
-      expect([yield* call(one, "a", good), yield* call(other, "a", good)]).toEqual(["open", "open"])
-    })],
-  ["F48 is not moved by a probe that is given up", ({ cooled, one, other }) =>
-    Effect.gen(function*() {
-      yield* ends(one, "a", [bad, bad])
-      yield* isOpenAt(other, "a")
-      yield* cooled("a/row")
-      const begun = yield* Deferred.make<void>()
-      const probe = yield* Effect.forkChild(call(other, "a", Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)))
-      yield* Deferred.await(begun)
-      yield* Fiber.interrupt(probe)
-      expect([yield* call(one, "a", good), yield* call(other, "a", good)]).toEqual(["good", "good"])
-    })],
-  ["opens for all by a share of failures", ({ one, other }) =>
-    Effect.gen(function*() {
-      expect(yield* ends(one, "a", [bad, good, bad, good, good], share)).toEqual(["bad", "good", "bad", "good", "open"])
-      yield* isOpenAt(other, "a", share)
-      expect(yield* call(other, "a", good, share)).toBe("open")
-    })]
+  [
+    "opens for all after failures in a row, lets one probe of all through, and closes for all behind its success",
+    ({ cooled, one, other }) =>
+      Effect.gen(function* () {
+        expect(yield* ends(one, "a", [bad, good, bad, bad, good])).toEqual(["bad", "good", "bad", "bad", "open"])
+        yield* isOpenAt(other, "a")
+        expect([yield* call(other, "a", good), yield* call(other, "b", good)]).toEqual(["open", "good"])
+        yield* cooled("a/row")
+        const begun = yield* Deferred.make<void>()
+        const finish = yield* Deferred.make<void>()
+        const probe = yield* Effect.forkChild(
+          call(
+            other,
+            "a",
+            Effect.andThen(Deferred.succeed(begun, undefined), Effect.as(Deferred.await(finish), "well"))
+          )
+        )
+        yield* Deferred.await(begun)
+        expect([yield* call(one, "a", good), yield* call(other, "a", good)]).toEqual(["probed", "probed"])
+        yield* Deferred.succeed(finish, undefined)
+        expect(yield* Fiber.join(probe)).toBe("well")
+        expect([
+          ...(yield* ends(one, "a", [good, bad, good])),
+          ...(yield* ends(other, "a", [good, bad, good]))
+        ]).toEqual(["good", "bad", "good", "good", "bad", "good"])
+      })
+  ],
+  [
+    "opens again for all behind a failed probe",
+    ({ cooled, one, other }) =>
+      Effect.gen(function* () {
+        yield* ends(one, "a", [bad, bad])
+        yield* isOpenAt(other, "a")
+        yield* cooled("a/row")
+        expect(yield* call(other, "a", bad)).toBe("bad")
+        expect([yield* call(one, "a", good), yield* call(other, "a", good)]).toEqual(["open", "open"])
+      })
+  ],
+  [
+    "F48 is not moved by a probe that is given up",
+    ({ cooled, one, other }) =>
+      Effect.gen(function* () {
+        yield* ends(one, "a", [bad, bad])
+        yield* isOpenAt(other, "a")
+        yield* cooled("a/row")
+        const begun = yield* Deferred.make<void>()
+        const probe = yield* Effect.forkChild(
+          call(other, "a", Effect.andThen(Deferred.succeed(begun, undefined), Effect.never))
+        )
+        yield* Deferred.await(begun)
+        yield* Fiber.interrupt(probe)
+        expect([yield* call(one, "a", good), yield* call(other, "a", good)]).toEqual(["good", "good"])
+      })
+  ],
+  [
+    "opens for all by a share of failures",
+    ({ one, other }) =>
+      Effect.gen(function* () {
+        expect(yield* ends(one, "a", [bad, good, bad, good, good], share)).toEqual([
+          "bad",
+          "good",
+          "bad",
+          "good",
+          "open"
+        ])
+        yield* isOpenAt(other, "a", share)
+        expect(yield* call(other, "a", good, share)).toBe("open")
+      })
+  ]
 ]
 
 describe.each(rules)("a circuit %s", (_name, test) => {
   it.effect("of one process", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const one = yield* Circuits
       yield* test({ one, other: one, cooled: () => TestClock.adjust(cooldownMillis) })
-    }).pipe(Effect.provide(Circuits.layerMemory)))
+    }).pipe(Effect.provide(Circuits.layerMemory))
+  )
 
   it.effect("of one process whose Redis is gone", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const one = yield* Circuits
       yield* test({ one, other: one, cooled: () => TestClock.adjust(cooldownMillis) })
-    }).pipe(Effect.provide(Circuits.layerShared.pipe(Layer.provide(redisLayer("redis://127.0.0.1:1"))))))
+    }).pipe(Effect.provide(Circuits.layerShared.pipe(Layer.provide(redisLayer("redis://127.0.0.1:1")))))
+  )
 
   it.effect.runIf(saidWithoutRedis("circuits in Redis"))("of two processes on one Redis", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const built: Effect.Effect<Service, never, Scope.Scope> = Effect.flatMap(
         Layer.build(Layer.fresh(Circuits.layerShared.pipe(Layer.provide(redisLayer())))),
         (context) => Effect.provide(Circuits, context)
@@ -108,11 +153,14 @@ describe.each(rules)("a circuit %s", (_name, test) => {
       const prefix = yield* RedisPrefix
       /** Redis keeps its own time, which no test can move: what waits for it is moved instead. */
       const cooled = (name: string) =>
-        Effect.orDie(Effect.gen(function*() {
-          yield* redis.send("HSET", `${prefix}circuit:${name}`, "openUntil", "0")
-          yield* redis.send("ZADD", `${prefix}circuits`, String(Date.now() - 1_000), name)
-          yield* TestClock.adjust(cooldownMillis)
-        }))
+        Effect.orDie(
+          Effect.gen(function* () {
+            yield* redis.send("HSET", `${prefix}circuit:${name}`, "openUntil", "0")
+            yield* redis.send("ZADD", `${prefix}circuits`, String(Date.now() - 1_000), name)
+            yield* TestClock.adjust(cooldownMillis)
+          })
+        )
       yield* test({ one: yield* built, other: yield* built, cooled })
-    }).pipe(Effect.provide(ownPrefix())))
+    }).pipe(Effect.provide(ownPrefix()))
+  )
 })

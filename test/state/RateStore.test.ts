@@ -12,12 +12,12 @@ const orphaned = RateStore.layerShared.pipe(Layer.provide(redisLayer("redis://12
 const stores: ReadonlyArray<readonly [name: string, layer: Layer.Layer<RateLimiter.RateLimiterStore>]> = [
   ["of the process", RateStore.layerMemory],
   ["of a Redis that is gone", orphaned],
-  ...(saidWithoutRedis("rate limits in Redis") ? [["in Redis", Layer.provide(shared, ownPrefix())]] as const : [])
+  ...(saidWithoutRedis("rate limits in Redis") ? ([["in Redis", Layer.provide(shared, ownPrefix())]] as const) : [])
 ]
 
 /** What is left of a limit of three, or that it is reached. */
 const take = (key: string, tokens: number, algorithm: "fixed-window" | "token-bucket") =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const limiter = yield* RateLimiter.make
     return yield* limiter.consume({ key, tokens, limit: 3, window: "1 minute", algorithm }).pipe(
       Effect.map(({ remaining }) => remaining),
@@ -27,19 +27,25 @@ const take = (key: string, tokens: number, algorithm: "fixed-window" | "token-bu
 
 describe.each(stores)("counts %s", (_name, layer) => {
   it.effect.each(["fixed-window", "token-bucket"] as const)("allow so much per key by a %s, and no more", (algorithm) =>
-    Effect.gen(function*() {
-      expect([yield* take("a", 2, algorithm), yield* take("a", 2, algorithm), yield* take("a", 1, algorithm), yield* take("a", 1, algorithm)])
-        .toEqual([1, "RateLimitExceeded", 0, "RateLimitExceeded"])
+    Effect.gen(function* () {
+      expect([
+        yield* take("a", 2, algorithm),
+        yield* take("a", 2, algorithm),
+        yield* take("a", 1, algorithm),
+        yield* take("a", 1, algorithm)
+      ]).toEqual([1, "RateLimitExceeded", 0, "RateLimitExceeded"])
       expect(yield* take("b", 3, algorithm)).toBe(0)
-    }).pipe(Effect.provide(layer)))
+    }).pipe(Effect.provide(layer))
+  )
 })
 
 describe.runIf(saidWithoutRedis("rate limits of two processes"))("two processes on one Redis", () => {
   it.effect("count together", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const one = yield* Layer.build(Layer.fresh(shared))
       const other = yield* Layer.build(Layer.fresh(shared))
       const taken = [one, other, one, other].map((store) => Effect.provide(take("a", 1, "fixed-window"), store))
       expect(yield* Effect.all(taken)).toEqual([2, 1, 0, "RateLimitExceeded"])
-    }).pipe(Effect.provide(ownPrefix())))
+    }).pipe(Effect.provide(ownPrefix()))
+  )
 })

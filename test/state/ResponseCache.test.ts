@@ -14,53 +14,81 @@ const layer = (limits: Partial<LimitValues> = {}) =>
 const second = 1_000
 
 const shared = (url?: string, limits: Partial<LimitValues> = {}) =>
-  ResponseCache.layerShared.pipe(Layer.provide([redisLayer(url), Layer.succeed(Limits, { ...defaultLimits, ...limits })]))
+  ResponseCache.layerShared.pipe(
+    Layer.provide([redisLayer(url), Layer.succeed(Limits, { ...defaultLimits, ...limits })])
+  )
 
 type Cache = ResponseCache["Service"]
 /** Those who write and those who read are one process, or two. */
 const rules: ReadonlyArray<readonly [name: string, test: (one: Cache, other: Cache) => Effect.Effect<void>]> = [
-  ["is given while it is young enough for who asks, and no longer than it was kept for", ({ set }, { get }) =>
-    Effect.gen(function*() {
-      yield* set("a", "text\n\u0000\u00ff€", 60 * second, "k")
-      yield* TestClock.adjust("10 seconds")
-      expect([yield* get("a", 11 * second), yield* get("a", 10 * second), yield* get("b", 11 * second)]).toEqual(["text\n\u0000\u00ff€", undefined, undefined])
-      yield* TestClock.adjust("49 seconds")
-      expect(yield* get("a", 3_600 * second)).toBe("text\n\u0000\u00ff€")
-      yield* TestClock.adjust("1 second")
-      expect(yield* get("a", 3_600 * second)).toBe(undefined)
-    })],
-  ["leaves for a newer one under its key, whoever made that", (one, other) =>
-    Effect.gen(function*() {
-      yield* one.set("a", "old", 60 * second, "k")
-      yield* other.set("a", "new", 120 * second, "k")
-      yield* TestClock.adjust(60 * second)
-      expect([yield* one.get("a", 3_600 * second), yield* other.get("a", 3_600 * second)]).toEqual(["new", "new"])
-    })],
-  ["is not kept when it is too large", (one, other) =>
-    Effect.gen(function*() {
-      yield* one.set("a", "x".repeat(2_000), 60 * second, "k")
-      expect([yield* one.get("a", second), yield* other.get("a", second), one.longest]).toEqual([undefined, undefined, 3_000])
-    })]
+  [
+    "is given while it is young enough for who asks, and no longer than it was kept for",
+    ({ set }, { get }) =>
+      Effect.gen(function* () {
+        yield* set("a", "text\n\u0000\u00ff€", 60 * second, "k")
+        yield* TestClock.adjust("10 seconds")
+        expect([yield* get("a", 11 * second), yield* get("a", 10 * second), yield* get("b", 11 * second)]).toEqual([
+          "text\n\u0000\u00ff€",
+          undefined,
+          undefined
+        ])
+        yield* TestClock.adjust("49 seconds")
+        expect(yield* get("a", 3_600 * second)).toBe("text\n\u0000\u00ff€")
+        yield* TestClock.adjust("1 second")
+        expect(yield* get("a", 3_600 * second)).toBe(undefined)
+      })
+  ],
+  [
+    "leaves for a newer one under its key, whoever made that",
+    (one, other) =>
+      Effect.gen(function* () {
+        yield* one.set("a", "old", 60 * second, "k")
+        yield* other.set("a", "new", 120 * second, "k")
+        yield* TestClock.adjust(60 * second)
+        expect([yield* one.get("a", 3_600 * second), yield* other.get("a", 3_600 * second)]).toEqual(["new", "new"])
+      })
+  ],
+  [
+    "is not kept when it is too large",
+    (one, other) =>
+      Effect.gen(function* () {
+        yield* one.set("a", "x".repeat(2_000), 60 * second, "k")
+        expect([yield* one.get("a", second), yield* other.get("a", second), one.longest]).toEqual([
+          undefined,
+          undefined,
+          3_000
+        ])
+      })
+  ]
 ]
 
 describe.each(rules)("a cached answer %s", (_name, test) => {
   it.effect("of one process", () =>
-    Effect.flatMap(ResponseCache, (one) => test(one, one)).pipe(Effect.provide(layer({ cacheEntryBytes: 3_000 }))))
+    Effect.flatMap(ResponseCache, (one) => test(one, one)).pipe(Effect.provide(layer({ cacheEntryBytes: 3_000 })))
+  )
   it.effect("of one process whose Redis is gone", () =>
-    Effect.flatMap(ResponseCache, (one) => test(one, one)).pipe(Effect.provide(shared("redis://127.0.0.1:1", { cacheEntryBytes: 3_000 }))))
+    Effect.flatMap(ResponseCache, (one) => test(one, one)).pipe(
+      Effect.provide(shared("redis://127.0.0.1:1", { cacheEntryBytes: 3_000 }))
+    )
+  )
   it.effect.runIf(saidWithoutRedis("cached answers in Redis"))("of two processes on one Redis", () =>
-    Effect.gen(function*() {
-      const built = Effect.flatMap(Layer.build(Layer.fresh(shared(undefined, { cacheEntryBytes: 3_000 }))), (context) => Effect.provide(ResponseCache, context))
+    Effect.gen(function* () {
+      const built = Effect.flatMap(Layer.build(Layer.fresh(shared(undefined, { cacheEntryBytes: 3_000 }))), (context) =>
+        Effect.provide(ResponseCache, context)
+      )
       yield* test(yield* built, yield* built)
-    }).pipe(Effect.provide(ownPrefix())))
+    }).pipe(Effect.provide(ownPrefix()))
+  )
 })
 
 describe.runIf(saidWithoutRedis("cached answers when Redis forgets"))("an answer that Redis forgot", () => {
   it.effect("is given by the process that made it; what is no answer is none, and none stays there for ever", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { get, set } = yield* ResponseCache
       const redis = yield* Effect.provide(Redis.Redis, yield* Layer.build(redisLayer()))
-      const keys = Effect.flatMap(RedisPrefix, (prefix) => redis.send<ReadonlyArray<string>>("KEYS", `${prefix}cache:*`))
+      const keys = Effect.flatMap(RedisPrefix, (prefix) =>
+        redis.send<ReadonlyArray<string>>("KEYS", `${prefix}cache:*`)
+      )
       yield* set("a", "text", 60 * second, "k")
       const [key = ""] = yield* keys
       const life = yield* redis.send<number>("PTTL", key)
@@ -69,39 +97,48 @@ describe.runIf(saidWithoutRedis("cached answers when Redis forgets"))("an answer
       expect(yield* get("a", 60 * second)).toBe("text")
       yield* redis.send("SET", key, "something else")
       expect(yield* get("a", 60 * second)).toBe("text")
-    }).pipe(Effect.provide(shared()), Effect.provide(ownPrefix())))
+    }).pipe(Effect.provide(shared()), Effect.provide(ownPrefix()))
+  )
 })
 
 describe("a cached answer", () => {
   it.effect("leaves when there are too many, that first which was not asked for the longest", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { get, set } = yield* ResponseCache
       for (const key of ["a", "b"]) yield* set(key, key, second, "k")
       yield* get("a", second)
       yield* set("c", "c", second, "k")
       expect([yield* get("a", second), yield* get("b", second), yield* get("c", second)]).toEqual(["a", undefined, "c"])
-    }).pipe(Effect.provide(layer({ cacheEntries: 2 }))))
+    }).pipe(Effect.provide(layer({ cacheEntries: 2 })))
+  )
   it.effect("leaves when all are too large together, and is not kept when it is too large alone", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { get, set } = yield* ResponseCache
       const large = "x".repeat(1_000)
       for (const key of ["a", "b"]) yield* set(key, large, second, "k")
       yield* set("c", "x".repeat(2_000), second, "k")
-      expect([yield* get("a", second), yield* get("b", second), yield* get("c", second)]).toEqual([undefined, large, undefined])
-    }).pipe(Effect.provide(layer({ cacheBytes: 4_000, cacheEntryBytes: 3_000 }))))
+      expect([yield* get("a", second), yield* get("b", second), yield* get("c", second)]).toEqual([
+        undefined,
+        large,
+        undefined
+      ])
+    }).pipe(Effect.provide(layer({ cacheBytes: 4_000, cacheEntryBytes: 3_000 })))
+  )
   it.effect("of one gateway key does not drive out those of another, be they many or large (TH20)", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { get, set } = yield* ResponseCache
       yield* set("a", "a", second, "quiet")
       for (let at = 0; at < 50; at++) yield* set(`many ${at}`, "b", second, "many")
       for (let at = 0; at < 50; at++) yield* set(`large ${at}`, "x".repeat(1_000), second, "large")
       expect(yield* get("a", second)).toBe("a")
-    }).pipe(Effect.provide(layer({ cacheEntries: 9, cacheBytes: 8_000 }))))
+    }).pipe(Effect.provide(layer({ cacheEntries: 9, cacheBytes: 8_000 })))
+  )
   it.effect("has a key of all parts, however they are cut", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { keyOf } = yield* ResponseCache
       const keys = [["ab", "c"], ["a", "bc"], ["abc"], ["abc", ""], ["a", "b", "c"]].map(keyOf)
       expect(new Set(keys).size).toBe(5)
       expect(keyOf([Buffer.from("é"), "c"])).toBe(keyOf(["é", "c"]))
-    }).pipe(Effect.provide(layer())))
+    }).pipe(Effect.provide(layer()))
+  )
 })

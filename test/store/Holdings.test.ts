@@ -20,7 +20,9 @@ const declared: Declarations = {
   accounts: [{ ...vertexAccount, slug: "prod" }, openAccount],
   keys: [{ name: "ci", key: Redacted.make("mgk_declared") }],
   configs: {},
-  prompts: [{ id: "tone", name: undefined, versions: new Map([[1, { _tag: "Partial", text: "Be kind." }]]), labels: new Map() }]
+  prompts: [
+    { id: "tone", name: undefined, versions: new Map([[1, { _tag: "Partial", text: "Be kind." }]]), labels: new Map() }
+  ]
 }
 
 const services = (records: Layer.Layer<Records> = Records.layerMemory) =>
@@ -30,7 +32,7 @@ const services = (records: Layer.Layer<Records> = Records.layerMemory) =>
 
 describe("holdings", () => {
   it.effect("a stored account is there once its record is, and a declared one of its slug wins", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const catalog = yield* Catalog
       const records = yield* Records
       const holdings = yield* Holdings
@@ -42,13 +44,18 @@ describe("holdings", () => {
       expect(catalog.resolve("gemini")).toBeUndefined()
       yield* holdings.refresh
       expect(catalog.list().map(({ slug }) => slug)).toEqual(["prod", "gemini", "google"])
-      expect(catalog.resolve("gemini")).toEqual({ ...openAccount, slug: "gemini", credentials: { _tag: "ApiKey", key: Redacted.make("AIza-stored") } })
+      expect(catalog.resolve("gemini")).toEqual({
+        ...openAccount,
+        slug: "gemini",
+        credentials: { _tag: "ApiKey", key: Redacted.make("AIza-stored") }
+      })
       expect(catalog.resolve("prod")?.kind).toBe("vertex-ai")
       expect(catalog.resolve("google")?.credentials?._tag).toBe("ApiKey")
-    }).pipe(Effect.provide(services())))
+    }).pipe(Effect.provide(services()))
+  )
 
   it.effect("TH35 a change of another process holds after the next look at the store", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const keys = yield* GatewayKeys
       const records = yield* Records
       const value = { name: "team", digest: keys.digest("mgk_stored"), prefix: "mgk_sto" }
@@ -60,46 +67,73 @@ describe("holdings", () => {
       yield* TestClock.adjust("1 second")
       expect(yield* Effect.flip(keys.find("mgk_stored"))).toBeInstanceOf(KeyInvalid)
       expect((yield* keys.find("mgk_declared")).id).toBe("ci")
-    }).pipe(Effect.provide(services())))
+    }).pipe(Effect.provide(services()))
+  )
 
   it.effect("a key with an end is refused from that moment on", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const keys = yield* GatewayKeys
       const records = yield* Records
-      const value = { name: "team", digest: keys.digest("mgk_stored"), prefix: "mgk_sto", expires_at: "1970-01-01T00:01:00Z" }
+      const value = {
+        name: "team",
+        digest: keys.digest("mgk_stored"),
+        prefix: "mgk_sto",
+        expires_at: "1970-01-01T00:01:00Z"
+      }
       yield* records.create("key", "k1", { value }, actor)
       yield* TestClock.adjust("59 seconds")
       expect((yield* keys.find("mgk_stored")).id).toBe("k1")
       yield* TestClock.adjust("1 second")
       expect(yield* Effect.flip(keys.find("mgk_stored"))).toBeInstanceOf(KeyInvalid)
-    }).pipe(Effect.provide(services())))
+    }).pipe(Effect.provide(services()))
+  )
 
   it.effect("a key with an end that is no moment is refused", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const keys = yield* GatewayKeys
-      const value = { name: "team", digest: keys.digest("mgk_stored"), prefix: "mgk_sto", expires_at: "2027-02-31T00:00:00Z" }
+      const value = {
+        name: "team",
+        digest: keys.digest("mgk_stored"),
+        prefix: "mgk_sto",
+        expires_at: "2027-02-31T00:00:00Z"
+      }
       yield* (yield* Records).create("key", "k1", { value }, actor)
       yield* TestClock.adjust("1 second")
       expect(yield* Effect.flip(keys.find("mgk_stored"))).toBeInstanceOf(KeyInvalid)
-    }).pipe(Effect.provide(services())))
+    }).pipe(Effect.provide(services()))
+  )
 
   it.effect("every version of a stored prompt can be asked for, and may hold declared partials", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const prompts = yield* Prompts
       const records = yield* Records
       const holdings = yield* Holdings
-      const value = { model: "@prod/gemini-2.5-flash", messages: [{ role: "user", content: "{{>tone}} Hello {{name}}" }] }
+      const value = {
+        model: "@prod/gemini-2.5-flash",
+        messages: [{ role: "user", content: "{{>tone}} Hello {{name}}" }]
+      }
       yield* records.create("prompt", "greet", { value }, actor)
-      yield* records.update("prompt", "greet", { value: { ...value, model: "@prod/gemini-2.5-pro", labels: { production: 1 } } }, actor)
-      yield* records.create("prompt", "broken", { value: { ...value, messages: [{ role: "user", content: "{{>nothing}}" }] } }, actor)
+      yield* records.update(
+        "prompt",
+        "greet",
+        { value: { ...value, model: "@prod/gemini-2.5-pro", labels: { production: 1 } } },
+        actor
+      )
+      yield* records.create(
+        "prompt",
+        "broken",
+        { value: { ...value, messages: [{ role: "user", content: "{{>nothing}}" }] } },
+        actor
+      )
       yield* holdings.refresh
       expect(prompts.find("greet")?.model).toBe("@prod/gemini-2.5-flash")
       expect(prompts.find("greet@2")?.model).toBe("@prod/gemini-2.5-pro")
       expect(prompts.find("broken")).toBeUndefined()
-    }).pipe(Effect.provide(services())))
+    }).pipe(Effect.provide(services()))
+  )
 
   it.effect("declarations are replaced in all views at once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const holdings = yield* Holdings
       const catalog = yield* Catalog
       const configs = yield* Configs
@@ -107,16 +141,20 @@ describe("holdings", () => {
       expect(catalog.list()).toEqual([googleAccount])
       expect(yield* Effect.flip((yield* GatewayKeys).find("mgk_declared"))).toBeInstanceOf(KeyInvalid)
       expect(configs.find("fast")).toBeUndefined()
-    }).pipe(Effect.provide(services())))
+    }).pipe(Effect.provide(services()))
+  )
 
   it.effect("F33 while the store is away known keys are served, and an unknown one may be new", () => {
     let away = false
     const gone = new StoreUnavailable({ reason: "unreachable" })
-    const flaky = Layer.effect(Records, Effect.map(Records, (records) => ({
-      ...records,
-      revision: Effect.suspend(() => away ? Effect.fail(gone) : records.revision)
-    }))).pipe(Layer.provide(Records.layerMemory))
-    return Effect.gen(function*() {
+    const flaky = Layer.effect(
+      Records,
+      Effect.map(Records, (records) => ({
+        ...records,
+        revision: Effect.suspend(() => (away ? Effect.fail(gone) : records.revision))
+      }))
+    ).pipe(Layer.provide(Records.layerMemory))
+    return Effect.gen(function* () {
       const keys = yield* GatewayKeys
       away = true
       yield* TestClock.adjust("1 second")

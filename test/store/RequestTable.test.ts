@@ -12,9 +12,24 @@ import { RequestTable } from "../../src/store/RequestTable.ts"
 import { databases, storeOn } from "../support/databases.ts"
 
 const row = (at: number, keyId: string): RequestRow => ({
-  endedMillis: 1_800_000_000_000 + at, requestId: `r${at}`, traceId: `r${at + 1}`, route: "/v1/messages", status: 200, provider: "google", model: undefined,
-  target: undefined, attempts: [], stream: false, cache: "ü\u{1f600}", durationMillis: 1, ttftMillis: undefined, overheadMillis: 0, usage: undefined,
-  costMicros: undefined, keyId, errorCode: undefined
+  endedMillis: 1_800_000_000_000 + at,
+  requestId: `r${at}`,
+  traceId: `r${at + 1}`,
+  route: "/v1/messages",
+  status: 200,
+  provider: "google",
+  model: undefined,
+  target: undefined,
+  attempts: [],
+  stream: false,
+  cache: "ü\u{1f600}",
+  durationMillis: 1,
+  ttftMillis: undefined,
+  overheadMillis: 0,
+  usage: undefined,
+  costMicros: undefined,
+  keyId,
+  errorCode: undefined
 })
 
 const batch = (rows: ReadonlyArray<RequestRow>): RequestBatch => {
@@ -24,7 +39,7 @@ const batch = (rows: ReadonlyArray<RequestRow>): RequestBatch => {
 }
 
 /** Rows of two, the first of them alone with another key. */
-const filled = Effect.gen(function*() {
+const filled = Effect.gen(function* () {
   const table = yield* RequestTable
   yield* table.write(batch([row(0, "early"), row(1, "late")]))
   for (let at = 2; at < 50; at += 2) yield* table.write(batch([row(at, "late"), row(at + 1, "late")]))
@@ -33,10 +48,13 @@ const filled = Effect.gen(function*() {
 
 describe.each(databases)("requests on $name", (database) => {
   const keeping = (requestsStored: number) =>
-    RequestTable.layer.pipe(Layer.provideMerge(Layer.fresh(storeOn(database))), Layer.provide(Layer.succeed(Limits, { ...defaultLimits, requestsStored })))
+    RequestTable.layer.pipe(
+      Layer.provideMerge(Layer.fresh(storeOn(database))),
+      Layer.provide(Layer.succeed(Limits, { ...defaultLimits, requestsStored }))
+    )
 
   it.effect("are found behind many that nobody asked for, page by page, and by their id alone", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const table = yield* filled
       expect((yield* table.requests({ limit: 5, key: "early" })).rows).toEqual([row(0, "early")])
       const ids: Array<string> = []
@@ -48,35 +66,67 @@ describe.each(databases)("requests on $name", (database) => {
       } while (cursor !== undefined)
       expect(ids).toEqual(Array.from({ length: 50 }, (_, at) => `r${49 - at}`))
       const latest = (id: string) => table.latest(id, ({ requestId }) => requestId === id)
-      expect([yield* latest("r4"), yield* latest("r50"), yield* latest("r")]).toEqual([row(4, "late"), undefined, undefined])
-    }).pipe(Effect.provide(keeping(1000))))
+      expect([yield* latest("r4"), yield* latest("r50"), yield* latest("r")]).toEqual([
+        row(4, "late"),
+        undefined,
+        undefined
+      ])
+    }).pipe(Effect.provide(keeping(1000)))
+  )
 
   it.effect("are shown one by one by a view", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       yield* filled
       const sql = yield* SqlClient.SqlClient
-      const shown = yield* sql`SELECT batch, number, ended_millis, request_id, status, provider, model, key_id FROM requests WHERE batch = 2 ORDER BY number`
-      expect(shown).toEqual([2, 3].map((at) => ({
-        batch: 2, number: at - 2, ended_millis: row(at, "late").endedMillis, request_id: `r${at}`, status: 200, provider: "google", model: null, key_id: "late"
-      })))
-    }).pipe(Effect.provide(keeping(1000))))
+      const shown =
+        yield* sql`SELECT batch, number, ended_millis, request_id, status, provider, model, key_id FROM requests WHERE batch = 2 ORDER BY number`
+      expect(shown).toEqual(
+        [2, 3].map((at) => ({
+          batch: 2,
+          number: at - 2,
+          ended_millis: row(at, "late").endedMillis,
+          request_id: `r${at}`,
+          status: 200,
+          provider: "google",
+          model: null,
+          key_id: "late"
+        }))
+      )
+    }).pipe(Effect.provide(keeping(1000)))
+  )
 
   it.effect("leave in batches, and leave behind when their key was last used", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const table = yield* filled
-      expect((yield* table.requests({ limit: 100 })).rows.map(({ requestId }) => requestId)).toEqual(["r49", "r48", "r47", "r46"])
-      expect([yield* table.lastUsed("early"), yield* table.lastUsed("late"), yield* table.lastUsed("never")])
-        .toEqual([row(0, "early").endedMillis, row(49, "late").endedMillis, undefined])
-    }).pipe(Effect.provide(keeping(3))))
+      expect((yield* table.requests({ limit: 100 })).rows.map(({ requestId }) => requestId)).toEqual([
+        "r49",
+        "r48",
+        "r47",
+        "r46"
+      ])
+      expect([yield* table.lastUsed("early"), yield* table.lastUsed("late"), yield* table.lastUsed("never")]).toEqual([
+        row(0, "early").endedMillis,
+        row(49, "late").endedMillis,
+        undefined
+      ])
+    }).pipe(Effect.provide(keeping(3)))
+  )
 
   it.effect("leave with the first batch of a process, however few it writes", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const started = (requestsStored: number) =>
-        Effect.map(Layer.build(RequestTable.layer).pipe(Effect.provideService(Limits, { ...defaultLimits, requestsStored })), (context) => Context.get(context, RequestTable))
+        Effect.map(
+          Layer.build(RequestTable.layer).pipe(Effect.provideService(Limits, { ...defaultLimits, requestsStored })),
+          (context) => Context.get(context, RequestTable)
+        )
       const before = yield* started(1000)
-      for (let at = 0; at < 5; at++) yield* before.write(batch(Array.from({ length: 100 }, (_, number) => row(at * 100 + number, "k"))))
+      for (let at = 0; at < 5; at++)
+        yield* before.write(batch(Array.from({ length: 100 }, (_, number) => row(at * 100 + number, "k"))))
       const after = yield* started(400)
       yield* after.write(batch([row(500, "k")]))
-      expect((yield* after.requests({ limit: 1000 })).rows.map(({ requestId }) => requestId)).toEqual(Array.from({ length: 401 }, (_, at) => `r${500 - at}`))
-    }).pipe(Effect.scoped, Effect.provide(Layer.fresh(storeOn(database)))))
+      expect((yield* after.requests({ limit: 1000 })).rows.map(({ requestId }) => requestId)).toEqual(
+        Array.from({ length: 401 }, (_, at) => `r${500 - at}`)
+      )
+    }).pipe(Effect.scoped, Effect.provide(Layer.fresh(storeOn(database))))
+  )
 })

@@ -14,62 +14,103 @@ import { redisLayer } from "../support/redis.ts"
 import { type RedisServer, saidWithoutServer, startRedisServer } from "../support/redisServer.ts"
 
 const server = (...options: ReadonlyArray<string>) =>
-  Effect.acquireRelease(Effect.promise(() => startRedisServer(...options)), ({ close }: RedisServer) => Effect.promise(close))
+  Effect.acquireRelease(
+    Effect.promise(() => startRedisServer(...options)),
+    ({ close }: RedisServer) => Effect.promise(close)
+  )
 const withPassword = ({ url }: RedisServer, password: string) => redisLayer(url.replace("//", `//:${password}@`))
 
 it.live("an address that is none is said without the password in it", () =>
-  Effect.gen(function*() {
-    const exit = yield* Effect.exit(Effect.scoped(Layer.build(SharedRedis.layer(Redacted.make("redis://:sekret@x:99999")))))
-    expect(exit).toEqual(Exit.die(new Error("The address of Redis in the settings is none: redis://host:6379 or rediss://user:password@host:6380/0 is.")))
-  }))
+  Effect.gen(function* () {
+    const exit = yield* Effect.exit(
+      Effect.scoped(Layer.build(SharedRedis.layer(Redacted.make("redis://:sekret@x:99999"))))
+    )
+    expect(exit).toEqual(
+      Exit.die(
+        new Error(
+          "The address of Redis in the settings is none: redis://host:6379 or rediss://user:password@host:6380/0 is."
+        )
+      )
+    )
+  })
+)
 
 it.live("a command fails at once where nobody listens", () =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const [{ isUp }, { send }] = yield* Effect.all([SharedRedis, Redis.Redis])
     expect([isUp(), String((yield* Effect.flip(send("PING"))).cause)]).toEqual([false, "Redis is gone"])
-  }).pipe(Effect.provide(redisLayer("redis://127.0.0.1:1"))))
+  }).pipe(Effect.provide(redisLayer("redis://127.0.0.1:1")))
+)
 
 describe.runIf(saidWithoutServer("Redis with a password, and started anew"))("a server", () => {
   it.live("with a password is used with it; without it the log says why not, and not what was tried", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const own = yield* server("--requirepass", "sekret")
       const right = yield* Layer.build(withPassword(own, "sekret"))
-      expect(yield* Effect.provide(Effect.flatMap(Redis.Redis, ({ send }) => send("PING")), right)).toBe("PONG")
+      expect(
+        yield* Effect.provide(
+          Effect.flatMap(Redis.Redis, ({ send }) => send("PING")),
+          right
+        )
+      ).toBe("PONG")
       const said: Array<string> = []
       const log = Logger.layer([Logger.make<unknown, void>(({ message }) => void said.push(String(message)))])
       const wrong = yield* Layer.build(withPassword(own, "sekrit").pipe(Layer.provide(log)))
-      expect(yield* Effect.provide(Effect.map(SharedRedis, ({ isUp }) => isUp()), wrong)).toBe(false)
-      yield* eventually("a line of the log", Effect.sync(() => said.length > 0))
+      expect(
+        yield* Effect.provide(
+          Effect.map(SharedRedis, ({ isUp }) => isUp()),
+          wrong
+        )
+      ).toBe(false)
+      yield* eventually(
+        "a line of the log",
+        Effect.sync(() => said.length > 0)
+      )
       expect(said).toEqual([
         "Redis does not answer (WRONGPASS invalid username-password pair or user is disabled.): until it does, limits, circuits, signatures and cached answers are this process's own."
       ])
-    }))
+    })
+  )
 
   it.live("that takes nothing in is none, and the log says why", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const own = yield* server("--replicaof", "127.0.0.1", "1")
       const said: Array<string> = []
       const log = Logger.layer([Logger.make<unknown, void>(({ message }) => void said.push(String(message)))])
       const context = yield* Layer.build(redisLayer(own.url).pipe(Layer.provide(log)))
-      expect(yield* Effect.provide(Effect.map(SharedRedis, ({ isUp }) => isUp()), context)).toBe(false)
-      yield* eventually("a line of the log", Effect.sync(() => said.length > 0))
+      expect(
+        yield* Effect.provide(
+          Effect.map(SharedRedis, ({ isUp }) => isUp()),
+          context
+        )
+      ).toBe(false)
+      yield* eventually(
+        "a line of the log",
+        Effect.sync(() => said.length > 0)
+      )
       expect(said).toEqual([
         "Redis does not answer (READONLY You can't write against a read only replica.): until it does, limits, circuits, signatures and cached answers are this process's own."
       ])
-    }))
+    })
+  )
 
   it.live("that refuses a command is still there", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const own = yield* server()
       const context = yield* Layer.build(redisLayer(own.url))
       const [{ isUp }, { send }] = yield* Effect.provide(Effect.all([SharedRedis, Redis.Redis]), context)
       yield* send("SET", "text", "a")
       const refused = yield* Effect.flip(send("LPUSH", "text", "b"))
-      expect([String(refused.cause).slice(0, 16), isUp(), yield* send("GET", "text")]).toEqual(["Error: WRONGTYPE", true, "a"])
-    }))
+      expect([String(refused.cause).slice(0, 16), isUp(), yield* send("GET", "text")]).toEqual([
+        "Error: WRONGTYPE",
+        true,
+        "a"
+      ])
+    })
+  )
 
   it.live("that was started anew has forgotten counts and scripts, and counts again", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const own = yield* server()
       const context = yield* Layer.build(redisLayer(own.url))
       const { isUp } = yield* Effect.provide(SharedRedis, context)
@@ -78,10 +119,14 @@ describe.runIf(saidWithoutServer("Redis with a password, and started anew"))("a 
       const take = Effect.map(limiter.consume({ key: "a", limit: 9, window: "1 minute" }), ({ remaining }) => remaining)
       expect([yield* take, yield* take]).toEqual([8, 7])
       yield* Effect.promise(own.stop)
-      yield* eventually("Redis to be down", Effect.sync(() => !isUp()))
+      yield* eventually(
+        "Redis to be down",
+        Effect.sync(() => !isUp())
+      )
       expect(yield* take).toBe(8)
       yield* Effect.promise(own.start)
       yield* eventually("Redis to be up", Effect.sync(isUp))
       expect([yield* take, yield* take]).toEqual([8, 7])
-    }))
+    })
+  )
 })

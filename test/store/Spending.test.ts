@@ -21,44 +21,68 @@ describe.each(databases)("spending on $name", ({ location, name }) => {
   /** Processes on one database: each with a client of its own. */
   const processes = (count: number) =>
     Effect.flatMap(location, (at) =>
-      Effect.forEach(Array.from({ length: count }), () =>
-        Effect.map(Layer.build(Layer.fresh(Spending.layer.pipe(Layer.provide(Layer.fresh(database(at)))))), (context) =>
-          (changes: Partial<SpendingChange>) => Effect.provide(Effect.flatMap(Spending, ({ exchange }) => exchange([change(changes)])), context)), { concurrency: 1 }))
+      Effect.forEach(
+        Array.from({ length: count }),
+        () =>
+          Effect.map(
+            Layer.build(Layer.fresh(Spending.layer.pipe(Layer.provide(Layer.fresh(database(at)))))),
+            (context) => (changes: Partial<SpendingChange>) =>
+              Effect.provide(
+                Effect.flatMap(Spending, ({ exchange }) => exchange([change(changes)])),
+                context
+              )
+          ),
+        { concurrency: 1 }
+      )
+    )
 
   it.effect("outlives the process, counts what is told twice once, and parts periods and keys", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const [one, other] = yield* processes(2)
       if (one === undefined || other === undefined) return yield* Effect.die("two were asked for")
       expect(yield* one({ spentMicros: 0, wantedMicros: 300 })).toEqual([{ spentMicros: 0, leasedMicros: 300 }])
-      expect(yield* one({ turn: 2, spentMicros: 250, wantedMicros: 300 })).toEqual([{ spentMicros: 250, leasedMicros: 300 }])
-      expect(yield* one({ turn: 2, spentMicros: 250, wantedMicros: 300 })).toEqual([{ spentMicros: 250, leasedMicros: 300 }])
+      expect(yield* one({ turn: 2, spentMicros: 250, wantedMicros: 300 })).toEqual([
+        { spentMicros: 250, leasedMicros: 300 }
+      ])
+      expect(yield* one({ turn: 2, spentMicros: 250, wantedMicros: 300 })).toEqual([
+        { spentMicros: 250, leasedMicros: 300 }
+      ])
       // What the one holds is not the other's, until it is given back.
       expect(yield* other({ wantedMicros: 600 })).toEqual([{ spentMicros: 250, leasedMicros: 450 }])
       expect(yield* one({ turn: 3, spentMicros: 300 })).toEqual([{ spentMicros: 550, leasedMicros: 0 }])
-      expect(yield* other({ turn: 2, spentMicros: 400, wantedMicros: 600 })).toEqual([{ spentMicros: 950, leasedMicros: 50 }])
+      expect(yield* other({ turn: 2, spentMicros: 400, wantedMicros: 600 })).toEqual([
+        { spentMicros: 950, leasedMicros: 50 }
+      ])
       expect(yield* other({ keyId: "two", wantedMicros: 5 })).toEqual([{ spentMicros: 0, leasedMicros: 5 }])
       expect(yield* other({ period: "2027-02", wantedMicros: 5 })).toEqual([{ spentMicros: 0, leasedMicros: 5 }])
-    }).pipe(Effect.scoped))
+    }).pipe(Effect.scoped)
+  )
 
   it.effect("a part that is not renewed for 20 minutes is anybody's", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const [one, other] = yield* processes(2)
       if (one === undefined || other === undefined) return yield* Effect.die("two were asked for")
       yield* one({ wantedMicros: 900 })
       expect(yield* other({ wantedMicros: 900 })).toEqual([{ spentMicros: 0, leasedMicros: 100 }])
       yield* TestClock.adjust("20 minutes")
       expect(yield* other({ turn: 2, wantedMicros: 900 })).toEqual([{ spentMicros: 0, leasedMicros: 900 }])
-      expect(yield* one({ turn: 2, spentMicros: 10, wantedMicros: 900 })).toEqual([{ spentMicros: 10, leasedMicros: 90 }])
-    }).pipe(Effect.scoped))
+      expect(yield* one({ turn: 2, spentMicros: 10, wantedMicros: 900 })).toEqual([
+        { spentMicros: 10, leasedMicros: 90 }
+      ])
+    }).pipe(Effect.scoped)
+  )
 
   // PGlite has one session for all: transactions at once are not apart there.
   it.effect.skipIf(name === "PGlite")("processes that ask at once get no more than there is", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const all = yield* processes(3)
       const asked = all.flatMap((ask) => [1, 2, 3, 4].map((turn) => ask({ turn, spentMicros: 10, wantedMicros: 400 })))
       yield* Effect.all(asked, { concurrency: 12 })
-      const states = yield* Effect.forEach(all, (ask) => Effect.map(ask({ turn: 5, wantedMicros: 400 }), ([state]) => state))
+      const states = yield* Effect.forEach(all, (ask) =>
+        Effect.map(ask({ turn: 5, wantedMicros: 400 }), ([state]) => state)
+      )
       expect(states.map((state) => state?.spentMicros)).toEqual([120, 120, 120])
       expect(states.reduce((sum, state) => sum + (state?.leasedMicros ?? 0), 120)).toBe(1000)
-    }).pipe(Effect.scoped))
+    }).pipe(Effect.scoped)
+  )
 })

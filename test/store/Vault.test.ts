@@ -18,7 +18,8 @@ import { databases, directory, patiently, someMasters, storeOn } from "../suppor
 
 const actor: Actor = { id: "cli", requestId: undefined }
 const secret = (text: string) => Redacted.make({ text })
-const textOf = (record: { readonly secret: Redacted.Redacted<unknown> | undefined }) => record.secret === undefined ? undefined : Redacted.value(record.secret)
+const textOf = (record: { readonly secret: Redacted.Redacted<unknown> | undefined }) =>
+  record.secret === undefined ? undefined : Redacted.value(record.secret)
 const some = () => Redacted.make(randomMasterText())
 const changed = "it was changed in the store"
 const broken = (kind: "key" | "provider", id: string, why = changed) => new RecordBroken({ kind, id, why })
@@ -28,20 +29,26 @@ interface SecretRow {
   readonly secret: Uint8Array
   readonly secret_key_id: string
 }
-const secretRows = Effect.flatMap(SqlClient.SqlClient, (sql) => sql<SecretRow>`SELECT id, secret, secret_key_id FROM records ORDER BY id`)
-const keyIds = Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.map(sql<{ readonly id: string }>`SELECT id FROM vault_keys`, (rows) => rows.map(({ id }) => id)))
-const put = (id: string, bytes: Uint8Array) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE records SET secret = ${bytes} WHERE id = ${id}`)
+const secretRows = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql<SecretRow>`SELECT id, secret, secret_key_id FROM records ORDER BY id`
+)
+const keyIds = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  Effect.map(sql<{ readonly id: string }>`SELECT id FROM vault_keys`, (rows) => rows.map(({ id }) => id))
+)
+const put = (id: string, bytes: Uint8Array) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE records SET secret = ${bytes} WHERE id = ${id}`)
 
 describe.each(databases)("TH24 on $name", (database) => {
   it.effect("a flipped bit is told by kind and id, never garbage; the others load", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const records = yield* Records
       for (const id of ["a", "b", "c"]) yield* records.create("key", id, { value: {}, secret: secret(id) }, actor)
       const [, middle] = yield* secretRows
       const bytes = middle?.secret ?? new Uint8Array()
       const bits = bytes.length * 8
       for (let sample = 0; sample < 64; sample++) {
-        const bit = Math.floor(sample * bits / 64)
+        const bit = Math.floor((sample * bits) / 64)
         const flipped = Uint8Array.from(bytes)
         flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7))
         yield* put("b", flipped)
@@ -52,12 +59,15 @@ describe.each(databases)("TH24 on $name", (database) => {
       expect(yield* Effect.flip(records.get("key", "b"))).toEqual(broken("key", "b"))
       expect((yield* records.page("key", 2, undefined)).next).toBe("b")
       expect(yield* Effect.flip(records.update("key", "b", { value: {} }, actor))).toEqual(broken("key", "b"))
-      expect(textOf(yield* records.update("key", "b", { value: {}, secret: secret("new") }, actor))).toEqual({ text: "new" })
+      expect(textOf(yield* records.update("key", "b", { value: {}, secret: secret("new") }, actor))).toEqual({
+        text: "new"
+      })
       expect((yield* records.all("key")).map(textOf)).toEqual([{ text: "a" }, { text: "new" }, { text: "c" }])
-    }).pipe(Effect.provide(storeOn(database))))
+    }).pipe(Effect.provide(storeOn(database)))
+  )
 
   it.effect("a secret opens in no other place: another record, kind or version", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const records = yield* Records
       yield* records.create("provider", "a", { value: {}, secret: secret("a") }, actor)
       yield* records.create("provider", "b", { value: {}, secret: secret("b") }, actor)
@@ -73,52 +83,69 @@ describe.each(databases)("TH24 on $name", (database) => {
       expect(yield* Effect.flip(records.get("provider", "b"))).toEqual(broken("provider", "b"))
       yield* sql`UPDATE records SET version = 1, kind = 'key' WHERE id = 'b'`
       expect(yield* Effect.flip(records.get("key", "b"))).toEqual(broken("key", "b"))
-    }).pipe(Effect.provide(storeOn(database))))
+    }).pipe(Effect.provide(storeOn(database)))
+  )
 
   it.effect("the same secret is never the same bytes", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const records = yield* Records
       for (const id of ["a", "b"]) yield* records.create("key", id, { value: {}, secret: secret("same") }, actor)
       const [a, b] = yield* secretRows
       expect(Buffer.from(a?.secret ?? []).equals(Buffer.from(b?.secret ?? []))).toBe(false)
-    }).pipe(Effect.provide(storeOn(database))))
+    }).pipe(Effect.provide(storeOn(database)))
+  )
 
-  it.live.runIf(database.takesSeveral)("keys change while two processes read and write, without a failure, and the old ones are forgotten", () =>
-    Effect.gen(function*() {
-      const location = yield* database.location
-      const [old, fresh] = [some(), some()]
-      const both = masterKeysGiven([fresh, old], "GATEWAY_SECRET_KEY")
-      const one = yield* Layer.build(Store.layer(location, masterKeysGiven([old], "GATEWAY_SECRET_KEY")))
-      const first = yield* Effect.provideContext(Records, one)
-      for (let n = 0; n < 120; n++) yield* first.create("provider", `p${n}`, { value: { n }, secret: secret(`s${n}`) }, actor)
-      const before = yield* Effect.provideContext(keyIds, one)
-      const two = yield* Layer.build(Store.layer(location, both))
-      const three = yield* Layer.build(Store.layer(location, both))
-      const others = yield* Effect.forEach([two, three], (context) => Effect.provideContext(Records, context))
-      const work = Effect.forEach(others, (records, at) =>
-        Effect.forEach(Array.from({ length: 20 }, (_, n) => n), (n) =>
-          Effect.gen(function*() {
-            const id = `p${(n * 37 + at) % 120}`
-            yield* records.update("provider", id, { value: { n } }, actor)
-            expect((yield* records.all("provider")).length).toBe(120)
-            expect(textOf(yield* records.get("provider", id))).toEqual({ text: `s${id.slice(1)}` })
-          })), { concurrency: 2 })
-      const running = yield* Effect.forkChild(work)
-      const rotated = yield* Effect.provideContext(rotateSecret(both), two)
-      yield* Fiber.join(running)
-      expect([rotated.broken, rotated.keysRetired]).toEqual([[], 1])
-      const after = yield* Effect.provideContext(keyIds, one)
-      expect([after.length, before.includes(after[0] ?? "")]).toEqual([1, false])
-      expect((yield* Effect.provideContext(secretRows, one)).filter((row) => row.secret_key_id !== after[0])).toEqual([])
-      const last = yield* Layer.build(Store.layer(location, masterKeysGiven([fresh], "GATEWAY_SECRET_KEY")))
-      const all = yield* Effect.flatMap(Effect.provideContext(Records, last), (records) => records.all("provider"))
-      expect(all.map(textOf)).toEqual(all.map(({ id }) => ({ text: `s${id.slice(1)}` })))
-      const peppers = yield* Effect.forEach([one, two, three, last], (context) => Effect.provideContext(Vault, context))
-      expect(new Set(peppers.map(({ pepper }) => Redacted.value(pepper))).size).toBe(1)
-    }).pipe(Effect.scoped, patiently))
+  it.live.runIf(database.takesSeveral)(
+    "keys change while two processes read and write, without a failure, and the old ones are forgotten",
+    () =>
+      Effect.gen(function* () {
+        const location = yield* database.location
+        const [old, fresh] = [some(), some()]
+        const both = masterKeysGiven([fresh, old], "GATEWAY_SECRET_KEY")
+        const one = yield* Layer.build(Store.layer(location, masterKeysGiven([old], "GATEWAY_SECRET_KEY")))
+        const first = yield* Effect.provideContext(Records, one)
+        for (let n = 0; n < 120; n++)
+          yield* first.create("provider", `p${n}`, { value: { n }, secret: secret(`s${n}`) }, actor)
+        const before = yield* Effect.provideContext(keyIds, one)
+        const two = yield* Layer.build(Store.layer(location, both))
+        const three = yield* Layer.build(Store.layer(location, both))
+        const others = yield* Effect.forEach([two, three], (context) => Effect.provideContext(Records, context))
+        const work = Effect.forEach(
+          others,
+          (records, at) =>
+            Effect.forEach(
+              Array.from({ length: 20 }, (_, n) => n),
+              (n) =>
+                Effect.gen(function* () {
+                  const id = `p${(n * 37 + at) % 120}`
+                  yield* records.update("provider", id, { value: { n } }, actor)
+                  expect((yield* records.all("provider")).length).toBe(120)
+                  expect(textOf(yield* records.get("provider", id))).toEqual({ text: `s${id.slice(1)}` })
+                })
+            ),
+          { concurrency: 2 }
+        )
+        const running = yield* Effect.forkChild(work)
+        const rotated = yield* Effect.provideContext(rotateSecret(both), two)
+        yield* Fiber.join(running)
+        expect([rotated.broken, rotated.keysRetired]).toEqual([[], 1])
+        const after = yield* Effect.provideContext(keyIds, one)
+        expect([after.length, before.includes(after[0] ?? "")]).toEqual([1, false])
+        expect((yield* Effect.provideContext(secretRows, one)).filter((row) => row.secret_key_id !== after[0])).toEqual(
+          []
+        )
+        const last = yield* Layer.build(Store.layer(location, masterKeysGiven([fresh], "GATEWAY_SECRET_KEY")))
+        const all = yield* Effect.flatMap(Effect.provideContext(Records, last), (records) => records.all("provider"))
+        expect(all.map(textOf)).toEqual(all.map(({ id }) => ({ text: `s${id.slice(1)}` })))
+        const peppers = yield* Effect.forEach([one, two, three, last], (context) =>
+          Effect.provideContext(Vault, context)
+        )
+        expect(new Set(peppers.map(({ pepper }) => Redacted.value(pepper))).size).toBe(1)
+      }).pipe(Effect.scoped, patiently)
+  )
 
   it.effect("a rotation that stops anywhere leaves everything readable, and the next one finishes it", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const masters = someMasters()
       const context = yield* Layer.build(storeOn(database, masters))
       const records = yield* Effect.provideContext(Records, context)
@@ -133,29 +160,41 @@ describe.each(databases)("TH24 on $name", (database) => {
       const ids = (yield* Effect.provideContext(secretRows, context)).map((row) => row.secret_key_id)
       expect(new Set(ids).size).toBe(2)
       expect(yield* whole).toEqual(expected)
-      expect(yield* Effect.provideContext(rotateSecret(masters), context)).toEqual({ records: 4, broken: [], keysRetired: 2 })
+      expect(yield* Effect.provideContext(rotateSecret(masters), context)).toEqual({
+        records: 4,
+        broken: [],
+        keysRetired: 2
+      })
       expect(yield* whole).toEqual(expected)
       yield* put("k2", Uint8Array.of(1, 2, 3)).pipe(Effect.provideContext(context))
-      expect(yield* Effect.provideContext(rotateSecret(masters), context)).toEqual({ records: 3, broken: ["key k2"], keysRetired: 0 })
+      expect(yield* Effect.provideContext(rotateSecret(masters), context)).toEqual({
+        records: 3,
+        broken: ["key k2"],
+        keysRetired: 0
+      })
       expect(yield* whole).toEqual(expected.filter((_, n) => n !== 2))
-    }).pipe(Effect.scoped))
+    }).pipe(Effect.scoped)
+  )
 
   it.effect("a store with other master keys is refused, and says where to look", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const location = yield* database.location
       yield* Layer.build(Store.layer(location, someMasters()))
-      const refused = yield* Effect.flip(Layer.build(Store.layer(location, masterKeysGiven([some()], "GATEWAY_SECRET_KEY"))))
+      const refused = yield* Effect.flip(
+        Layer.build(Store.layer(location, masterKeysGiven([some()], "GATEWAY_SECRET_KEY")))
+      )
       expect(refused.message).toMatch(
         /^the secrets of the store cannot be decrypted: its data key is wrapped by the master key [0-9a-f]{16}, which is not in GATEWAY_SECRET_KEY$/
       )
-    }).pipe(Effect.scoped))
+    }).pipe(Effect.scoped)
+  )
 })
 
 describe("TH24 the key file", () => {
   const opened = (location: StoreLocation, path: string) => Layer.build(Store.layer(location, masterKeysFile(path)))
 
   it.effect("is made for its owner alone, and refused when others can read it", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const folder = yield* directory
       const path = join(folder, "inner", "secret.key")
       const location: StoreLocation = { kind: "sqlite", path: join(folder, "gateway.db") }
@@ -164,7 +203,9 @@ describe("TH24 the key file", () => {
       expect((statSync(join(folder, "gateway.db")).mode & 0o777).toString(8)).toBe("600")
       yield* Effect.scoped(opened(location, path))
       chmodSync(path, 0o640)
-      expect((yield* Effect.flip(opened(location, path))).message).toBe(`the key file ${path} can be read by others (mode 0640): chmod 600 ${path}`)
+      expect((yield* Effect.flip(opened(location, path))).message).toBe(
+        `the key file ${path} can be read by others (mode 0640): chmod 600 ${path}`
+      )
       chmodSync(path, 0o600)
       writeFileSync(path, "c2hvcnQ=\n")
       expect((yield* Effect.flip(opened(location, path))).message).toBe(
@@ -172,10 +213,11 @@ describe("TH24 the key file", () => {
       )
       writeFileSync(path, "\n")
       expect((yield* Effect.flip(opened(location, path))).message).toBe(`the key file ${path} holds no key`)
-    }).pipe(Effect.scoped))
+    }).pipe(Effect.scoped)
+  )
 
   it.effect("is replaced by a rotation; a process that runs reads it anew", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const folder = yield* directory
       const path = join(folder, "secret.key")
       const location: StoreLocation = { kind: "sqlite", path: join(folder, "gateway.db") }
@@ -184,16 +226,23 @@ describe("TH24 the key file", () => {
       yield* records.create("key", "k", { value: {}, secret: secret("s") }, actor)
       const before = readFileSync(path, "utf8")
       const verb = yield* opened(location, path)
-      expect(yield* Effect.provideContext(rotateSecret(masterKeysFile(path)), verb)).toEqual({ records: 1, broken: [], keysRetired: 1 })
+      expect(yield* Effect.provideContext(rotateSecret(masterKeysFile(path)), verb)).toEqual({
+        records: 1,
+        broken: [],
+        keysRetired: 1
+      })
       const after = readFileSync(path, "utf8")
       expect([after === before, after.split("\n").length]).toEqual([false, 2])
       expect(textOf(yield* records.get("key", "k"))).toEqual({ text: "s" })
-      expect(textOf(yield* records.update("key", "k", { value: {}, secret: secret("t") }, actor))).toEqual({ text: "t" })
+      expect(textOf(yield* records.update("key", "k", { value: {}, secret: secret("t") }, actor))).toEqual({
+        text: "t"
+      })
       expect(readdirSync(folder).filter((name) => name.startsWith("secret"))).toEqual(["secret.key"])
-    }).pipe(Effect.scoped))
+    }).pipe(Effect.scoped)
+  )
 
   it.effect("keeps a master key that another rotation needs, wherever that one stopped", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const folder = yield* directory
       const path = join(folder, "secret.key")
       const location: StoreLocation = { kind: "sqlite", path: join(folder, "gateway.db") }
@@ -202,24 +251,35 @@ describe("TH24 the key file", () => {
       const records = yield* Effect.provideContext(Records, verb)
       yield* records.create("key", "k", { value: {}, secret: secret("s") }, actor)
       // The other one wrote its key, and ended before the database had it.
-      const disturbed = { ...masters, retire: (used: ReadonlySet<string>) => Effect.andThen(masters.renew, masters.retire(used)) }
+      const disturbed = {
+        ...masters,
+        retire: (used: ReadonlySet<string>) => Effect.andThen(masters.renew, masters.retire(used))
+      }
       yield* Effect.provideContext(rotateSecret(disturbed), verb)
       expect(readFileSync(path, "utf8").split("\n").length).toBe(3)
       const later = yield* opened(location, path)
-      expect(textOf(yield* Effect.flatMap(Effect.provideContext(Records, later), ({ get }) => get("key", "k")))).toEqual({ text: "s" })
+      expect(
+        textOf(yield* Effect.flatMap(Effect.provideContext(Records, later), ({ get }) => get("key", "k")))
+      ).toEqual({ text: "s" })
       yield* Effect.provideContext(rotateSecret(masters), later)
       expect(readFileSync(path, "utf8").split("\n").length).toBe(2)
-    }).pipe(Effect.scoped))
+    }).pipe(Effect.scoped)
+  )
 
   it.effect("no byte of a secret or pepper is in the database, its log or a copy", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const folder = yield* directory
       const location: StoreLocation = { kind: "sqlite", path: join(folder, "gateway.db") }
       const canary = "canary-5f3c9a71"
       const context = yield* opened(location, join(folder, "secret.key"))
       const records = yield* Effect.provideContext(Records, context)
       const { pepper } = yield* Effect.provideContext(Vault, context)
-      yield* records.create("provider", "marker-in-the-open", { value: { shown: "seen" }, secret: secret(canary) }, actor)
+      yield* records.create(
+        "provider",
+        "marker-in-the-open",
+        { value: { shown: "seen" }, secret: secret(canary) },
+        actor
+      )
       yield* records.update("provider", "marker-in-the-open", { value: {} }, actor)
       const sql = yield* Effect.provideContext(SqlClient.SqlClient, context)
       const copy = join(folder, "backup.db")
@@ -229,5 +289,6 @@ describe("TH24 the key file", () => {
       const holding = (text: string) => files.filter((name) => readFileSync(join(folder, name)).includes(text))
       expect([holding(canary), holding(Redacted.value(pepper))]).toEqual([[], []])
       expect(holding("marker-in-the-open")).toEqual(["backup.db", "gateway.db-wal"])
-    }).pipe(Effect.scoped))
+    }).pipe(Effect.scoped)
+  )
 })

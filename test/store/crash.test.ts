@@ -3,14 +3,18 @@
 import { expect, it } from "vitest"
 import { crash } from "../support/crashes.ts"
 
-it("F31: what was acknowledged outlives kill -9 of writers and of a rotation, and the store opens whole", { timeout: 300_000 }, async () => {
-  let state = 7
-  const chance = (): number => {
-    state = (state * 48_271) % 2_147_483_647
-    return state / 2_147_483_647
+it(
+  "F31: what was acknowledged outlives kill -9 of writers and of a rotation, and the store opens whole",
+  { timeout: 300_000 },
+  async () => {
+    let state = 7
+    const chance = (): number => {
+      state = (state * 48_271) % 2_147_483_647
+      return state / 2_147_483_647
+    }
+    const { acknowledged, faults, kills } = await crash(20, chance)
+    expect(faults).toEqual([])
+    expect(kills).toBeGreaterThanOrEqual(20)
+    expect(acknowledged).toBeGreaterThanOrEqual(kills / 2)
   }
-  const { acknowledged, faults, kills } = await crash(20, chance)
-  expect(faults).toEqual([])
-  expect(kills).toBeGreaterThanOrEqual(20)
-  expect(acknowledged).toBeGreaterThanOrEqual(kills / 2)
-})
+)

@@ -28,7 +28,7 @@ const unreachable = new StoreUnavailable({ reason: "unreachable" })
 
 describe.each(sqlite === undefined ? [] : [sqlite])("F32 on $name", (database) => {
   it.effect("a full disk refuses the change, keeps what was there, and takes changes again when there is room", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const records = yield* Records
       const sql = yield* SqlClient.SqlClient
       yield* records.create("config", "c", { value: { size: "small" } }, actor)
@@ -38,165 +38,233 @@ describe.each(sqlite === undefined ? [] : [sqlite])("F32 on $name", (database) =
       const large = { size: "x".repeat(200_000) }
       expect(yield* Effect.flip(records.update("config", "c", { value: large }, actor))).toEqual(full)
       expect(yield* Effect.flip(records.create("config", "d", { value: large }, actor))).toEqual(full)
-      expect([(yield* records.all("config")).map(({ id, value }) => [id, value]), yield* records.revision]).toEqual([[["c", { size: "small" }]], revision])
+      expect([(yield* records.all("config")).map(({ id, value }) => [id, value]), yield* records.revision]).toEqual([
+        [["c", { size: "small" }]],
+        revision
+      ])
       yield* sql`PRAGMA max_page_count = 100000`
       expect((yield* records.update("config", "c", { value: large }, actor)).version).toBe(2)
-    }).pipe(Effect.provide(storeOn(database))))
+    }).pipe(Effect.provide(storeOn(database)))
+  )
 })
 
 describe.each(databases)("the start on $name", (database) => {
   it.live.runIf(database.takesSeveral)("is fine for several processes at once on an empty database", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const location = yield* database.location
       const masters = someMasters()
-      const stores = yield* Effect.forEach([1, 2, 3, 4], () => Layer.build(Store.layer(location, masters)), { concurrency: 4 })
+      const stores = yield* Effect.forEach([1, 2, 3, 4], () => Layer.build(Store.layer(location, masters)), {
+        concurrency: 4
+      })
       expect(new Set(stores.map((store) => Redacted.value(Context.get(store, Vault).pepper))).size).toBe(1)
       const [first] = stores
-      const rows = first === undefined ? [] : yield* Context.get(first, SqlClient.SqlClient)<{ readonly migration_id: number }>`SELECT migration_id FROM migrations ORDER BY migration_id`
+      const rows =
+        first === undefined
+          ? []
+          : yield* Context.get(first, SqlClient.SqlClient)<{
+              readonly migration_id: number
+            }>`SELECT migration_id FROM migrations ORDER BY migration_id`
       expect([rows.length > 1, rows.map((row) => row.migration_id)]).toEqual([true, rows.map((_, at) => at + 1)])
-    }).pipe(Effect.scoped, patiently))
+    }).pipe(Effect.scoped, patiently)
+  )
 
   it.effect("F50: leaves a database alone that is ahead", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const location = yield* database.location
       const masters = someMasters()
-      yield* Effect.scoped(Effect.gen(function*() {
-        const store = yield* Layer.build(Store.layer(location, masters))
-        yield* Context.get(store, Records).create("config", "c", { value: {} }, actor)
-        const sql = Context.get(store, SqlClient.SqlClient)
-        yield* sql`ALTER TABLE records ADD COLUMN later TEXT`
-        yield* sql`INSERT INTO migrations ${sql.insert({ migration_id: 9000, name: "later" })}`
-      }))
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const store = yield* Layer.build(Store.layer(location, masters))
+          yield* Context.get(store, Records).create("config", "c", { value: {} }, actor)
+          const sql = Context.get(store, SqlClient.SqlClient)
+          yield* sql`ALTER TABLE records ADD COLUMN later TEXT`
+          yield* sql`INSERT INTO migrations ${sql.insert({ migration_id: 9000, name: "later" })}`
+        })
+      )
       const store = yield* Layer.build(Store.layer(location, masters))
       yield* Context.get(store, Records).update("config", "c", { value: { kept: true } }, actor)
       expect((yield* Context.get(store, Records).all("config")).map(({ value }) => value)).toEqual([{ kept: true }])
-    }).pipe(Effect.scoped))
+    }).pipe(Effect.scoped)
+  )
 })
 
 describe("a start that cannot be", () => {
-  const refusal = (location: StoreLocation) => Effect.map(Effect.flip(Layer.build(Store.layer(location, someMasters()))), ({ message }) => message)
+  const refusal = (location: StoreLocation) =>
+    Effect.map(Effect.flip(Layer.build(Store.layer(location, someMasters()))), ({ message }) => message)
 
   it.effect("names the file that is no database", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const path = join(yield* directory, "gateway.db")
       writeFileSync(path, "not a database, though long enough to have a header of one. ".repeat(20))
-      expect(yield* refusal({ kind: "sqlite", path })).toBe(`the store sqlite:${path} cannot be opened: file is not a database`)
-    }).pipe(Effect.scoped))
+      expect(yield* refusal({ kind: "sqlite", path })).toBe(
+        `the store sqlite:${path} cannot be opened: file is not a database`
+      )
+    }).pipe(Effect.scoped)
+  )
 
   it.effect("names the server that is not there, without the password", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const location = Result.getOrThrow(parseStoreUrl("postgres://me:secret@127.0.0.1:1/gw"))
-      expect(yield* refusal(location)).toBe("the store postgres://127.0.0.1:1/gw cannot be reached: connect ECONNREFUSED 127.0.0.1:1")
-    }).pipe(Effect.scoped))
+      expect(yield* refusal(location)).toBe(
+        "the store postgres://127.0.0.1:1/gw cannot be reached: connect ECONNREFUSED 127.0.0.1:1"
+      )
+    }).pipe(Effect.scoped)
+  )
 })
 
 describe.each(servers)("F33 on $name", (database) => {
   const again = Effect.retry({ schedule: Schedule.spaced(50), times: 200 })
 
-  it.live("a server that stands still or is cut off is told in time, and is used again when it is back", () =>
-    Effect.gen(function*() {
-      const location = yield* database.location
-      const masters = someMasters()
-      yield* patiently(Effect.scoped(Layer.build(Store.layer(location, masters))))
-      const url = new URL(location.kind === "postgres" ? Redacted.value(location.url) : "")
-      const relay = yield* Effect.acquireRelease(Effect.promise(() => startRelay(url.hostname, Number(url.port))), ({ close }) => Effect.promise(close))
-      url.host = `127.0.0.1:${relay.port}`
-      const said: Array<string> = []
-      const logger = Logger.layer([Logger.make(({ message }) => {
-        said.push(Array.isArray(message) ? message.join(" ") : String(message))
-      })])
-      const limits = { ...defaultLimits, storeAnswerMillis: 700, storeConnections: 3 }
-      const work = Effect.gen(function*() {
-        const store = yield* again(Layer.build(Store.layer(Result.getOrThrow(parseStoreUrl(url.href)), masters)))
-        const records = Context.get(store, Records)
-        const get = Effect.map(records.get("config", "c"), ({ value }) => value)
-        yield* again(records.create("config", "c", { value: { n: 1 } }, actor))
-        yield* again(Effect.all(Array.from({ length: 12 }, () => get), { concurrency: 12 }))
-        expect(relay.peak()).toBeLessThanOrEqual(3)
-        said.length = 0
+  it.live(
+    "a server that stands still or is cut off is told in time, and is used again when it is back",
+    () =>
+      Effect.gen(function* () {
+        const location = yield* database.location
+        const masters = someMasters()
+        yield* patiently(Effect.scoped(Layer.build(Store.layer(location, masters))))
+        const url = new URL(location.kind === "postgres" ? Redacted.value(location.url) : "")
+        const relay = yield* Effect.acquireRelease(
+          Effect.promise(() => startRelay(url.hostname, Number(url.port))),
+          ({ close }) => Effect.promise(close)
+        )
+        url.host = `127.0.0.1:${relay.port}`
+        const said: Array<string> = []
+        const logger = Logger.layer([
+          Logger.make(({ message }) => {
+            said.push(Array.isArray(message) ? message.join(" ") : String(message))
+          })
+        ])
+        const limits = { ...defaultLimits, storeAnswerMillis: 700, storeConnections: 3 }
+        const work = Effect.gen(function* () {
+          const store = yield* again(Layer.build(Store.layer(Result.getOrThrow(parseStoreUrl(url.href)), masters)))
+          const records = Context.get(store, Records)
+          const get = Effect.map(records.get("config", "c"), ({ value }) => value)
+          yield* again(records.create("config", "c", { value: { n: 1 } }, actor))
+          yield* again(
+            Effect.all(
+              Array.from({ length: 12 }, () => get),
+              { concurrency: 12 }
+            )
+          )
+          expect(relay.peak()).toBeLessThanOrEqual(3)
+          said.length = 0
 
-        relay.stall()
-        expect(yield* Effect.flip(get)).toEqual(unreachable)
-        expect(yield* Effect.flip(records.update("config", "c", { value: { n: 2 } }, actor))).toEqual(unreachable)
-        expect(yield* Effect.all([Effect.flip(get), Effect.flip(get), Effect.flip(records.revision)], { concurrency: 3 }))
-          .toEqual([unreachable, unreachable, unreachable])
-        relay.heal()
-        yield* again(get)
-        expect(said).toEqual(["store: no answer in 700 ms", "store: it answers again"])
+          relay.stall()
+          expect(yield* Effect.flip(get)).toEqual(unreachable)
+          expect(yield* Effect.flip(records.update("config", "c", { value: { n: 2 } }, actor))).toEqual(unreachable)
+          expect(
+            yield* Effect.all([Effect.flip(get), Effect.flip(get), Effect.flip(records.revision)], { concurrency: 3 })
+          ).toEqual([unreachable, unreachable, unreachable])
+          relay.heal()
+          yield* again(get)
+          expect(said).toEqual(["store: no answer in 700 ms", "store: it answers again"])
 
+          relay.cut()
+          expect(yield* Effect.flip(get)).toEqual(unreachable)
+          expect(yield* Effect.flip(records.revision)).toEqual(unreachable)
+          relay.heal()
+          yield* again(get)
+          expect([said.length, said[3]]).toEqual([4, "store: it answers again"])
+
+          relay.delay(5_000)
+          expect(yield* Effect.flip(get)).toEqual(unreachable)
+          relay.heal()
+          yield* again(get)
+          relay.reset()
+          yield* again(records.update("config", "c", { value: { n: 3 } }, actor))
+          expect(yield* again(get)).toEqual({ n: 3 })
+        })
+        yield* Effect.provide(Effect.provideService(work, Limits, limits), logger)
+      }).pipe(Effect.scoped),
+    60_000
+  )
+
+  it.live(
+    "a service that starts waits for a server that is away, and for nothing else",
+    () =>
+      Effect.gen(function* () {
+        const location = yield* database.location
+        const url = new URL(location.kind === "postgres" ? Redacted.value(location.url) : "")
+        const relay = yield* Effect.acquireRelease(
+          Effect.promise(() => startRelay(url.hostname, Number(url.port))),
+          ({ close }) => Effect.promise(close)
+        )
+        url.host = `127.0.0.1:${relay.port}`
+        const start = (name: string, storeStartMillis: number) => {
+          url.pathname = name
+          const store = Store.layer(Result.getOrThrow(parseStoreUrl(url.href)), someMasters(), Sql.awaited)
+          return Effect.provideService(Effect.scoped(Effect.asVoid(Layer.build(store))), Limits, {
+            ...defaultLimits,
+            storeAnswerMillis: 60_000,
+            storeStartMillis
+          })
+        }
+        const said: Array<string> = []
+        const logger = Logger.layer([
+          Logger.make(({ message }) => {
+            said.push(Array.isArray(message) ? message.join(" ") : String(message))
+            relay.heal()
+          })
+        ])
+        const name = url.pathname
         relay.cut()
-        expect(yield* Effect.flip(get)).toEqual(unreachable)
-        expect(yield* Effect.flip(records.revision)).toEqual(unreachable)
-        relay.heal()
-        yield* again(get)
-        expect([said.length, said[3]]).toEqual([4, "store: it answers again"])
+        expect(yield* Effect.flip(Effect.provide(start(name, 0), logger))).toMatchObject({ isAway: true })
+        expect(said).toEqual([])
+        yield* Effect.provide(start(name, 60_000), logger)
+        expect(said).toEqual([
+          expect.stringMatching(
+            /^the store postgres:\/\/127\.0\.0\.1:\d+\/\w+ cannot be reached: .+; it is waited for$/
+          )
+        ])
+        if (!database.takesSeveral) return
+        expect(yield* Effect.flip(start("/nothing", 60_000))).toEqual(
+          new Sql.StoreUnusable({
+            message: `the store postgres://${url.host}/nothing cannot be reached: database "nothing" does not exist`,
+            isAway: false
+          })
+        )
+      }).pipe(Effect.scoped),
+    60_000
+  )
 
-        relay.delay(5_000)
-        expect(yield* Effect.flip(get)).toEqual(unreachable)
-        relay.heal()
-        yield* again(get)
-        relay.reset()
-        yield* again(records.update("config", "c", { value: { n: 3 } }, actor))
-        expect(yield* again(get)).toEqual({ n: 3 })
-      })
-      yield* Effect.provide(Effect.provideService(work, Limits, limits), logger)
-    }).pipe(Effect.scoped), 60_000)
-
-  it.live("a service that starts waits for a server that is away, and for nothing else", () =>
-    Effect.gen(function*() {
-      const location = yield* database.location
-      const url = new URL(location.kind === "postgres" ? Redacted.value(location.url) : "")
-      const relay = yield* Effect.acquireRelease(Effect.promise(() => startRelay(url.hostname, Number(url.port))), ({ close }) => Effect.promise(close))
-      url.host = `127.0.0.1:${relay.port}`
-      const start = (name: string, storeStartMillis: number) => {
-        url.pathname = name
-        const store = Store.layer(Result.getOrThrow(parseStoreUrl(url.href)), someMasters(), Sql.awaited)
-        return Effect.provideService(Effect.scoped(Effect.asVoid(Layer.build(store))), Limits, { ...defaultLimits, storeAnswerMillis: 60_000, storeStartMillis })
-      }
-      const said: Array<string> = []
-      const logger = Logger.layer([Logger.make(({ message }) => {
-        said.push(Array.isArray(message) ? message.join(" ") : String(message))
-        relay.heal()
-      })])
-      const name = url.pathname
-      relay.cut()
-      expect(yield* Effect.flip(Effect.provide(start(name, 0), logger))).toMatchObject({ isAway: true })
-      expect(said).toEqual([])
-      yield* Effect.provide(start(name, 60_000), logger)
-      expect(said).toEqual([expect.stringMatching(/^the store postgres:\/\/127\.0\.0\.1:\d+\/\w+ cannot be reached: .+; it is waited for$/)])
-      if (!database.takesSeveral) return
-      expect(yield* Effect.flip(start("/nothing", 60_000))).toEqual(
-        new Sql.StoreUnusable({ message: `the store postgres://${url.host}/nothing cannot be reached: database "nothing" does not exist`, isAway: false })
-      )
-    }).pipe(Effect.scoped), 60_000)
-
-  it.live.runIf(database.takesSeveral)("a connection that ends in the middle of a transaction is an outage like any other", () =>
-    Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const within = yield* Sql.answered
-      const ended = sql`SELECT pg_terminate_backend(pg_backend_pid())`
-      for (const transaction of [Sql.durably(sql), Sql.lazily(sql)]) {
-        expect(yield* Effect.flip(within(transaction(ended)))).toEqual(unreachable)
-        expect(yield* again(within(transaction(sql`SELECT 1 AS one`)))).toEqual([{ one: 1 }])
-      }
-    }).pipe(Effect.provide(storeOn(database)), patiently))
+  it.live.runIf(database.takesSeveral)(
+    "a connection that ends in the middle of a transaction is an outage like any other",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const within = yield* Sql.answered
+        const ended = sql`SELECT pg_terminate_backend(pg_backend_pid())`
+        for (const transaction of [Sql.durably(sql), Sql.lazily(sql)]) {
+          expect(yield* Effect.flip(within(transaction(ended)))).toEqual(unreachable)
+          expect(yield* again(within(transaction(sql`SELECT 1 AS one`)))).toEqual([{ one: 1 }])
+        }
+      }).pipe(Effect.provide(storeOn(database)), patiently)
+  )
 
   it.effect("a database that only reads answers that it takes no more", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const location = yield* database.location
       const masters = someMasters()
-      yield* Effect.scoped(Effect.flatMap(Layer.build(Store.layer(location, masters)), (store) =>
-        Context.get(store, Records).create("config", "c", { value: {} }, actor)))
+      yield* Effect.scoped(
+        Effect.flatMap(Layer.build(Store.layer(location, masters)), (store) =>
+          Context.get(store, Records).create("config", "c", { value: {} }, actor)
+        )
+      )
       const sqlLayer = Layer.orDie(Sql.layer(location))
-      yield* Effect.gen(function*() {
+      yield* Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const records = yield* Records
-        yield* sql.withTransaction(Effect.gen(function*() {
-          yield* sql`SET TRANSACTION READ ONLY`
-          expect((yield* records.get("config", "c")).version).toBe(1)
-          expect(yield* Effect.flip(records.create("config", "d", { value: {} }, actor))).toEqual(full)
-        })).pipe(Effect.ignore)
+        yield* sql
+          .withTransaction(
+            Effect.gen(function* () {
+              yield* sql`SET TRANSACTION READ ONLY`
+              expect((yield* records.get("config", "c")).version).toBe(1)
+              expect(yield* Effect.flip(records.create("config", "d", { value: {} }, actor))).toEqual(full)
+            })
+          )
+          .pipe(Effect.ignore)
         expect((yield* records.all("config")).length).toBe(1)
       }).pipe(Effect.provide(Records.layer.pipe(Layer.provide(Vault.layer(masters)), Layer.provideMerge(sqlLayer))))
-    }).pipe(Effect.scoped))
+    }).pipe(Effect.scoped)
+  )
 })

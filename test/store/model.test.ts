@@ -22,7 +22,12 @@ const actor: Actor = { id: "cli", requestId: undefined }
 const kind = fc.constantFrom(...recordKinds)
 const id = fc.constantFrom("a", "b", "ü/\u{1f600}'\"")
 // Whole numbers from 2^53 on come back as their digits, which no plain map would do.
-const value: fc.Arbitrary<JsonObject> = fc.dictionary(fc.string(), fc.oneof(fc.string({ unit: "binary" }), fc.double({ min: -1e15, max: 1e15, noNaN: true }), fc.constant(null)), { maxKeys: 3 })
+const value: fc.Arbitrary<JsonObject> = fc
+  .dictionary(
+    fc.string(),
+    fc.oneof(fc.string({ unit: "binary" }), fc.double({ min: -1e15, max: 1e15, noNaN: true }), fc.constant(null)),
+    { maxKeys: 3 }
+  )
   .map((one): JsonObject => JSON.parse(JSON.stringify(one)))
 const secret = fc.option(fc.option(value, { nil: null }), { nil: undefined })
 /** How far the revision is behind that a change was judged by. */
@@ -59,7 +64,7 @@ const outcome = (model: Model, one: Change): string => {
     if (past === undefined) return "RecordMissing"
     if (one.act === "remove") model.records.delete(name)
     else {
-      const kept = one.secret === undefined ? past.at(-1)?.secret : one.secret ?? undefined
+      const kept = one.secret === undefined ? past.at(-1)?.secret : (one.secret ?? undefined)
       const older = one.kind === "prompt" ? past.map((entry) => ({ ...entry, secret: undefined })) : []
       model.records.set(name, [...older, { value: one.value, secret: kept, version: (past.at(-1)?.version ?? 0) + 1 }])
     }
@@ -68,23 +73,24 @@ const outcome = (model: Model, one: Change): string => {
   return "done"
 }
 
-const redacted = (one: JsonObject | null | undefined) => one === undefined || one === null ? one : Redacted.make(one)
+const redacted = (one: JsonObject | null | undefined) => (one === undefined || one === null ? one : Redacted.make(one))
 
 /** A copy of the files as a killed process leaves them: the log is not written back. */
 const crashed = (location: StoreLocation, round: number): StoreLocation => {
   if (location.kind !== "sqlite") return location
   const path = join(dirname(location.path), String(round), "gateway.db")
   mkdirSync(dirname(path))
-  for (const ending of ["", "-wal"]) if (existsSync(location.path + ending)) copyFileSync(location.path + ending, path + ending)
+  for (const ending of ["", "-wal"])
+    if (existsSync(location.path + ending)) copyFileSync(location.path + ending, path + ending)
   return { kind: "sqlite", path }
 }
 
 const run = (start: StoreLocation, steps: ReadonlyArray<Step>) =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const masters = someMasters()
     const model: Model = { records: new Map(), revision: 0 }
     let location = start
-    const opened = Effect.gen(function*() {
+    const opened = Effect.gen(function* () {
       const scope = yield* Scope.make()
       const context = yield* Scope.provide(Layer.build(Store.layer(location, masters)), scope)
       return { context, close: Scope.close(scope, Exit.void) }
@@ -94,11 +100,12 @@ const run = (start: StoreLocation, steps: ReadonlyArray<Step>) =>
       const records = Context.get(store.context, Records)
       if ("id" in one) {
         const expected = one.behind === undefined ? undefined : model.revision - one.behind
-        const change: Effect.Effect<unknown, { readonly _tag: string }> = one.act === "create"
-          ? records.create(one.kind, one.id, { value: one.value, secret: redacted(one.secret) }, actor, expected)
-          : one.act === "update"
-            ? records.update(one.kind, one.id, { value: one.value, secret: redacted(one.secret) }, actor, expected)
-            : records.remove(one.kind, one.id, actor, expected)
+        const change: Effect.Effect<unknown, { readonly _tag: string }> =
+          one.act === "create"
+            ? records.create(one.kind, one.id, { value: one.value, secret: redacted(one.secret) }, actor, expected)
+            : one.act === "update"
+              ? records.update(one.kind, one.id, { value: one.value, secret: redacted(one.secret) }, actor, expected)
+              : records.remove(one.kind, one.id, actor, expected)
         const said = yield* Effect.match(change, { onFailure: ({ _tag }) => _tag, onSuccess: () => "done" })
         expect(said).toBe(outcome(model, one))
       } else if (one.act === "rotate") yield* Effect.provideContext(rotateSecret(masters), store.context)
@@ -113,12 +120,19 @@ const run = (start: StoreLocation, steps: ReadonlyArray<Step>) =>
     for (const each of recordKinds) {
       for (const one of yield* records.histories(each)) {
         const name = `${one.kind} ${one.id}`
-        const entry = { version: one.version, value: one.value, secret: one.secret === undefined ? undefined : Redacted.value(one.secret) }
-        found.set(name, [...found.get(name) ?? [], entry])
+        const entry = {
+          version: one.version,
+          value: one.value,
+          secret: one.secret === undefined ? undefined : Redacted.value(one.secret)
+        }
+        found.set(name, [...(found.get(name) ?? []), entry])
       }
     }
     expect(found).toEqual(model.records)
-    expect([yield* records.revision, (yield* records.audit(1_000, undefined)).rows.length]).toEqual([model.revision, model.revision])
+    expect([yield* records.revision, (yield* records.audit(1_000, undefined)).rows.length]).toEqual([
+      model.revision,
+      model.revision
+    ])
     yield* store.close
   })
 
@@ -127,7 +141,10 @@ describe.each(databases)("P11 on $name", (database) => {
     expect.hasAssertions()
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), (steps) =>
-        Effect.runPromise(patiently(Effect.scoped(Effect.flatMap(database.location, (location) => run(location, steps)))))),
+        Effect.runPromise(
+          patiently(Effect.scoped(Effect.flatMap(database.location, (location) => run(location, steps))))
+        )
+      ),
       { numRuns: database.name === "SQLite" ? 25 : 6 }
     )
   })

@@ -35,43 +35,93 @@ const row: fc.Arbitrary<RequestRow> = fc.record({
   durationMillis: millis,
   ttftMillis: maybe(millis),
   overheadMillis: millis,
-  usage: maybe(fc.record({
-    input: count, output: count, cached: count, cacheWritten: count, reasoning: count,
-    audioInput: count, audioOutput: count, imageOutput: count, images: count
-  })),
+  usage: maybe(
+    fc.record({
+      input: count,
+      output: count,
+      cached: count,
+      cacheWritten: count,
+      reasoning: count,
+      audioInput: count,
+      audioOutput: count,
+      imageOutput: count,
+      images: count
+    })
+  ),
   costMicros: maybe(fc.nat(Number.MAX_SAFE_INTEGER)),
   keyId: maybe(fc.string()),
   errorCode: maybe(fc.string())
 })
 
 it("what is packed is unpacked again", () => {
-  fc.assert(fc.property(row, (one) => {
-    expect(unpacked(JSON.parse(packed(one)))).toEqual(one)
-  }))
+  fc.assert(
+    fc.property(row, (one) => {
+      expect(unpacked(JSON.parse(packed(one)))).toEqual(one)
+    })
+  )
 })
 
 it("a batch is one array of what was added, in that order, whatever letters it holds", () => {
-  const named = fc.record({ row, traceId: fc.string({ unit: "binary" }) }).map(({ row: one, traceId }): RequestRow => ({ ...one, traceId }))
-  fc.assert(fc.property(fc.array(named, { maxLength: 40 }), (rows) => {
-    const batch = new RequestBatch()
-    for (const [at, one] of rows.entries()) {
-      batch.add(one, "m")
-      expect(JSON.parse(batch.text).map(unpacked)).toEqual(rows.slice(0, at + 1))
-    }
-    expect(batch.bytes.equals(Buffer.from(batch.text))).toBe(true)
-    expect(batch.rows).toBe(rows.length)
-  }), { numRuns: 30 })
+  const named = fc
+    .record({ row, traceId: fc.string({ unit: "binary" }) })
+    .map(({ row: one, traceId }): RequestRow => ({ ...one, traceId }))
+  fc.assert(
+    fc.property(fc.array(named, { maxLength: 40 }), (rows) => {
+      const batch = new RequestBatch()
+      for (const [at, one] of rows.entries()) {
+        batch.add(one, "m")
+        expect(JSON.parse(batch.text).map(unpacked)).toEqual(rows.slice(0, at + 1))
+      }
+      expect(batch.bytes.equals(Buffer.from(batch.text))).toBe(true)
+      expect(batch.rows).toBe(rows.length)
+    }),
+    { numRuns: 30 }
+  )
 })
 
 it("times are kept to the microsecond, in a text of a hundred letters or two", () => {
   const plain: RequestRow = {
-    endedMillis: 1, requestId: "r", traceId: "t", route: "/v1/messages", status: 200, provider: "google", model: "m", target: 0,
-    attempts: [{ provider: "google", model: "m", target: 0, durationMillis: 1.2345678, firstChunkMillis: undefined, errorCode: undefined, upstreamStatus: undefined }],
-    stream: false, cache: "DISABLED", durationMillis: 2.0004999, ttftMillis: undefined, overheadMillis: 0.7659321, keyId: "k",
-    usage: { input: 3, output: 5, cached: 0, cacheWritten: 0, reasoning: 0, audioInput: 0, audioOutput: 0, imageOutput: 0, images: 0 },
-    costMicros: 7, errorCode: undefined
+    endedMillis: 1,
+    requestId: "r",
+    traceId: "t",
+    route: "/v1/messages",
+    status: 200,
+    provider: "google",
+    model: "m",
+    target: 0,
+    attempts: [
+      {
+        provider: "google",
+        model: "m",
+        target: 0,
+        durationMillis: 1.2345678,
+        firstChunkMillis: undefined,
+        errorCode: undefined,
+        upstreamStatus: undefined
+      }
+    ],
+    stream: false,
+    cache: "DISABLED",
+    durationMillis: 2.0004999,
+    ttftMillis: undefined,
+    overheadMillis: 0.7659321,
+    keyId: "k",
+    usage: {
+      input: 3,
+      output: 5,
+      cached: 0,
+      cacheWritten: 0,
+      reasoning: 0,
+      audioInput: 0,
+      audioOutput: 0,
+      imageOutput: 0,
+      images: 0
+    },
+    costMicros: 7,
+    errorCode: undefined
   }
-  const text = "[1,\"r\",200,\"google\",\"m\",\"k\",\"t\",\"/v1/messages\",0,false,\"DISABLED\",2000,null,766,[3,5,0,0,0,0,0,0,0],7,null,[[\"google\",\"m\",0,1235,null,null,null]]]"
+  const text =
+    '[1,"r",200,"google","m","k","t","/v1/messages",0,false,"DISABLED",2000,null,766,[3,5,0,0,0,0,0,0,0],7,null,[["google","m",0,1235,null,null,null]]]'
   const read = unpacked(JSON.parse(text))
   expect([packed(plain), read.durationMillis, read.attempts[0]?.durationMillis]).toEqual([text, 2, 1.235])
 })

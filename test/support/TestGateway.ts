@@ -37,7 +37,9 @@ export interface TestGateway {
   readonly close: () => Promise<void>
 }
 
-export type MoreSettings = Partial<Pick<Settings, "accounts" | "configs" | "keys" | "prompts">> & { readonly limits?: Partial<LimitValues> }
+export type MoreSettings = Partial<Pick<Settings, "accounts" | "configs" | "keys" | "prompts">> & {
+  readonly limits?: Partial<LimitValues>
+}
 
 /** Settings with both providers pointing at one base URL. */
 export const settingsFor = (baseUrl: string, more: MoreSettings = {}): Settings => ({
@@ -73,7 +75,9 @@ export const startGateway = async (
   references: Layer.Layer<never> = Layer.empty
 ): Promise<{ url: string; close: () => Promise<void> }> => {
   const scope = await Effect.runPromise(Scope.make())
-  const context = await Effect.runPromise(Layer.buildWithScope(Gateway.layer(settings).pipe(Layer.provide(references)), scope))
+  const context = await Effect.runPromise(
+    Layer.buildWithScope(Gateway.layer(settings).pipe(Layer.provide(references)), scope)
+  )
   const address = Context.get(context, HttpServer.HttpServer).address
   const port = "port" in address ? address.port : 0
   return {
@@ -83,9 +87,10 @@ export const startGateway = async (
 }
 
 /** A gateway in front of a fresh simulator. */
-export const startTestGateway = async (
-  { simulator: options, ...more }: MoreSettings & { readonly simulator?: Partial<SimulatorOptions> } = {}
-): Promise<TestGateway> => {
+export const startTestGateway = async ({
+  simulator: options,
+  ...more
+}: MoreSettings & { readonly simulator?: Partial<SimulatorOptions> } = {}): Promise<TestGateway> => {
   const simulator = makeSimulator({ geminiApiKeys: [geminiKey], serviceAccounts: [serviceAccount], ...options })
   const upstream = await simulator.listen()
   const gateway = await startGateway(settingsFor(upstream.url, more))

@@ -4,7 +4,10 @@ import { defaultLimits } from "../../src/domain/Limits.ts"
 import { openAiChat } from "../../src/provider/openAiChat.ts"
 import type { Provider } from "../../src/provider/Provider.ts"
 
-const chat = openAiChat((_account, _model, call) => Result.succeed({ url: `https://acme.example${call}`, headers: {} }), defaultLimits)
+const chat = openAiChat(
+  (_account, _model, call) => Result.succeed({ url: `https://acme.example${call}`, headers: {} }),
+  defaultLimits
+)
 
 export const acmeCalls: Provider["prepare"] = {
   chat: (request, context) => chat(request, context, { family: "openai", modelId: context.modelId, endpoint: false })

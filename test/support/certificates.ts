@@ -10,7 +10,12 @@ export interface Certificate {
 
 const tlv = (tag: number, ...contents: ReadonlyArray<Uint8Array>): Buffer => {
   const body = Buffer.concat(contents)
-  const length = body.length < 128 ? [body.length] : body.length < 256 ? [0x81, body.length] : [0x82, body.length >> 8, body.length & 255]
+  const length =
+    body.length < 128
+      ? [body.length]
+      : body.length < 256
+        ? [0x81, body.length]
+        : [0x82, body.length >> 8, body.length & 255]
   return Buffer.concat([Buffer.of(tag, ...length), body])
 }
 const sequence = (...contents: ReadonlyArray<Uint8Array>) => tlv(0x30, ...contents)
@@ -23,11 +28,23 @@ const time = (year: number) => tlv(0x18, Buffer.from(`${year}0101000000Z`))
 const ecdsa = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02))
 const named = (name: string) => sequence(tlv(0x31, sequence(oid(0x55, 0x04, 0x03), tlv(0x0c, Buffer.from(name)))))
 const forHost = (host: string) => sequence(oid(0x55, 0x1d, 0x11), octets(sequence(tlv(0x82, Buffer.from(host)))))
-const authority = sequence(oid(0x55, 0x1d, 0x13), tlv(0x01, Buffer.of(255)), octets(sequence(tlv(0x01, Buffer.of(255)))))
+const authority = sequence(
+  oid(0x55, 0x1d, 0x13),
+  tlv(0x01, Buffer.of(255)),
+  octets(sequence(tlv(0x01, Buffer.of(255))))
+)
 
-const pem = (der: Uint8Array): string => `-----BEGIN CERTIFICATE-----\n${Buffer.from(der).toString("base64").replace(/.{64}/g, "$&\n")}\n-----END CERTIFICATE-----\n`
+const pem = (der: Uint8Array): string =>
+  `-----BEGIN CERTIFICATE-----\n${Buffer.from(der).toString("base64").replace(/.{64}/g, "$&\n")}\n-----END CERTIFICATE-----\n`
 
-const signed = (issuer: string, issuerKey: KeyObject, subject: string, subjectKey: KeyObject, until: number, extension: Uint8Array): string => {
+const signed = (
+  issuer: string,
+  issuerKey: KeyObject,
+  subject: string,
+  subjectKey: KeyObject,
+  until: number,
+  extension: Uint8Array
+): string => {
   const publicKey = subjectKey.export({ type: "spki", format: "der" })
   const serial = createHash("sha256").update(publicKey).digest().subarray(0, 8)
   serial[0] = 1
@@ -63,6 +80,9 @@ export const makeCertificates = () => {
     good: of("localhost", far),
     wrongHost: of("elsewhere.test", far),
     expired: of("localhost", past),
-    selfSigned: { cert: signed("localhost", alone.privateKey, "localhost", alone.publicKey, far, forHost("localhost")), key: pemOf(alone.privateKey) } satisfies Certificate
+    selfSigned: {
+      cert: signed("localhost", alone.privateKey, "localhost", alone.publicKey, far, forHost("localhost")),
+      key: pemOf(alone.privateKey)
+    } satisfies Certificate
   }
 }

@@ -43,14 +43,17 @@ export const chatContext = (model = "gemini-2.5-flash", options: ContextOptions 
     betas: options.betas ?? [],
     schemaCopyBytes: defaultLimits.schemaCopyBytes,
     callId,
-    signature: (id) => (options.known !== undefined && Object.hasOwn(options.known, id) ? options.known[id] : undefined),
+    signature: (id) =>
+      options.known !== undefined && Object.hasOwn(options.known, id) ? options.known[id] : undefined,
     media: (url) => options.fetched?.[url]
   }
 }
 
 /** A request of these messages, deeply frozen. */
-export const chatRequest = (messages: ChatRequest["messages"], rest: Omit<Partial<ChatRequest>, "messages"> = {}): ChatRequest =>
-  deepFreeze({ model: "gemini-2.5-flash", ...rest, messages })
+export const chatRequest = (
+  messages: ChatRequest["messages"],
+  rest: Omit<Partial<ChatRequest>, "messages"> = {}
+): ChatRequest => deepFreeze({ model: "gemini-2.5-flash", ...rest, messages })
 
 /** Freezes a value all the way down and gives it back: writing to it throws. */
 export const deepFreeze = <A>(value: A): A => {

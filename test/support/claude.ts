@@ -46,11 +46,13 @@ export const translate = (messages: Messages, rest: Rest = {}, context = claudeC
 /** Body, headers and ignored names, the body held to the published schema; the request is deeply frozen. */
 export const translated = (messages: Messages, rest: Rest = {}, context = claudeContext()) => {
   const out = Result.getOrThrow(translate(messages, rest, context))
-  if (check !== undefined) expect([check(JSON.parse(JSON.stringify(out.body))), check.errors]).toStrictEqual([true, null])
+  if (check !== undefined)
+    expect([check(JSON.parse(JSON.stringify(out.body))), check.errors]).toStrictEqual([true, null])
   return out
 }
 
-export const sent = (messages: Messages, rest: Rest = {}, context = claudeContext()): MessagesBody => translated(messages, rest, context).body
+export const sent = (messages: Messages, rest: Rest = {}, context = claudeContext()): MessagesBody =>
+  translated(messages, rest, context).body
 
 /** What becomes of a request with one user message. */
 export const asked = (rest: Rest, context = claudeContext()) => translated([user("hi")], rest, context)
@@ -63,7 +65,11 @@ export const blocksSent = (content: unknown, context = claudeContext()): Readonl
 }
 
 /** Where a refusal points and its code; for what is unsupported, its tag. */
-export const refused = (messages: Messages, rest: Rest = {}, context = claudeContext()): readonly [string | null, string] => {
+export const refused = (
+  messages: Messages,
+  rest: Rest = {},
+  context = claudeContext()
+): readonly [string | null, string] => {
   const out = translate(messages, rest, context)
   if (Result.isSuccess(out)) throw new Error("was not refused")
   if (out.failure._tag === "BodyInvalid") return [out.failure.param, out.failure.code]
@@ -74,15 +80,27 @@ export const refusedParam = (rest: Rest, context = claudeContext()) => refused([
 export const text = (words: string): BlockOut => ({ type: "text", text: words })
 export const user = (content: unknown): ChatMessage => ({ role: "user", content })
 export const system = (content: unknown): ChatMessage => ({ role: "system", content })
-export const assistant = (content: unknown, rest: Readonly<Record<string, unknown>> = {}): ChatMessage => ({ role: "assistant", content, ...rest })
-export const tool = (id: unknown, content: unknown, rest: Readonly<Record<string, unknown>> = {}): ChatMessage => ({ role: "tool", tool_call_id: id, content, ...rest })
+export const assistant = (content: unknown, rest: Readonly<Record<string, unknown>> = {}): ChatMessage => ({
+  role: "assistant",
+  content,
+  ...rest
+})
+export const tool = (id: unknown, content: unknown, rest: Readonly<Record<string, unknown>> = {}): ChatMessage => ({
+  role: "tool",
+  tool_call_id: id,
+  content,
+  ...rest
+})
 export const call = (id: string, name = "f", args: unknown = "{}", rest: Readonly<Record<string, unknown>> = {}) => ({
   id,
   type: "function",
   function: { name, arguments: args, ...rest }
 })
 export const calling = (...calls: ReadonlyArray<unknown>): ChatMessage => assistant(null, { tool_calls: calls })
-export const functionTool = (name = "f", parameters: JsonObject | undefined = { type: "object", properties: { a: {} } }): JsonObject => ({
+export const functionTool = (
+  name = "f",
+  parameters: JsonObject | undefined = { type: "object", properties: { a: {} } }
+): JsonObject => ({
   type: "function",
   function: { name, ...(parameters === undefined ? {} : { parameters }) }
 })
@@ -112,14 +130,24 @@ export const answer = (body: Json, context = claudeContext(), request = hello): 
 export const choice = (content: ReadonlyArray<Json>, rest?: JsonObject, request = hello) =>
   answer(message(content, rest), claudeContext(), request).choices[0]
 
-export const runBytes = (context: TranslateContext, request: ChatRequest, pieces: Iterable<Uint8Array>): ReadonlyArray<Output> =>
-  bytesThrough(streamFromClaude(context, request), pieces)
+export const runBytes = (
+  context: TranslateContext,
+  request: ChatRequest,
+  pieces: Iterable<Uint8Array>
+): ReadonlyArray<Output> => bytesThrough(streamFromClaude(context, request), pieces)
 
-export const runEvents = (context: TranslateContext, request: ChatRequest, events: ReadonlyArray<Json>): ReadonlyArray<Output> =>
-  eventsThrough(streamFromClaude(context, request), events)
+export const runEvents = (
+  context: TranslateContext,
+  request: ChatRequest,
+  events: ReadonlyArray<Json>
+): ReadonlyArray<Output> => eventsThrough(streamFromClaude(context, request), events)
 
 /** All chunks; a failure in between is an error of the test. */
-export const chunks = (events: ReadonlyArray<Json>, context = claudeContext(), request = hello): ReadonlyArray<ChatChunk> => {
+export const chunks = (
+  events: ReadonlyArray<Json>,
+  context = claudeContext(),
+  request = hello
+): ReadonlyArray<ChatChunk> => {
   const all = runEvents(context, request, events)
   const failed = all.find(isStreamFailed)
   if (failed !== undefined) throw new Error(JSON.stringify(failed))
@@ -132,17 +160,29 @@ export const deltas = (inner: ReadonlyArray<Json>, request = hello) =>
 
 const started: JsonObject = {
   type: "message_start",
-  message: { model: "claude-sonnet-4-5-20250929", role: "assistant", content: [], usage: { input_tokens: 3, output_tokens: 1 } }
+  message: {
+    model: "claude-sonnet-4-5-20250929",
+    role: "assistant",
+    content: [],
+    usage: { input_tokens: 3, output_tokens: 1 }
+  }
 }
 
 /** A whole stream around events of blocks. */
-export const stream = (inner: ReadonlyArray<Json>, stop: JsonObject = { stop_reason: "end_turn" }): ReadonlyArray<Json> => [
+export const stream = (
+  inner: ReadonlyArray<Json>,
+  stop: JsonObject = { stop_reason: "end_turn" }
+): ReadonlyArray<Json> => [
   started,
   ...inner,
   { type: "message_delta", delta: { stop_sequence: null, ...stop }, usage: { output_tokens: 5 } },
   { type: "message_stop" }
 ]
 
-export const start = (index: number, content_block: JsonObject): JsonObject => ({ type: "content_block_start", index, content_block })
+export const start = (index: number, content_block: JsonObject): JsonObject => ({
+  type: "content_block_start",
+  index,
+  content_block
+})
 export const grow = (index: number, delta: JsonObject): JsonObject => ({ type: "content_block_delta", index, delta })
 export const stop = (index: number): JsonObject => ({ type: "content_block_stop", index })

@@ -16,7 +16,8 @@ interface KeyValue {
 
 const plain = ({ arrayValue, boolValue, doubleValue, intValue, stringValue }: Value): unknown =>
   stringValue ?? intValue ?? doubleValue ?? boolValue ?? arrayValue?.values.map(plain)
-const attributesOf = (list: ReadonlyArray<KeyValue> = []): Record<string, unknown> => Object.fromEntries(list.map(({ key, value }) => [key, plain(value)]))
+const attributesOf = (list: ReadonlyArray<KeyValue> = []): Record<string, unknown> =>
+  Object.fromEntries(list.map(({ key, value }) => [key, plain(value)]))
 
 export interface SeenSpan {
   readonly name: string
@@ -58,18 +59,38 @@ export const startCollector = async (): Promise<Collector> => {
       for (const { resource, scopeSpans } of body.resourceSpans ?? []) {
         for (const { schemaUrl, scope, spans } of scopeSpans) {
           for (const span of spans) {
-            seen.spans.push({ ...span, attributes: attributesOf(span.attributes), scope, schemaUrl, resource: attributesOf(resource.attributes) })
+            seen.spans.push({
+              ...span,
+              attributes: attributesOf(span.attributes),
+              scope,
+              schemaUrl,
+              resource: attributesOf(resource.attributes)
+            })
           }
         }
       }
       if (body.resourceMetrics !== undefined) {
-        seen.metrics = body.resourceMetrics.flatMap((one: { scopeMetrics: ReadonlyArray<{ metrics: ReadonlyArray<Record<string, never>> }> }) =>
-          one.scopeMetrics.flatMap(({ metrics }) => metrics.map((metric): SeenMetric => {
-            const points: ReadonlyArray<{ attributes: ReadonlyArray<KeyValue> }> = Object(metric["histogram"] ?? metric["sum"] ?? metric["gauge"]).dataPoints
-            return { name: String(metric["name"]), unit: String(metric["unit"]), points: points.map((point) => ({ ...point, attributes: attributesOf(point.attributes) })) }
-          })))
+        seen.metrics = body.resourceMetrics.flatMap(
+          (one: { scopeMetrics: ReadonlyArray<{ metrics: ReadonlyArray<Record<string, never>> }> }) =>
+            one.scopeMetrics.flatMap(({ metrics }) =>
+              metrics.map((metric): SeenMetric => {
+                const points: ReadonlyArray<{ attributes: ReadonlyArray<KeyValue> }> = Object(
+                  metric["histogram"] ?? metric["sum"] ?? metric["gauge"]
+                ).dataPoints
+                return {
+                  name: String(metric["name"]),
+                  unit: String(metric["unit"]),
+                  points: points.map((point) => ({ ...point, attributes: attributesOf(point.attributes) }))
+                }
+              })
+            )
+        )
       }
-      response.writeHead(request.headers["content-type"] === "application/json" ? 200 : 415, { "content-type": "application/json" }).end("{}")
+      response
+        .writeHead(request.headers["content-type"] === "application/json" ? 200 : 415, {
+          "content-type": "application/json"
+        })
+        .end("{}")
     })
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
@@ -77,9 +98,10 @@ export const startCollector = async (): Promise<Collector> => {
   if (address === null || typeof address === "string") throw new Error("no port")
   return Object.assign(seen, {
     url: `http://127.0.0.1:${address.port}`,
-    close: () => new Promise<void>((resolve) => {
-      server.closeAllConnections()
-      server.close(() => resolve())
-    })
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      })
   })
 }

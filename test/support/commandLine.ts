@@ -8,13 +8,22 @@ import { cli } from "../../src/cli/Cli.ts"
 import type { Ended } from "./process.ts"
 
 /** Runs the words with no variable of the environment but these; one call at a time. */
-export const commandLine = async (words: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}): Promise<Ended> => {
+export const commandLine = async (
+  words: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>> = {}
+): Promise<Ended> => {
   const [out, err]: [Array<string>, Array<string>] = [[], []]
-  const writer = (lines: Array<string>) => (...parts: ReadonlyArray<unknown>) => { lines.push(`${parts.map(String).join(" ")}\n`) }
+  const writer =
+    (lines: Array<string>) =>
+    (...parts: ReadonlyArray<unknown>) => {
+      lines.push(`${parts.map(String).join(" ")}\n`)
+    }
   const console: Console.Console = { ...globalThis.console, log: writer(out), error: writer(err) }
   const kept = process.env
   process.env = { PATH: kept["PATH"], HOME: "/nonexistent", ...env }
-  const exit = await Effect.runPromiseExit(Effect.provideService(Effect.result(cli(words)), Console.Console, console)).finally(() => {
+  const exit = await Effect.runPromiseExit(
+    Effect.provideService(Effect.result(cli(words)), Console.Console, console)
+  ).finally(() => {
     process.env = kept
   })
   const ended = Exit.isSuccess(exit) ? exit.value : undefined

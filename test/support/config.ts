@@ -13,4 +13,7 @@ export const config = (value: Json): GatewayConfig =>
 /** The header that brings a config with a request. */
 export const inline = (value: Json): Record<string, string> => ({ "x-gateway-config": JSON.stringify(value) })
 
-export const fallback = (...targets: ReadonlyArray<Json>): { [key: string]: Json } => ({ strategy: { mode: "fallback" }, targets })
+export const fallback = (...targets: ReadonlyArray<Json>): { [key: string]: Json } => ({
+  strategy: { mode: "fallback" },
+  targets
+})

@@ -9,7 +9,11 @@ export const lawsOfContents = (contents: ReadonlyArray<ContentOut>, hasIds: bool
   expect(contents[0]?.role).toBe("user")
   for (const [index, { role, parts }] of contents.entries()) {
     expect(parts.length).toBeGreaterThan(0)
-    for (const part of parts) expect([Object.keys(part).length > 0, part.text === "" && part.thoughtSignature === undefined]).toStrictEqual([true, false])
+    for (const part of parts)
+      expect([Object.keys(part).length > 0, part.text === "" && part.thoughtSignature === undefined]).toStrictEqual([
+        true,
+        false
+      ])
     const next = contents[index + 1]
     const responses = parts.filter((part) => part.functionResponse !== undefined)
     if (role === "user") {
@@ -21,7 +25,9 @@ export const lawsOfContents = (contents: ReadonlyArray<ContentOut>, hasIds: bool
     if (next === undefined) continue
     expect(next.role).toBe("user")
     const calls = parts.flatMap(({ functionCall }) => (functionCall === undefined ? [] : [functionCall]))
-    const answers = next.parts.flatMap(({ functionResponse }) => (functionResponse === undefined ? [] : [functionResponse]))
+    const answers = next.parts.flatMap(({ functionResponse }) =>
+      functionResponse === undefined ? [] : [functionResponse]
+    )
     expect(answers.map(({ name, id }) => [name, id])).toStrictEqual(calls.map(({ name, id }) => [name, id]))
     expect(calls.every(({ id }) => (id !== undefined) === hasIds)).toBe(true)
   }

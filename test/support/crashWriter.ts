@@ -16,18 +16,19 @@ const [, , folder = "", name = "", task = ""] = process.argv
 const masters = masterKeysFile(join(folder, "secret.key"))
 const actor = { id: name, requestId: undefined }
 
-const write = Effect.gen(function*() {
+const write = Effect.gen(function* () {
   const records = yield* Records
-  for (let round = 0;; round++) {
+  for (let round = 0; ; round++) {
     const id = `${name}-${round % 7}`
     const content = { value: { round }, secret: Redacted.make({ round }) }
     const { version } = yield* Effect.catchTag(records.update("prompt", id, content, actor), "RecordMissing", () =>
-      records.create("prompt", id, content, actor))
+      records.create("prompt", id, content, actor)
+    )
     writeSync(1, `${id} ${version} ${round}\n`)
   }
 })
 
-const rotate = Effect.gen(function*() {
+const rotate = Effect.gen(function* () {
   for (;;) {
     yield* rotateSecret(masters)
     writeSync(1, "rotated\n")

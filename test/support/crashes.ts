@@ -51,7 +51,7 @@ interface Acknowledged {
 
 /** What is wrong with the store, given what was acknowledged. */
 const inspect = (acknowledged: ReadonlyMap<string, Acknowledged>) =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const records = yield* Records
     const sql = yield* SqlClient.SqlClient
     const faults: Array<string> = []
@@ -63,22 +63,29 @@ const inspect = (acknowledged: ReadonlyMap<string, Acknowledged>) =>
       const record = found.get(id)
       if (record === undefined) faults.push(`${id} is gone`)
       else if (record.version < version) faults.push(`${id} went back from ${version} to ${record.version}`)
-      else if (record.version === version && record.value["round"] !== round) faults.push(`${id} ${version} is of another round`)
+      else if (record.version === version && record.value["round"] !== round)
+        faults.push(`${id} ${version} is of another round`)
     }
     const versions = new Map<string, number>()
     for (const one of yield* records.histories("prompt")) {
-      if (one.version !== (versions.get(one.id) ?? 0) + 1) faults.push(`${one.id} lacks a version before ${one.version}`)
+      if (one.version !== (versions.get(one.id) ?? 0) + 1)
+        faults.push(`${one.id} lacks a version before ${one.version}`)
       versions.set(one.id, one.version)
     }
     for (const { id, secret, value, version } of all) {
       if (versions.get(id) !== version) faults.push(`${id} ${version} is no version`)
-      if (secret === undefined || JSON.stringify(Redacted.value(secret)) !== JSON.stringify(value)) faults.push(`${id} has the secret of another`)
+      if (secret === undefined || JSON.stringify(Redacted.value(secret)) !== JSON.stringify(value))
+        faults.push(`${id} has the secret of another`)
     }
     const [rows] = yield* sql<{ readonly count: number }>`SELECT count(*) AS count FROM records`
     if (rows?.count !== all.length) faults.push(`${(rows?.count ?? 0) - all.length} records do not decrypt`)
-    const [log] = yield* sql<{ readonly count: number; readonly last: number | null }>`SELECT count(*) AS count, max(revision) AS last FROM audit_log`
+    const [log] = yield* sql<{
+      readonly count: number
+      readonly last: number | null
+    }>`SELECT count(*) AS count, max(revision) AS last FROM audit_log`
     const revision = yield* records.revision
-    if (log?.count !== revision || (log.last ?? 0) !== revision) faults.push(`revision ${revision}, audit log of ${log?.count} to ${log?.last}`)
+    if (log?.count !== revision || (log.last ?? 0) !== revision)
+      faults.push(`revision ${revision}, audit log of ${log?.count} to ${log?.last}`)
     return faults
   })
 
@@ -98,17 +105,34 @@ export const crash = async (kills: number, chance: () => number): Promise<CrashR
   }
   try {
     for (let round = 0; killed < kills; round++) {
-      const tasks: ReadonlyArray<readonly [string, string]> = [["a", "write"], ["b", "write"], ...(round % 3 === 0 ? [["c", "rotate"] as const] : [])]
-      const children = tasks.map(([name, task]) => ({ task, child: spawn(process.execPath, [script, folder, name, task], { stdio: ["ignore", "pipe", "pipe"] }) }))
-      await Promise.all(children.map(({ child, task }) => killedAfter(child, 1 + Math.floor(chance() * (task === "rotate" ? 2 : 16)), heard)))
+      const tasks: ReadonlyArray<readonly [string, string]> = [
+        ["a", "write"],
+        ["b", "write"],
+        ...(round % 3 === 0 ? [["c", "rotate"] as const] : [])
+      ]
+      const children = tasks.map(([name, task]) => ({
+        task,
+        child: spawn(process.execPath, [script, folder, name, task], { stdio: ["ignore", "pipe", "pipe"] })
+      }))
+      await Promise.all(
+        children.map(({ child, task }) =>
+          killedAfter(child, 1 + Math.floor(chance() * (task === "rotate" ? 2 : 16)), heard)
+        )
+      )
       killed += children.length
       const started = performance.now()
       let opened = 0
-      const store = Store.layer({ kind: "sqlite", path: join(folder, "gateway.db") }, masterKeysFile(join(folder, "secret.key")))
-      const looked = Effect.andThen(Effect.sync(() => {
-        opened = performance.now() - started
-      }), inspect(acknowledged))
-      faults.push(...await Effect.runPromise(Effect.provide(looked, store)))
+      const store = Store.layer(
+        { kind: "sqlite", path: join(folder, "gateway.db") },
+        masterKeysFile(join(folder, "secret.key"))
+      )
+      const looked = Effect.andThen(
+        Effect.sync(() => {
+          opened = performance.now() - started
+        }),
+        inspect(acknowledged)
+      )
+      faults.push(...(await Effect.runPromise(Effect.provide(looked, store))))
       slowestOpenMillis = Math.max(slowestOpenMillis, Math.round(opened))
     }
   } finally {

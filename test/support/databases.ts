@@ -34,7 +34,11 @@ export const directory: Effect.Effect<string, never, Scope.Scope> = Effect.acqui
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
 
-const sqlite: Database = { name: "SQLite", takesSeveral: true, location: Effect.map(directory, (path) => located(`sqlite:${path}/gateway.db`)) }
+const sqlite: Database = {
+  name: "SQLite",
+  takesSeveral: true,
+  location: Effect.map(directory, (path) => located(`sqlite:${path}/gateway.db`))
+}
 
 /** Starting one takes a second, so a test file has one, emptied after every use. */
 const engine = await PGlite.create()
@@ -49,7 +53,8 @@ const pglite: Database = {
         await server.start()
         return server
       }),
-      (server) => Effect.promise(() => server.stop().then(() => engine.exec("DROP SCHEMA public CASCADE; CREATE SCHEMA public")))
+      (server) =>
+        Effect.promise(() => server.stop().then(() => engine.exec("DROP SCHEMA public CASCADE; CREATE SCHEMA public")))
     ),
     (server) => located(`postgres://postgres@${server.getServerConn()}/postgres`)
   )
@@ -73,17 +78,23 @@ const postgres = (url: string): Database => ({
       }),
       (schema) => statement(url, `DROP SCHEMA ${schema} CASCADE`)
     ),
-    (schema) => located(`${url}${url.includes("?") ? "&" : "?"}options=${encodeURIComponent(`-c search_path=${schema}`)}`)
+    (schema) =>
+      located(`${url}${url.includes("?") ? "&" : "?"}options=${encodeURIComponent(`-c search_path=${schema}`)}`)
   )
 })
 
 const given = process.env["TEST_POSTGRES_URL"]
-if (given === undefined) console.warn("\n*** LEFT OUT: the store on a real PostgreSQL: TEST_POSTGRES_URL is not set ***\n")
+if (given === undefined)
+  console.warn("\n*** LEFT OUT: the store on a real PostgreSQL: TEST_POSTGRES_URL is not set ***\n")
 
 export const databases: ReadonlyArray<Database> = [sqlite, pglite, ...(given === undefined ? [] : [postgres(given)])]
 
 /** For work on the real clock that is to end well on a busy machine too. */
-export const patiently = Effect.provideService(Limits, { ...defaultLimits, storeAnswerMillis: 60_000, storeLockMillis: 60_000 })
+export const patiently = Effect.provideService(Limits, {
+  ...defaultLimits,
+  storeAnswerMillis: 60_000,
+  storeLockMillis: 60_000
+})
 
 /** A master key of this test. */
 export const someMasters = () => masterKeysGiven([Redacted.make(randomMasterText())], "the key of this test")

@@ -8,7 +8,8 @@ const patienceMillis = 15_000
 /** For what processes do that a test has started; such tests have 120 s. */
 export const processPatienceMillis = 60_000
 
-const late = (awaited: string, millis: number): Error => new Error(`Still waiting after ${millis / 1000} s for: ${awaited}`)
+const late = (awaited: string, millis: number): Error =>
+  new Error(`Still waiting after ${millis / 1000} s for: ${awaited}`)
 
 /** The promise, or a failure when it takes too long. */
 export const within = async <A>(awaited: string, promise: Promise<A>, millis = patienceMillis): Promise<A> => {
@@ -35,7 +36,7 @@ export const until = (holds: () => boolean | Promise<boolean>, millis = patience
 const pause = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5)))
 
 const again = <E, R>(holds: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
-  Effect.flatMap(holds, (done) => done ? Effect.void : Effect.andThen(pause, again(holds)))
+  Effect.flatMap(holds, (done) => (done ? Effect.void : Effect.andThen(pause, again(holds))))
 
 const deadline = (awaited: string, millis: number): Effect.Effect<never> =>
   Effect.callback((resume) => {
@@ -44,5 +45,8 @@ const deadline = (awaited: string, millis: number): Effect.Effect<never> =>
   })
 
 /** The same as an effect, with a pause of 5 ms between two looks. */
-export const eventually = <E, R>(awaited: string, holds: Effect.Effect<boolean, E, R>, millis = patienceMillis): Effect.Effect<void, E, R> =>
-  Effect.raceFirst(again(holds), deadline(awaited, millis))
+export const eventually = <E, R>(
+  awaited: string,
+  holds: Effect.Effect<boolean, E, R>,
+  millis = patienceMillis
+): Effect.Effect<void, E, R> => Effect.raceFirst(again(holds), deadline(awaited, millis))

@@ -20,17 +20,27 @@ import { gatewayKey, settingsFor, startGateway } from "./TestGateway.ts"
 const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }
 /** An answer of Gemini, or an event of its streams; without `finish` more is to come. */
 export const gemini = (text: string, finish?: string): string =>
-  JSON.stringify({ candidates: [{ content: { role: "model", parts: [{ text }] }, ...(finish === undefined ? {} : { finishReason: finish }) }], usageMetadata })
+  JSON.stringify({
+    candidates: [
+      { content: { role: "model", parts: [{ text }] }, ...(finish === undefined ? {} : { finishReason: finish }) }
+    ],
+    usageMetadata
+  })
 
 export const fixed = (body: string | Buffer, status = "200 OK", headers = ""): Buffer =>
-  Buffer.concat([Buffer.from(`HTTP/1.1 ${status}\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n`), Buffer.from(body)])
+  Buffer.concat([
+    Buffer.from(`HTTP/1.1 ${status}\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n`),
+    Buffer.from(body)
+  ])
 export const chunked = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 export const piece = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
 export const event = (json: string): string => `data: ${json}\r\n\r\n`
 export const lastPiece = "0\r\n\r\n"
 /** A sound answer to anything. */
 const fine = (request: string): string | Buffer =>
-  request.includes(":streamGenerateContent") ? chunked + piece(event(gemini("fine", "STOP"))) + lastPiece : fixed(gemini("fine", "STOP"))
+  request.includes(":streamGenerateContent")
+    ? chunked + piece(event(gemini("fine", "STOP"))) + lastPiece
+    : fixed(gemini("fine", "STOP"))
 
 export interface Asking {
   readonly stream?: boolean
@@ -53,7 +63,11 @@ export interface Seen {
   readonly upstream: EvilServer
 }
 
-const asked = (url: string, model: string, { body, headers = {}, path = "/v1/chat/completions", stream = false }: Asking): Promise<Response> =>
+const asked = (
+  url: string,
+  model: string,
+  { body, headers = {}, path = "/v1/chat/completions", stream = false }: Asking
+): Promise<Response> =>
   fetch(url + path, {
     method: "POST",
     headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey, ...headers },
@@ -62,13 +76,20 @@ const asked = (url: string, model: string, { body, headers = {}, path = "/v1/cha
 
 const said = async (answer: Response): Promise<unknown> => {
   const body: unknown = await answer.json()
-  return typeof body === "object" && body !== null && "choices" in body && Array.isArray(body.choices) ? body.choices[0]?.message.content : body
+  return typeof body === "object" && body !== null && "choices" in body && Array.isArray(body.choices)
+    ? body.choices[0]?.message.content
+    : body
 }
 
 /** Accounts of an upstream that fails, for both providers, and of one that does not. */
 const accounts = (baseUrl: string, fineUrl: string): ReadonlyArray<ProviderAccount> => [
   { ...googleAccount, slug: "evil", baseUrl },
-  { ...vertexAccount, slug: "evil-vertex", baseUrl, credentials: { _tag: "AccessToken", token: Redacted.make("test-token") } },
+  {
+    ...vertexAccount,
+    slug: "evil-vertex",
+    baseUrl,
+    credentials: { _tag: "AccessToken", token: Redacted.make("test-token") }
+  },
   { ...googleAccount, slug: "fine", baseUrl: fineUrl }
 ]
 
@@ -76,16 +97,26 @@ const accounts = (baseUrl: string, fineUrl: string): ReadonlyArray<ProviderAccou
  * Asks through a gateway of its own. Whatever happens, every request gives one line of the log and no 500, others are
  * served meanwhile and afterwards, nothing stays active, and the sockets to the upstream come back to `kept`, in the end to none.
  */
-export const throughGateway = async (evil: Effect.Effect<EvilServer, never, Scope.Scope>, asking: Asking = {}): Promise<Seen> => {
+export const throughGateway = async (
+  evil: Effect.Effect<EvilServer, never, Scope.Scope>,
+  asking: Asking = {}
+): Promise<Seen> => {
   const scope = await Effect.runPromise(Scope.make())
-  const make = (server: Effect.Effect<EvilServer, never, Scope.Scope>) => Effect.runPromise(Scope.provide(server, scope))
+  const make = (server: Effect.Effect<EvilServer, never, Scope.Scope>) =>
+    Effect.runPromise(Scope.provide(server, scope))
   const upstream = await make(evil)
   const other = await make(rawServer((socket, request) => void socket.write(fine(request))))
   const sink = new PassThrough()
   const lines: Array<string> = []
   sink.on("data", (bytes: Buffer) => lines.push(...bytes.toString("utf8").trimEnd().split("\n")))
-  const settings = settingsFor("http://unused.invalid", { accounts: accounts(asking.baseUrl ?? upstream.url, other.url), limits: { retryBaseMillis: 0, retryCapMillis: 0, ...asking.limits } })
-  const references = Layer.mergeAll(Layer.succeed(LogSink, sink), Layer.sync(Metric.MetricRegistry, () => new Map()))
+  const settings = settingsFor("http://unused.invalid", {
+    accounts: accounts(asking.baseUrl ?? upstream.url, other.url),
+    limits: { retryBaseMillis: 0, retryCapMillis: 0, ...asking.limits }
+  })
+  const references = Layer.mergeAll(
+    Layer.succeed(LogSink, sink),
+    Layer.sync(Metric.MetricRegistry, () => new Map())
+  )
   const gateway = await startGateway({ ...settings, log: { format: "json" } }, references)
   const controls: Array<Promise<unknown>> = []
   const control = () => controls.push(asked(gateway.url, "@fine/gemini-2.5-flash", {}).then(said))
@@ -104,8 +135,16 @@ export const throughGateway = async (evil: Effect.Effect<EvilServer, never, Scop
   await calm(gateway.url)
   await gateway.close()
   await until(() => upstream.open() + other.open() === 0)
-  const statuses = lines.map((line): { msg: string; status: number } => JSON.parse(line)).filter(({ msg }) => msg === "request").map(({ status }) => status)
-  expect(statuses.filter((status) => status !== 200).sort()).toEqual(answers.map(({ status }) => status).filter((status) => status !== 200).sort())
+  const statuses = lines
+    .map((line): { msg: string; status: number } => JSON.parse(line))
+    .filter(({ msg }) => msg === "request")
+    .map(({ status }) => status)
+  expect(statuses.filter((status) => status !== 200).sort()).toEqual(
+    answers
+      .map(({ status }) => status)
+      .filter((status) => status !== 200)
+      .sort()
+  )
   expect([statuses.length, statuses.includes(500)]).toEqual([answers.length + controls.length, false])
   await Effect.runPromise(Scope.close(scope, Exit.void))
   return { answers, bodies, upstream }
@@ -114,35 +153,51 @@ export const throughGateway = async (evil: Effect.Effect<EvilServer, never, Scop
 /** Resolves when no request is under way. */
 const calm = async (url: string): Promise<void> => {
   const active = async () =>
-    parseMetrics(await (await fetch(`${url}/metrics`)).text()).flatMap(({ samples }) => samples).filter(({ name, value }) => name.startsWith("gateway_active") && value !== 0)
+    parseMetrics(await (await fetch(`${url}/metrics`)).text())
+      .flatMap(({ samples }) => samples)
+      .filter(({ name, value }) => name.startsWith("gateway_active") && value !== 0)
   await until(async () => (await active()).length === 0)
 }
 
 /** An error as the OpenAI routes write it. */
-export const apiError = (code: string, message: string) => ({ error: { message, type: "api_error", param: null, code } })
+export const apiError = (code: string, message: string) => ({
+  error: { message, type: "api_error", param: null, code }
+})
 
 /** What a refused request says: status, the headers that speak of repeating it, and the body. */
 export const refusal = ({ answers: [answer], bodies: [body] }: Seen): unknown => {
   const headers = answer?.headers
-  const named = Object.fromEntries(["x-should-retry", "retry-after", "retry-after-ms"].flatMap((name) => headers?.get(name) === null ? [] : [[name, headers?.get(name)]]))
+  const named = Object.fromEntries(
+    ["x-should-retry", "retry-after", "retry-after-ms"].flatMap((name) =>
+      headers?.get(name) === null ? [] : [[name, headers?.get(name)]]
+    )
+  )
   const parsed: unknown = JSON.parse(body ?? "")
   return [answer?.status, named, parsed]
 }
 
 interface Chunk {
-  readonly choices?: ReadonlyArray<{ readonly delta: { readonly content?: string }; readonly finish_reason: string | null }>
+  readonly choices?: ReadonlyArray<{
+    readonly delta: { readonly content?: string }
+    readonly finish_reason: string | null
+  }>
   readonly error?: unknown
 }
 
 /** A stream of the OpenAI routes: its texts that are not empty, how it finished, the errors in it, and whether it said so. */
-export const streamed = (text: string): { texts: ReadonlyArray<string>; finish: ReadonlyArray<string>; errors: ReadonlyArray<unknown>; done: boolean } => {
-  const data = text.split("\n\n").filter((frame) => frame.startsWith("data: ")).map((frame) => frame.slice(6))
+export const streamed = (
+  text: string
+): { texts: ReadonlyArray<string>; finish: ReadonlyArray<string>; errors: ReadonlyArray<unknown>; done: boolean } => {
+  const data = text
+    .split("\n\n")
+    .filter((frame) => frame.startsWith("data: "))
+    .map((frame) => frame.slice(6))
   const chunks = data.filter((one) => one !== "[DONE]").map((one): Chunk => JSON.parse(one))
   const choices = chunks.flatMap((chunk) => chunk.choices ?? [])
   return {
-    texts: choices.flatMap(({ delta }) => delta.content === undefined || delta.content === "" ? [] : [delta.content]),
-    finish: choices.flatMap(({ finish_reason: finish }) => finish === null ? [] : [finish]),
-    errors: chunks.flatMap(({ error }) => error === undefined ? [] : [error]),
+    texts: choices.flatMap(({ delta }) => (delta.content === undefined || delta.content === "" ? [] : [delta.content])),
+    finish: choices.flatMap(({ finish_reason: finish }) => (finish === null ? [] : [finish])),
+    errors: chunks.flatMap(({ error }) => (error === undefined ? [] : [error])),
     done: data.at(-1) === "[DONE]"
   }
 }

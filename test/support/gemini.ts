@@ -17,7 +17,11 @@ export const request: ChatRequest = chatRequest([{ role: "user", content: "hi" }
 const decode = Schema.decodeUnknownResult(GenerateContentReply)
 
 /** A reply, or event, of one candidate. */
-export const reply = (parts: ReadonlyArray<Json> | undefined, rest: JsonObject = {}, top: JsonObject = {}): JsonObject => ({
+export const reply = (
+  parts: ReadonlyArray<Json> | undefined,
+  rest: JsonObject = {},
+  top: JsonObject = {}
+): JsonObject => ({
   candidates: [{ ...(parts === undefined ? {} : { content: { role: "model", parts } }), ...rest }],
   ...top
 })
@@ -38,11 +42,18 @@ export const reason = (body: Json, from?: TranslateContext, to?: ChatRequest) =>
   return Result.isFailure(result) ? result.failure : undefined
 }
 
-export const outputs = (events: ReadonlyArray<Json>, from: TranslateContext = context, to: ChatRequest = request): ReadonlyArray<Output> =>
-  runEvents(from, to, events)
+export const outputs = (
+  events: ReadonlyArray<Json>,
+  from: TranslateContext = context,
+  to: ChatRequest = request
+): ReadonlyArray<Output> => runEvents(from, to, events)
 
 /** All chunks; a failure in between is an error of the test. */
-export const chunks = (events: ReadonlyArray<Json>, from?: TranslateContext, to?: ChatRequest): ReadonlyArray<ChatChunk> => {
+export const chunks = (
+  events: ReadonlyArray<Json>,
+  from?: TranslateContext,
+  to?: ChatRequest
+): ReadonlyArray<ChatChunk> => {
   const all = outputs(events, from, to)
   const failed = all.find(isStreamFailed)
   if (failed !== undefined) throw new Error(JSON.stringify(failed))
@@ -50,8 +61,11 @@ export const chunks = (events: ReadonlyArray<Json>, from?: TranslateContext, to?
 }
 
 /** The choices of all chunks in order. */
-export const choices = (events: ReadonlyArray<Json>, from?: TranslateContext, to?: ChatRequest): ReadonlyArray<ChunkChoice> =>
-  chunks(events, from, to).flatMap((chunk) => chunk.choices)
+export const choices = (
+  events: ReadonlyArray<Json>,
+  from?: TranslateContext,
+  to?: ChatRequest
+): ReadonlyArray<ChunkChoice> => chunks(events, from, to).flatMap((chunk) => chunk.choices)
 
 export const deltas = (events: ReadonlyArray<Json>, from?: TranslateContext, to?: ChatRequest) =>
   choices(events, from, to).map((one) => one.delta)

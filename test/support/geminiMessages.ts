@@ -27,7 +27,8 @@ export const vertex: ContextOptions = { kind: "vertex-ai" }
 const run = (messages: Messages, model: string, options: ContextOptions) => {
   const request = chatRequest(messages)
   return Result.flatMap(readMessages(request.messages, defaultLimits), (turns) =>
-    messagesToGemini(turns, chatContext(model, options), toolNamesOf(request, geminiNames)))
+    messagesToGemini(turns, chatContext(model, options), toolNamesOf(request, geminiNames))
+  )
 }
 
 /** What goes upstream, checked against the published schema; the messages are deeply frozen. */
@@ -46,7 +47,11 @@ export const partsSent = (content: unknown, model = middle, options: ContextOpti
 }
 
 /** Where a refusal points and its code. */
-export const refused = (messages: Messages, model = middle, options: ContextOptions = {}): readonly [string | null, string] => {
+export const refused = (
+  messages: Messages,
+  model = middle,
+  options: ContextOptions = {}
+): readonly [string | null, string] => {
   const out = run(messages, model, options)
   if (Result.isSuccess(out) || out.failure._tag !== "BodyInvalid") throw new Error("was not refused as invalid")
   return [out.failure.param, out.failure.code]
@@ -55,7 +60,11 @@ export const partRefused = (part: unknown, options: ContextOptions = {}): readon
   refused([{ role: "user", content: [part] }], middle, options)
 
 export const user = (content: unknown): ChatMessage => ({ role: "user", content })
-export const assistant = (content: unknown, rest: Readonly<Record<string, unknown>> = {}): ChatMessage => ({ role: "assistant", content, ...rest })
+export const assistant = (content: unknown, rest: Readonly<Record<string, unknown>> = {}): ChatMessage => ({
+  role: "assistant",
+  content,
+  ...rest
+})
 export const tool = (id: unknown, content: unknown): ChatMessage => ({ role: "tool", tool_call_id: id, content })
 export const call = (id: string, name = "f", args: unknown = "{}", rest: Readonly<Record<string, unknown>> = {}) => ({
   id,

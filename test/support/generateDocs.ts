@@ -4,10 +4,35 @@ import { writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import {
-  BodyInvalid, BodyTooLarge, BudgetSpent, Busy, ConcurrencyReached, ContentTypeUnsupported, CredentialsInvalid, CredentialsMissing, type GatewayError, KeyInvalid,
-  KeyMissing, MethodNotAllowed, ModelNotAllowed, ModelNotPriced, ObjectNotAllowed, ProviderMissing, RateLimitReached, RecordChanged, RecordInvalid, RecordRefused, RecordUnknown, RouteUnknown,
-  StoreUnavailable, ScopeMissing, type SingleError, SlugUnknown, Unexpected,
-  UnsupportedOperation, UnsupportedParameter
+  BodyInvalid,
+  BodyTooLarge,
+  BudgetSpent,
+  Busy,
+  ConcurrencyReached,
+  ContentTypeUnsupported,
+  CredentialsInvalid,
+  CredentialsMissing,
+  type GatewayError,
+  KeyInvalid,
+  KeyMissing,
+  MethodNotAllowed,
+  ModelNotAllowed,
+  ModelNotPriced,
+  ObjectNotAllowed,
+  ProviderMissing,
+  RateLimitReached,
+  RecordChanged,
+  RecordInvalid,
+  RecordRefused,
+  RecordUnknown,
+  RouteUnknown,
+  StoreUnavailable,
+  ScopeMissing,
+  type SingleError,
+  SlugUnknown,
+  Unexpected,
+  UnsupportedOperation,
+  UnsupportedParameter
 } from "../../src/domain/GatewayError.ts"
 import { ProviderError, type Reason } from "../../src/domain/ProviderError.ts"
 import { metrics, type MetricSpec, prometheusName } from "../../src/telemetry/metrics.ts"
@@ -34,10 +59,18 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
   KeyInvalid: [["The gateway key is wrong", new KeyInvalid()]],
   ScopeMissing: [["The key is not for this route", new ScopeMissing({ scope: "admin" })]],
   ModelNotAllowed: [["The key may not use this provider or model", new ModelNotAllowed(text)]],
-  ModelNotPriced: [["The key has a budget, and what the model costs is not known", new ModelNotPriced({ slug: "", modelId: "" })]],
+  ModelNotPriced: [
+    ["The key has a budget, and what the model costs is not known", new ModelNotPriced({ slug: "", modelId: "" })]
+  ],
   ObjectNotAllowed: [
-    ["The account lets no request read this object under its stored credential", new ObjectNotAllowed({ ...text, code: "object_not_allowed" })],
-    ["The account lets no request store pictures there under its stored credential", new ObjectNotAllowed({ ...text, code: "storage_not_allowed" })]
+    [
+      "The account lets no request read this object under its stored credential",
+      new ObjectNotAllowed({ ...text, code: "object_not_allowed" })
+    ],
+    [
+      "The account lets no request store pictures there under its stored credential",
+      new ObjectNotAllowed({ ...text, code: "storage_not_allowed" })
+    ]
   ],
   CredentialsMissing: [["Neither the request nor the slug has a provider credential", new CredentialsMissing(text)]],
   CredentialsInvalid: [["The Authorization header cannot be a provider credential", new CredentialsInvalid(text)]],
@@ -48,16 +81,27 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
     ["There is no such prompt, or no such version of it", new RecordUnknown({ kind: "prompt", id: "" })],
     ["There is no config of this id", new RecordUnknown({ kind: "config", id: "" })]
   ],
-  RecordInvalid: [["What an operator writes is wrong; `errors` of the problem says where", new RecordInvalid({ faults: [] })]],
+  RecordInvalid: [
+    ["What an operator writes is wrong; `errors` of the problem says where", new RecordInvalid({ faults: [] })]
+  ],
   RecordRefused: [
     ["The id is taken", new RecordRefused({ ...text, code: "already_exists" })],
-    ["The credential of a config would be sent to another host by the change", new RecordRefused({ ...text, code: "credentials_would_move" })],
-    ["The entry is declared in the configuration, and read-only here", new RecordRefused({ ...text, code: "declared_in_configuration" })],
+    [
+      "The credential of a config would be sent to another host by the change",
+      new RecordRefused({ ...text, code: "credentials_would_move" })
+    ],
+    [
+      "The entry is declared in the configuration, and read-only here",
+      new RecordRefused({ ...text, code: "declared_in_configuration" })
+    ],
     ["Other entries would stop working by the change", new RecordRefused({ ...text, code: "in_use" })],
     ["The key is revoked, and changes no more", new RecordRefused({ ...text, code: "key_revoked" })],
     ["It is the last key with the scope `admin`", new RecordRefused({ ...text, code: "last_admin_key" })],
     ["What is stored of the entry cannot be read", new RecordRefused({ ...text, code: "record_unreadable" })],
-    ["Several keys sent the `x-request-id` that is looked up", new RecordRefused({ ...text, code: "request_id_ambiguous" })]
+    [
+      "Several keys sent the `x-request-id` that is looked up",
+      new RecordRefused({ ...text, code: "request_id_ambiguous" })
+    ]
   ],
   RecordChanged: [["The entry has changed since the version in `If-Match`", new RecordChanged({ version: 1 })]],
   ContentTypeUnsupported: [
@@ -68,13 +112,28 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
   BodyTooLarge: [["The body is over the limit", new BodyTooLarge({ limitBytes: 0, param: null })]],
   BodyInvalid: [
     ["The body is no JSON", new BodyInvalid({ ...text, code: "invalid_json", param: null })],
-    ["A prompt lacks a variable, or one is no string", new BodyInvalid({ ...text, code: "missing_variable", param: "(`variables.` and its name)" })],
-    ["Media by address at a model that reads none, while `media.fetch` is off", new BodyInvalid({ ...text, code: "invalid_media_url", param: "(path)" })],
-    ["Media by address could not be fetched; the message says why", new BodyInvalid({ ...text, code: "media_fetch_failed", param: "(path)" })],
-    ["A value in the body is wrong; `param` says which", new BodyInvalid({ ...text, code: "invalid_value", param: "(path)" })]
+    [
+      "A prompt lacks a variable, or one is no string",
+      new BodyInvalid({ ...text, code: "missing_variable", param: "(`variables.` and its name)" })
+    ],
+    [
+      "Media by address at a model that reads none, while `media.fetch` is off",
+      new BodyInvalid({ ...text, code: "invalid_media_url", param: "(path)" })
+    ],
+    [
+      "Media by address could not be fetched; the message says why",
+      new BodyInvalid({ ...text, code: "media_fetch_failed", param: "(path)" })
+    ],
+    [
+      "A value in the body is wrong; `param` says which",
+      new BodyInvalid({ ...text, code: "invalid_value", param: "(path)" })
+    ]
   ],
   UnsupportedParameter: [
-    ["A parameter has no equivalent and the client asked for refusal", new UnsupportedParameter({ ...text, param: "(name)" })]
+    [
+      "A parameter has no equivalent and the client asked for refusal",
+      new UnsupportedParameter({ ...text, param: "(name)" })
+    ]
   ],
   UnsupportedOperation: [["The model's family has no such operation here", new UnsupportedOperation(text)]],
   RouteUnknown: [["The URL does not exist", new RouteUnknown({ method: "GET", path: "/" })]],
@@ -83,7 +142,12 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
     ["Too many requests are in flight", new Busy({ code: "overloaded", retryAfterMillis: 1 })],
     ["The service is shutting down", new Busy({ code: "server_shutting_down", retryAfterMillis: 1 })]
   ],
-  ConcurrencyReached: [["The running requests of the key are as many, or hold as much memory, as they may", new ConcurrencyReached({ resource: "requests", limit: 1 })]],
+  ConcurrencyReached: [
+    [
+      "The running requests of the key are as many, or hold as much memory, as they may",
+      new ConcurrencyReached({ resource: "requests", limit: 1 })
+    ]
+  ],
   RateLimitReached: [
     [
       "The key has reached its limit of requests or tokens a minute",
@@ -91,11 +155,20 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
     ]
   ],
   BudgetSpent: [
-    ["The key has spent its budget", new BudgetSpent({ usd: 1, per: "day", resets: "", retryMillis: 1, isReserved: false })],
-    ["What is left of the key's budget is set aside for requests that are running", new BudgetSpent({ usd: 1, per: "day", resets: "", retryMillis: 1, isReserved: true })]
+    [
+      "The key has spent its budget",
+      new BudgetSpent({ usd: 1, per: "day", resets: "", retryMillis: 1, isReserved: false })
+    ],
+    [
+      "What is left of the key's budget is set aside for requests that are running",
+      new BudgetSpent({ usd: 1, per: "day", resets: "", retryMillis: 1, isReserved: true })
+    ]
   ],
   StoreUnavailable: [
-    ["The store cannot be reached and this process does not know the answer", new StoreUnavailable({ reason: "unreachable" })],
+    [
+      "The store cannot be reached and this process does not know the answer",
+      new StoreUnavailable({ reason: "unreachable" })
+    ],
     ["The store takes no more writes", new StoreUnavailable({ reason: "full" })]
   ],
   Unexpected: [["A defect of the gateway itself", new Unexpected()]]
@@ -103,8 +176,14 @@ const own: Record<Exclude<SingleError["_tag"], "ProviderError">, Samples<Gateway
 
 const reasons: Record<Reason["_tag"], Samples<Reason>> = {
   InvalidRequest: [
-    ["The provider found the request invalid; where it told a code in words, that is the code", { ...text, _tag: "InvalidRequest" }],
-    ["The provider asks for a precondition, e.g. billing", { ...text, _tag: "InvalidRequest", code: "upstream_failed_precondition" }],
+    [
+      "The provider found the request invalid; where it told a code in words, that is the code",
+      { ...text, _tag: "InvalidRequest" }
+    ],
+    [
+      "The provider asks for a precondition, e.g. billing",
+      { ...text, _tag: "InvalidRequest", code: "upstream_failed_precondition" }
+    ],
     ["The provider refused the content", { ...text, _tag: "InvalidRequest", code: "content_policy_violation" }],
     ["The model cannot do this", { ...text, _tag: "InvalidRequest", code: "unsupported_operation" }]
   ],
@@ -118,7 +197,10 @@ const reasons: Record<Reason["_tag"], Samples<Reason>> = {
   ],
   PermissionDenied: [
     ["The account lacks a permission", { ...text, _tag: "PermissionDenied" }],
-    ["The account lacks `aiplatform.endpoints.predict`", { ...text, _tag: "PermissionDenied", permission: "aiplatform.endpoints.predict" }]
+    [
+      "The account lacks `aiplatform.endpoints.predict`",
+      { ...text, _tag: "PermissionDenied", permission: "aiplatform.endpoints.predict" }
+    ]
   ],
   ModelNotFound: [["The provider has no such model", { ...text, _tag: "ModelNotFound" }]],
   RateLimited: [["The provider's rate limit", { ...text, _tag: "RateLimited", retryAfterMillis: 1 }]],
@@ -136,7 +218,12 @@ const reasons: Record<Reason["_tag"], Samples<Reason>> = {
     ["The provider cannot be reached", { ...text, _tag: "Transport", kind: "refused" }],
     ["The provider's certificate is not trusted", { ...text, _tag: "Transport", kind: "tls" }]
   ],
-  CircuitOpen: [["The circuit of the target is open: it failed too often of late to be called", { ...text, _tag: "CircuitOpen", retryAfterMillis: 1 }]],
+  CircuitOpen: [
+    [
+      "The circuit of the target is open: it failed too often of late to be called",
+      { ...text, _tag: "CircuitOpen", retryAfterMillis: 1 }
+    ]
+  ],
   NoRoom: [
     ["The running requests of the key hold more memory than its share", { ...text, _tag: "NoRoom", shortage: "key" }],
     ["The gateway has no memory left for the call", { ...text, _tag: "NoRoom", shortage: "all" }]
@@ -158,26 +245,45 @@ const errorRow = ([happened, error]: readonly [string, GatewayError]): string =>
     String(facts.status),
     code(facts.type),
     code(facts.code),
-    facts.param === null || facts.param === "" ? "" : facts.param.startsWith("(") ? facts.param.slice(1, -1) : code(facts.param),
+    facts.param === null || facts.param === ""
+      ? ""
+      : facts.param.startsWith("(")
+        ? facts.param.slice(1, -1)
+        : code(facts.param),
     Object.keys(facts.headers).map(code).join(", ")
   )
 }
 
-const errorHead = [row("what happened", "status", "type", "code", "param", "headers"), row("---", "---", "---", "---", "---", "---")]
+const errorHead = [
+  row("what happened", "status", "type", "code", "param", "headers"),
+  row("---", "---", "---", "---", "---", "---")
+]
 
 const errorsPage = (): string => {
   const ours = Object.values(own).flat().map(errorRow)
-  const theirs = Object.values(reasons).flat().map(([happened, reason]) =>
-    errorRow([happened, new ProviderError({ slug: "", reason })])
-  )
+  const theirs = Object.values(reasons)
+    .flat()
+    .map(([happened, reason]) => errorRow([happened, new ProviderError({ slug: "", reason })]))
   return [
-    "# Errors", "", "Generated by `npm run docs`. Do not edit.", "",
-    "The body is always `{\"error\":{\"message\",\"type\",\"param\",\"code\"}}`. The message says what is wrong, where, and what to do.",
+    "# Errors",
+    "",
+    "Generated by `npm run docs`. Do not edit.",
+    "",
+    'The body is always `{"error":{"message","type","param","code"}}`. The message says what is wrong, where, and what to do.',
     "When strict schema compliance is off, `provider`, `upstream_status` and, where an upstream named a quota, `details.quota_id` may join inside `error`.",
     "Where a config has several targets and none answers, the error is that of the last one that was tried.",
-    "After the first byte of a stream an error is one `data: {\"error\":{...}}` frame, and no `[DONE]` follows.", "",
-    "## Found by the gateway", "", ...errorHead, ...ours, "",
-    "## Told by the provider", "", ...errorHead, ...theirs, ""
+    'After the first byte of a stream an error is one `data: {"error":{...}}` frame, and no `[DONE]` follows.',
+    "",
+    "## Found by the gateway",
+    "",
+    ...errorHead,
+    ...ours,
+    "",
+    "## Told by the provider",
+    "",
+    ...errorHead,
+    ...theirs,
+    ""
   ].join("\n")
 }
 
@@ -200,45 +306,68 @@ const ruleCell = (rule: ParamRule | undefined): string => {
 const rulesTable = (columns: ReadonlyArray<readonly [title: string, rules: Rules]>): ReadonlyArray<string> => [
   row("parameter", ...columns.map(([title]) => title)),
   row("---", ...columns.map(() => "---")),
-  ...Object.keys(columns[0]?.[1] ?? {}).map((name) => row(code(name), ...columns.map(([, rules]) => ruleCell(rules[name]))))
+  ...Object.keys(columns[0]?.[1] ?? {}).map((name) =>
+    row(code(name), ...columns.map(([, rules]) => ruleCell(rules[name])))
+  )
 ]
 
 const parametersPage = (): string =>
   [
-    "# Parameters", "", "Generated by `npm run docs`. Do not edit.", "",
+    "# Parameters",
+    "",
+    "Generated by `npm run docs`. Do not edit.",
+    "",
     "What becomes of each known parameter, by the kind of model. A cell says where a parameter goes, or why it does not.",
-    "A parameter that is \"left out and named\" stands in the response header `x-gateway-ignored-params`.",
+    'A parameter that is "left out and named" stands in the response header `x-gateway-ignored-params`.',
     "`x-gateway-adjusted-params` names each parameter that is sent with another value, as `reasoning_effort=xhigh>high`.",
     "`x-gateway-unsupported-params: reject` refuses both with 400 `unsupported_parameter`.",
     "So does an unknown one, except where the upstream speaks OpenAI's own dialect: there it goes up as it is.",
-    "Send `x-gateway-unsupported-params: reject` to have the request refused instead.", "",
-    "## Chat completions", "",
-    "Counting tokens (`POST /v1/chat/completions/count_tokens`) takes the same body.", "",
+    "Send `x-gateway-unsupported-params: reject` to have the request refused instead.",
+    "",
+    "## Chat completions",
+    "",
+    "Counting tokens (`POST /v1/chat/completions/count_tokens`) takes the same body.",
+    "",
     ...rulesTable([
       ["Gemini, on either provider", geminiParams],
       ["Claude", claudeParams],
       ["Llama and other publishers; endpoints of dialect openai", openAiParams],
       ["endpoints of dialect predict", promptParams]
-    ]), "",
-    "## Embeddings", "",
+    ]),
+    "",
+    "## Embeddings",
+    "",
     ...rulesTable([
       ["Gemini API", batchParams],
       ["Vertex AI, gemini-embedding-2 and later", embedContentParams],
       ["Vertex AI, older models; endpoints of dialect predict", predictParams],
       ["endpoints of dialect openai", openAiEmbeddingsParams]
-    ]), "",
-    "## Image generation", "",
-    "Names with `_` are read in camelCase as well.", "",
-    ...rulesTable([["Imagen", imagenParams], ["Gemini image models", geminiImageParams]]), ""
+    ]),
+    "",
+    "## Image generation",
+    "",
+    "Names with `_` are read in camelCase as well.",
+    "",
+    ...rulesTable([
+      ["Imagen", imagenParams],
+      ["Gemini image models", geminiImageParams]
+    ]),
+    ""
   ].join("\n")
 
 const metricsPage = (): string =>
   [
-    "# Metrics", "", "Generated by `npm run docs`. Do not edit.", "",
-    "What `GET /metrics` answers, under the names of Prometheus. OpenTelemetry's names have dots and no unit. How to read them: [operations](operations.md).", "",
-    row("metric", "kind", "labels", "meaning"), row("---", "---", "---", "---"),
+    "# Metrics",
+    "",
+    "Generated by `npm run docs`. Do not edit.",
+    "",
+    "What `GET /metrics` answers, under the names of Prometheus. OpenTelemetry's names have dots and no unit. How to read them: [operations](operations.md).",
+    "",
+    row("metric", "kind", "labels", "meaning"),
+    row("---", "---", "---", "---"),
     ...Object.values<MetricSpec>(metrics).map(({ description, kind, labels, name }) =>
-      row(code(prometheusName(name).replaceAll(".", "_")), kind, labels.map(code).join(", "), description.slice(0, -1))),
+      row(code(prometheusName(name).replaceAll(".", "_")), kind, labels.map(code).join(", "), description.slice(0, -1))
+    ),
     ""
   ].join("\n")
 

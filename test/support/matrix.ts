@@ -38,18 +38,28 @@ export interface Case {
 }
 
 /** Integers beyond 2^53 keep their digits, as in a request body. */
-const readJson = (text: string): JsonObject => Result.getOrThrow(parseBody(new TextEncoder().encode(text), defaultLimits))
+const readJson = (text: string): JsonObject =>
+  Result.getOrThrow(parseBody(new TextEncoder().encode(text), defaultLimits))
 
 const isCase = (page: object): page is Case => {
-  const { about, request, each, models }: { about?: unknown; request?: unknown; each?: unknown; models?: unknown } = page
-  return typeof about === "string" && isJsonObject(request) && (models === undefined || isJsonObject(models)) &&
+  const { about, request, each, models }: { about?: unknown; request?: unknown; each?: unknown; models?: unknown } =
+    page
+  return (
+    typeof about === "string" &&
+    isJsonObject(request) &&
+    (models === undefined || isJsonObject(models)) &&
     (each === undefined || (Array.isArray(each) && each.every(isJsonObject)))
+  )
 }
 
 export const readCase = (text: string): Case => {
   const page = readJson(text)
-  if (!isCase(page)) throw new Error("A page of the matrix needs `about` and `request`; `each` is a list of objects, `models` an object.")
-  for (const pair of Object.keys(page.models ?? {})) if (!Object.hasOwn(pairs, pair)) throw new Error(`The matrix has no pair "${pair}".`)
+  if (!isCase(page))
+    throw new Error(
+      "A page of the matrix needs `about` and `request`; `each` is a list of objects, `models` an object."
+    )
+  for (const pair of Object.keys(page.models ?? {}))
+    if (!Object.hasOwn(pairs, pair)) throw new Error(`The matrix has no pair "${pair}".`)
   return page
 }
 
@@ -57,28 +67,41 @@ const key = "mgk_matrix00000000000000000000000000000"
 
 /** The whole service; nothing is sent, since every request is a dry run. */
 export const openMatrix = () =>
-  HttpApi.webHandler(Gateway.layerServices({
-    server: { host: "127.0.0.1", port: 0 },
-    accounts: [googleAccount, { ...vertexAccount, endpoints }],
-    keys: [{ name: "matrix", key: Redacted.make(key), providers: undefined, models: undefined }],
-    limits: defaultLimits
-  }))
+  HttpApi.webHandler(
+    Gateway.layerServices({
+      server: { host: "127.0.0.1", port: 0 },
+      accounts: [googleAccount, { ...vertexAccount, endpoints }],
+      keys: [{ name: "matrix", key: Redacted.make(key), providers: undefined, models: undefined }],
+      limits: defaultLimits
+    })
+  )
 
 export type Matrix = ReturnType<typeof openMatrix>
 
 /** Headers of every call; those that a request adds are on the page. */
-const usualHeaders = new Set(["authorization", "x-goog-api-key", "content-type", "accept", "accept-encoding", "user-agent"])
+const usualHeaders = new Set([
+  "authorization",
+  "x-goog-api-key",
+  "content-type",
+  "accept",
+  "accept-encoding",
+  "user-agent"
+])
 
 const resultOf = async (matrix: Matrix, body: JsonObject): Promise<JsonObject> => {
-  const response = await matrix.handler(new Request("http://localhost/v1/chat/completions", {
-    method: "POST",
-    headers: { "content-type": "application/json", "x-gateway-api-key": key, "x-gateway-dry-run": "true" },
-    body: JSON.stringify(body)
-  }))
+  const response = await matrix.handler(
+    new Request("http://localhost/v1/chat/completions", {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-gateway-api-key": key, "x-gateway-dry-run": "true" },
+      body: JSON.stringify(body)
+    })
+  )
   const answer = readJson(await response.text())
   if (response.status !== 200) return { status: response.status, ...answer }
   const { object: _object, provider: _provider, target_index: _index, method: _method, headers, url, ...rest } = answer
-  const added = Object.fromEntries(Object.entries(isJsonObject(headers) ? headers : {}).filter(([name]) => !usualHeaders.has(name.toLowerCase())))
+  const added = Object.fromEntries(
+    Object.entries(isJsonObject(headers) ? headers : {}).filter(([name]) => !usualHeaders.has(name.toLowerCase()))
+  )
   return { url, ...(Object.keys(added).length === 0 ? {} : { headers: added }), ...rest }
 }
 
@@ -94,7 +117,8 @@ export const sendCase = async (matrix: Matrix, { request, each, models = {} }: C
   const sent: Array<Sent> = []
   for (const [pair, usual] of Object.entries(pairs)) {
     const model = String(models[pair] ?? usual)
-    for (const fields of each ?? [undefined]) sent.push({ pair, model, fields, result: await resultOf(matrix, { model, ...request, ...fields }) })
+    for (const fields of each ?? [undefined])
+      sent.push({ pair, model, fields, result: await resultOf(matrix, { model, ...request, ...fields }) })
   }
   return sent
 }
@@ -110,10 +134,12 @@ const print = (value: Json | undefined, indent: string, lead: number): string =>
   const inner = `${indent}  `
   const lines = isArray
     ? value.map((item) => inner + print(item, inner, 1))
-    : Object.entries(value).filter(([, item]) => item !== undefined).map(([name, item]) => {
-      const start = `${JSON.stringify(name)}: `
-      return inner + start + print(item, inner, start.length + 1)
-    })
+    : Object.entries(value)
+        .filter(([, item]) => item !== undefined)
+        .map(([name, item]) => {
+          const start = `${JSON.stringify(name)}: `
+          return inner + start + print(item, inner, start.length + 1)
+        })
   return `${isArray ? "[" : "{"}\n${lines.join(",\n")}\n${indent}${isArray ? "]" : "}"}`
 }
 
@@ -122,7 +148,9 @@ export const pageOf = ({ about, request, each, models }: Case, sent: ReadonlyArr
   const columns = Object.keys(pairs).map((pair): readonly [string, JsonObject] => {
     const own = sent.filter((one) => one.pair === pair)
     const model = own[0]?.model
-    const results = own.map(({ fields, result }): JsonObject => (fields === undefined ? result : { with: fields, ...result }))
+    const results = own.map(({ fields, result }): JsonObject =>
+      fields === undefined ? result : { with: fields, ...result }
+    )
     return [pair, each === undefined ? { model, ...results[0] } : { model, results }]
   })
   return `${print({ about, request, each, models, pairs: Object.fromEntries(columns) }, "", 0)}\n`

@@ -53,7 +53,8 @@ export const event = (delta: JsonObject, choice: JsonObject = {}, top: JsonObjec
 
 const valid = (entry: string, value: unknown): void => {
   const oracle = schemaOracle("openai.schema.json", entry)
-  if (oracle !== undefined) expect([oracle(JSON.parse(JSON.stringify(value))), oracle.errors]).toStrictEqual([true, null])
+  if (oracle !== undefined)
+    expect([oracle(JSON.parse(JSON.stringify(value))), oracle.errors]).toStrictEqual([true, null])
 }
 
 export const validRequest = (body: unknown): void => valid("CreateChatCompletionRequest", body)

@@ -59,7 +59,7 @@ export const processes = (): {
 const listening = (child: ChildProcess): Pick<Started, "said" | "ended"> => {
   let [out, err, given] = ["", "", 0]
   const heard = new Set<() => void>()
-  child.stdout?.on("data", (part) => out += part)
+  child.stdout?.on("data", (part) => (out += part))
   child.stderr?.on("data", (part) => {
     err += part
     for (const look of heard) look()
@@ -68,17 +68,23 @@ const listening = (child: ChildProcess): Pick<Started, "said" | "ended"> => {
   return {
     ended,
     said: (pattern) =>
-      within(`${pattern} on stderr`, new Promise((done, failed) => {
-        const look = () => {
-          const found = pattern.exec(err.slice(given))
-          if (found === null) return
-          given += found.index + found[0].length
-          heard.delete(look)
-          done(found)
-        }
-        heard.add(look)
-        look()
-        void ended.then(({ code }) => failed(new Error(`ended with ${code} before it said ${pattern}: ${err.slice(given)}`)))
-      }), processPatienceMillis)
+      within(
+        `${pattern} on stderr`,
+        new Promise((done, failed) => {
+          const look = () => {
+            const found = pattern.exec(err.slice(given))
+            if (found === null) return
+            given += found.index + found[0].length
+            heard.delete(look)
+            done(found)
+          }
+          heard.add(look)
+          look()
+          void ended.then(({ code }) =>
+            failed(new Error(`ended with ${code} before it said ${pattern}: ${err.slice(given)}`))
+          )
+        }),
+        processPatienceMillis
+      )
   }
 }

@@ -13,7 +13,8 @@ export interface Family {
   readonly samples: ReadonlyArray<Sample>
 }
 
-const unescaped = (text: string): string => text.replace(/\\(.)/g, (_, letter: string) => (letter === "n" ? "\n" : letter))
+const unescaped = (text: string): string =>
+  text.replace(/\\(.)/g, (_, letter: string) => (letter === "n" ? "\n" : letter))
 
 const labelsOf = (text: string): Record<string, string> => {
   const labels: Record<string, string> = {}
@@ -42,9 +43,19 @@ const checkHistogram = ({ name, samples }: Family): void => {
     const bounds = buckets.map(({ labels: { le = "" } }) => numberOf(le))
     const count = of.find((sample) => sample.name === `${name}_count`)
     const rises = (values: ReadonlyArray<number>, strictly: boolean) =>
-      values.every((value, at) => at === 0 || (strictly ? value > (values[at - 1] ?? 0) : value >= (values[at - 1] ?? 0)))
-    const sound = rises(bounds, true) && rises(buckets.map(({ value }) => value), false) && bounds.at(-1) === Number.POSITIVE_INFINITY &&
-      buckets.at(-1)?.value === count?.value && of.length === buckets.length + 2 && of.some((sample) => sample.name === `${name}_sum`)
+      values.every(
+        (value, at) => at === 0 || (strictly ? value > (values[at - 1] ?? 0) : value >= (values[at - 1] ?? 0))
+      )
+    const sound =
+      rises(bounds, true) &&
+      rises(
+        buckets.map(({ value }) => value),
+        false
+      ) &&
+      bounds.at(-1) === Number.POSITIVE_INFINITY &&
+      buckets.at(-1)?.value === count?.value &&
+      of.length === buckets.length + 2 &&
+      of.some((sample) => sample.name === `${name}_sum`)
     if (!sound) throw new Error(`no histogram: ${name} ${labels}`)
   }
 }
@@ -66,8 +77,11 @@ export const parseMetrics = (text: string): ReadonlyArray<Family> => {
     } else {
       const family = families.at(-1)
       const name = sample?.[1] ?? ""
-      const belongs = family !== undefined &&
-        (family.type === "histogram" ? ["_bucket", "_sum", "_count"].some((end) => name === family.name + end) : name === family.name)
+      const belongs =
+        family !== undefined &&
+        (family.type === "histogram"
+          ? ["_bucket", "_sum", "_count"].some((end) => name === family.name + end)
+          : name === family.name)
       if (!belongs) throw new Error(`stray line: ${line}`)
       family.samples.push({ name, labels: labelsOf(sample?.[2] ?? ""), value: numberOf(sample?.[3] ?? "") })
     }

@@ -7,6 +7,11 @@ import type { Prompt } from "../../src/domain/Prompt.ts"
 
 /** The prompts of a `prompts:` section; a fault in it fails the test. */
 export const promptsOf = (entries: ReadonlyArray<JsonObject>): ReadonlyArray<Prompt> => {
-  const read = readSettings({ file: { prompts: entries }, env: {}, flags: {}, fileText: () => Result.fail("there are no files") })
+  const read = readSettings({
+    file: { prompts: entries },
+    env: {},
+    flags: {},
+    fileText: () => Result.fail("there are no files")
+  })
   return Result.getOrThrowWith(read, (faults) => new Error(JSON.stringify(faults))).prompts ?? []
 }

@@ -28,7 +28,8 @@ export const ownPrefix = (): Layer.Layer<never> => {
 export const removeKeys = async (prefix: string): Promise<void> => {
   const client = createClient({ url: redisUrl ?? "" })
   await client.connect()
-  for await (const keys of client.scanIterator({ MATCH: `${prefix}*`, COUNT: 1000 })) if (keys.length > 0) await client.del(keys)
+  for await (const keys of client.scanIterator({ MATCH: `${prefix}*`, COUNT: 1000 }))
+    if (keys.length > 0) await client.del(keys)
   client.destroy()
 }
 
@@ -37,4 +38,7 @@ export const patient = { redisMillis: 10_000, redisConnectMillis: 10_000 }
 
 /** A connection, under names of its own. */
 export const redisLayer = (url = redisUrl ?? ""): Layer.Layer<SharedRedis | RedisService.Redis> =>
-  SharedRedis.layer(Redacted.make(url)).pipe(Layer.provide(Layer.succeed(Limits, { ...defaultLimits, ...patient })), Layer.orDie)
+  SharedRedis.layer(Redacted.make(url)).pipe(
+    Layer.provide(Layer.succeed(Limits, { ...defaultLimits, ...patient })),
+    Layer.orDie
+  )

@@ -37,13 +37,28 @@ export const startRedisServer = async (...options: ReadonlyArray<string>): Promi
   const dir = mkdtempSync(join(tmpdir(), "mgw-redis-"))
   let running: ChildProcess | undefined
   const start = () =>
-    within("redis-server to be ready", new Promise<void>((resolve) => {
-      const child = spawn("redis-server", ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", dir, ...options])
-      running = child
-      child.stdout.on("data", (bytes: Buffer) => {
-        if (bytes.toString("utf8").includes("Ready to accept connections")) resolve()
+    within(
+      "redis-server to be ready",
+      new Promise<void>((resolve) => {
+        const child = spawn("redis-server", [
+          "--port",
+          String(port),
+          "--bind",
+          "127.0.0.1",
+          "--save",
+          "",
+          "--appendonly",
+          "no",
+          "--dir",
+          dir,
+          ...options
+        ])
+        running = child
+        child.stdout.on("data", (bytes: Buffer) => {
+          if (bytes.toString("utf8").includes("Ready to accept connections")) resolve()
+        })
       })
-    }))
+    )
   const stop = () =>
     new Promise<void>((resolve) => {
       if (running === undefined) return resolve()

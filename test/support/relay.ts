@@ -46,7 +46,10 @@ export const startRelay = async (host: string, port: number): Promise<Relay> => 
   const server = createServer((client) => {
     if (refuses) return void client.resetAndDestroy()
     const upstream = connect(port, host)
-    for (const [socket, other] of [[client, upstream], [upstream, client]] as const) {
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client]
+    ] as const) {
       sockets.add(socket)
       socket.on("error", () => undefined)
       socket.on("close", () => {
@@ -69,7 +72,8 @@ export const startRelay = async (host: string, port: number): Promise<Relay> => 
     sent: () => sent,
     peak: () => peak,
     stall: () => impede((healed) => () => healed),
-    delay: (millis) => impede((healed) => () => Promise.race([healed, new Promise((resolve) => setTimeout(resolve, millis).unref())])),
+    delay: (millis) =>
+      impede((healed) => () => Promise.race([healed, new Promise((resolve) => setTimeout(resolve, millis).unref())])),
     cut: () => {
       refuses = true
       reset()

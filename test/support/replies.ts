@@ -14,7 +14,8 @@ export const valid = (entry: string, value: unknown): void => {
 
 export const soundUsage = (usage: Usage): void => {
   expect(usage.total_tokens).toBe(usage.prompt_tokens + usage.completion_tokens)
-  for (const count of [usage.prompt_tokens, usage.completion_tokens]) expect(Number.isInteger(count) && count >= 0).toBe(true)
+  for (const count of [usage.prompt_tokens, usage.completion_tokens])
+    expect(Number.isInteger(count) && count >= 0).toBe(true)
   expect((usage.completion_tokens_details?.reasoning_tokens ?? 0) <= usage.completion_tokens).toBe(true)
   expect((usage.prompt_tokens_details?.cached_tokens ?? 0) <= usage.prompt_tokens).toBe(true)
 }
@@ -25,8 +26,9 @@ const soundCalls = (choices: ReadonlyArray<ChunkChoice>): ReadonlyArray<string |
   const byIndex = Map.groupBy(calls, (call) => call.index)
   expect([...byIndex.keys()]).toEqual([...byIndex.keys()].map((_, at) => at))
   for (const pieces of byIndex.values()) {
-    expect(pieces.map(({ id, type, function: { name } }) => [id, type, name].map((one) => one !== undefined)))
-      .toEqual(pieces.map((_, at) => Array<boolean>(3).fill(at === 0)))
+    expect(pieces.map(({ id, type, function: { name } }) => [id, type, name].map((one) => one !== undefined))).toEqual(
+      pieces.map((_, at) => Array<boolean>(3).fill(at === 0))
+    )
     const text = pieces.map((piece) => piece.function.arguments).join("")
     if (choices.at(-1)?.finish_reason !== "length") expect(JSON.parse(text)).toBeTypeOf("object")
   }
@@ -39,10 +41,15 @@ export const soundStream = (chunks: ReadonlyArray<ChatChunk>): void => {
   expect(usages).toEqual([chunks.at(-1)])
   soundUsage(usages[0]?.usage ?? { prompt_tokens: -1, completion_tokens: 0, total_tokens: 0 })
   expect(new Set(chunks.map(({ id, created, model }) => JSON.stringify([id, created, model]))).size).toBe(1)
-  const byChoice = Map.groupBy(chunks.flatMap((chunk) => chunk.choices), (choice) => choice.index)
+  const byChoice = Map.groupBy(
+    chunks.flatMap((chunk) => chunk.choices),
+    (choice) => choice.index
+  )
   const ids: Array<string | undefined> = []
   for (const choices of byChoice.values()) {
-    expect(choices.map((choice) => choice.finish_reason !== null)).toEqual(choices.map((_, at) => at === choices.length - 1))
+    expect(choices.map((choice) => choice.finish_reason !== null)).toEqual(
+      choices.map((_, at) => at === choices.length - 1)
+    )
     expect(choices.map((choice) => "role" in choice.delta)).toEqual(choices.map((_, at) => at === 0))
     ids.push(...soundCalls(choices))
   }

@@ -39,14 +39,19 @@ export interface ScriptedOptions extends MoreSettings {
 
 export const gatewayOver = (script: TransportScript, { draw, ...more }: ScriptedOptions = {}): ScriptedGateway => {
   const seen: Array<SeenCall> = []
-  const settings = { ...settingsFor("http://unused.invalid", { accounts: [googleAccount, vertexAccount], ...more }), ...more.settings }
+  const settings = {
+    ...settingsFor("http://unused.invalid", { accounts: [googleAccount, vertexAccount], ...more }),
+    ...more.settings
+  }
   const { dispose, handler } = HttpApi.webHandler(
     Gateway.layerNoDeps(settings).pipe(
-      Layer.provide(Transport.layerTest((request) => {
-        const body: unknown = typeof request.body === "string" ? JSON.parse(request.body) : request.body
-        seen.push({ method: request.method, url: request.url, headers: request.headers, body })
-        return script(request)
-      })),
+      Layer.provide(
+        Transport.layerTest((request) => {
+          const body: unknown = typeof request.body === "string" ? JSON.parse(request.body) : request.body
+          seen.push({ method: request.method, url: request.url, headers: request.headers, body })
+          return script(request)
+        })
+      ),
       Layer.merge(Layer.succeed(Limits, settings.limits)),
       draw === undefined
         ? (layer) => layer
@@ -61,7 +66,12 @@ export const gatewayOver = (script: TransportScript, { draw, ...more }: Scripted
     post: (path, body, headers = {}) =>
       send(path, {
         method: "POST",
-        headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey, "x-request-id": "request-1", ...headers },
+        headers: {
+          "content-type": "application/json",
+          "x-gateway-api-key": gatewayKey,
+          "x-request-id": "request-1",
+          ...headers
+        },
         body: JSON.stringify(body)
       }),
     dispose

@@ -18,17 +18,23 @@ const descriptionOf = (ast: AST.AST): JsonObject => {
 
 /** Bounds of a number, where its checks tell them. */
 const numberOf = (ast: AST.AST): JsonObject => {
-  const told = ast.checks?.map(({ annotations }) => annotations?.["toJsonSchema"]).find((one) => typeof one === "function")
+  const told = ast.checks
+    ?.map(({ annotations }) => annotations?.["toJsonSchema"])
+    .find((one) => typeof one === "function")
   const schema: unknown = (told as (() => unknown) | undefined)?.()
   return isJsonObject(schema) ? schema : { type: "number" }
 }
 
 const objectOf = ({ indexSignatures, propertySignatures }: AST.Objects): JsonObject => {
-  const required = propertySignatures.filter(({ type }) => type.context?.isOptional !== true).map(({ name }) => String(name))
+  const required = propertySignatures
+    .filter(({ type }) => type.context?.isOptional !== true)
+    .map(({ name }) => String(name))
   const [rest] = indexSignatures
   return {
     type: "object",
-    ...(propertySignatures.length === 0 ? {} : { properties: Object.fromEntries(propertySignatures.map(({ name, type }) => [String(name), schemaOf(type)])) }),
+    ...(propertySignatures.length === 0
+      ? {}
+      : { properties: Object.fromEntries(propertySignatures.map(({ name, type }) => [String(name), schemaOf(type)])) }),
     ...(required.length === 0 ? {} : { required }),
     additionalProperties: rest === undefined ? false : schemaOf(rest.type)
   }
@@ -41,7 +47,9 @@ const shapeOf = (ast: AST.AST): JsonObject => {
     case "Arrays":
       return { type: "array", items: ast.rest[0] === undefined ? {} : schemaOf(ast.rest[0]) }
     case "Union":
-      return ast.types.every(({ _tag }) => _tag === "Literal") ? { enum: ast.types.flatMap((one) => (one._tag === "Literal" ? [String(one.literal)] : [])) } : { anyOf: ast.types.map(schemaOf) }
+      return ast.types.every(({ _tag }) => _tag === "Literal")
+        ? { enum: ast.types.flatMap((one) => (one._tag === "Literal" ? [String(one.literal)] : [])) }
+        : { anyOf: ast.types.map(schemaOf) }
     case "Literal":
       return { const: typeof ast.literal === "bigint" ? String(ast.literal) : ast.literal }
     case "Suspend":
@@ -60,7 +68,9 @@ const shapeOf = (ast: AST.AST): JsonObject => {
 const schemaOf = (ast: AST.AST): JsonObject => ({ ...shapeOf(ast), ...descriptionOf(ast) })
 
 const members = (schema: unknown): ReadonlyArray<readonly [name: string, schema: JsonObject]> =>
-  Object.entries(isJsonObject(schema) ? schema : {}).flatMap(([name, one]) => (isJsonObject(one) ? [[name, one] as const] : []))
+  Object.entries(isJsonObject(schema) ? schema : {}).flatMap(([name, one]) =>
+    isJsonObject(one) ? [[name, one] as const] : []
+  )
 
 const reference = { type: "string", pattern: "^\\$\\{" }
 
@@ -70,8 +80,15 @@ const referable: ReadonlySet<unknown> = new Set(["integer", "array", "boolean"])
 
 const withReferences = (section: JsonObject): JsonObject => ({
   ...section,
-  properties: Object.fromEntries(members(section["properties"]).map(([name, { description, ...one }]) =>
-    [name, { ...(referable.has(one["type"]) ? { anyOf: [one, reference] } : one), ...(description === undefined ? {} : { description }) }]))
+  properties: Object.fromEntries(
+    members(section["properties"]).map(([name, { description, ...one }]) => [
+      name,
+      {
+        ...(referable.has(one["type"]) ? { anyOf: [one, reference] } : one),
+        ...(description === undefined ? {} : { description })
+      }
+    ])
+  )
 })
 
 const sections = members(objectOf(settingsFile.ast as AST.Objects)["properties"])
@@ -80,7 +97,9 @@ export const settingsSchema: JsonObject = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   title: "The configuration file of model-gateway",
   type: ["object", "null"],
-  properties: Object.fromEntries(sections.map(([name, one]) => [name, takingReferences.has(name) ? withReferences(one) : one])),
+  properties: Object.fromEntries(
+    sections.map(([name, one]) => [name, takingReferences.has(name) ? withReferences(one) : one])
+  ),
   additionalProperties: false,
   $defs: { config: objectOf(WrittenConfig.ast as AST.Objects) }
 }
@@ -119,7 +138,14 @@ const rowsOf = (path: string, schema: JsonObject): ReadonlyArray<Row> => {
   const { additionalProperties: rest, anyOf, description, items } = schema
   const choices = Array.isArray(anyOf) ? anyOf.filter(isJsonObject) : []
   return [
-    { path, value: isJsonObject(rest) && rest["$ref"] === configRef ? "[gateway configs](configuration.md) by their ids" : valueOf(schema), description: typeof description === "string" ? description : "" },
+    {
+      path,
+      value:
+        isJsonObject(rest) && rest["$ref"] === configRef
+          ? "[gateway configs](configuration.md) by their ids"
+          : valueOf(schema),
+      description: typeof description === "string" ? description : ""
+    },
     ...members(schema["properties"]).flatMap(([name, one]) => rowsOf(`${path}.${name}`, one)),
     ...(isJsonObject(items) && items["type"] === "object" ? rowsOf(`${path}[]`, items).slice(1) : []),
     ...(isJsonObject(rest) && isJsonObject(rest["properties"]) ? rowsOf(`${path}.NAME`, rest).slice(1) : []),
@@ -136,28 +162,50 @@ const meaningOf = ({ description, path }: Row): string => {
 const sectionPage = ([name, schema]: readonly [string, JsonObject]): ReadonlyArray<string> => {
   const [whole, ...below] = rowsOf(name, schema)
   return [
-    `## ${name}`, "",
+    `## ${name}`,
+    "",
     ...(whole === undefined || whole.description === "" || below.length === 0 ? [] : [whole.description, ""]),
-    row("key", "value", "meaning"), row("---", "---", "---"),
-    ...(whole === undefined || below.length > 0 ? below : [whole]).map((one) => row(code(one.path), one.value, meaningOf(one))),
+    row("key", "value", "meaning"),
+    row("---", "---", "---"),
+    ...(whole === undefined || below.length > 0 ? below : [whole]).map((one) =>
+      row(code(one.path), one.value, meaningOf(one))
+    ),
     ""
   ]
 }
 
 const limitsPage = (schema: JsonObject): ReadonlyArray<string> => [
-  "## limits", "", "Whole numbers. Each has a variable: `limits.bodyBytes` is `GATEWAY_LIMITS_BODY_BYTES`.", "",
-  row("key", "unless set", "unit"), row("---", "---", "---"),
+  "## limits",
+  "",
+  "Whole numbers. Each has a variable: `limits.bodyBytes` is `GATEWAY_LIMITS_BODY_BYTES`.",
+  "",
+  row("key", "unless set", "unit"),
+  row("---", "---", "---"),
   ...members(schema["properties"]).map(([name, { description }]) =>
-    row(code(`limits.${name}`), String(Object.entries(defaultLimits).find(([known]) => known === name)?.[1]), typeof description === "string" ? description.slice(0, -1).toLowerCase() : "")),
+    row(
+      code(`limits.${name}`),
+      String(Object.entries(defaultLimits).find(([known]) => known === name)?.[1]),
+      typeof description === "string" ? description.slice(0, -1).toLowerCase() : ""
+    )
+  ),
   ""
 ]
 
 export const settingsPage = (): string =>
   [
-    "# The configuration file", "", "Generated by `npm run docs`. Do not edit.", "",
+    "# The configuration file",
+    "",
+    "Generated by `npm run docs`. Do not edit.",
+    "",
     "YAML, or JSON where the name ends in `.json`. Every key may be left out, save those of an entry that it is nothing without; `model-gateway check` tells. An unknown key is a fault.",
-    "`${NAME}` and `${NAME:-default}` are replaced by variables wherever text stands, and under `server`, `limits` and `media` also where a number, a list, or true and false stand. A flag wins over a variable `GATEWAY_*`, a variable over the file.", "",
-    "An editor completes and checks the file by its JSON Schema, [deploy/gateway.schema.json](../deploy/gateway.schema.json), which the package holds as well:", "",
-    "```yaml", "# yaml-language-server: $schema=node_modules/model-gateway/deploy/gateway.schema.json", "server: { port: 8787 }", "```", "",
+    "`${NAME}` and `${NAME:-default}` are replaced by variables wherever text stands, and under `server`, `limits` and `media` also where a number, a list, or true and false stand. A flag wins over a variable `GATEWAY_*`, a variable over the file.",
+    "",
+    "An editor completes and checks the file by its JSON Schema, [deploy/gateway.schema.json](../deploy/gateway.schema.json), which the package holds as well:",
+    "",
+    "```yaml",
+    "# yaml-language-server: $schema=node_modules/model-gateway/deploy/gateway.schema.json",
+    "server: { port: 8787 }",
+    "```",
+    "",
     ...sections.flatMap(([name, schema]) => (name === "limits" ? limitsPage(schema) : sectionPage([name, schema])))
   ].join("\n")

@@ -3,7 +3,15 @@
 import type { Json } from "../../src/domain/text/json.ts"
 import { streamFromGemini } from "../../src/translate/chat-to-gemini/stream.ts"
 import { jsonEvents } from "../../src/translate/jsonEvents.ts"
-import { compose, type Fold, isStreamFailed, machine, runMachine, type StreamFailed, type TranslateContext } from "../../src/translate/Translator.ts"
+import {
+  compose,
+  type Fold,
+  isStreamFailed,
+  machine,
+  runMachine,
+  type StreamFailed,
+  type TranslateContext
+} from "../../src/translate/Translator.ts"
 import { sseEvents } from "../../src/wire/frames.ts"
 import type { ChatRequest } from "../../src/wire/openai/Chat.ts"
 import type { ChatChunk, ToolCallDelta } from "../../src/wire/openai/ChatReply.ts"
@@ -16,7 +24,10 @@ const encoder = new TextEncoder()
 export const bytesOf = (text: string): Uint8Array => encoder.encode(text)
 
 /** Network bytes to the outputs of a fold, as the gateway runs it. */
-export const bytesThrough = <State>(fold: Fold<State, Json, Output>, pieces: Iterable<Uint8Array>): ReadonlyArray<Output> => {
+export const bytesThrough = <State>(
+  fold: Fold<State, Json, Output>,
+  pieces: Iterable<Uint8Array>
+): ReadonlyArray<Output> => {
   const reading = machine<{ readonly own: State } | undefined, Json | StreamFailed, Output>({
     initial: () => ({ own: fold.initial() }),
     step: (state, event) => {
@@ -31,7 +42,10 @@ export const bytesThrough = <State>(fold: Fold<State, Json, Output>, pieces: Ite
 }
 
 /** Events to the outputs of a fold; events and states are deeply frozen on the way. */
-export const eventsThrough = <State>(fold: Fold<State, Json, Output>, events: ReadonlyArray<Json>): ReadonlyArray<Output> => {
+export const eventsThrough = <State>(
+  fold: Fold<State, Json, Output>,
+  events: ReadonlyArray<Json>
+): ReadonlyArray<Output> => {
   let state = deepFreeze(fold.initial())
   const out: Array<Output> = []
   for (const event of events) {
@@ -42,16 +56,23 @@ export const eventsThrough = <State>(fold: Fold<State, Json, Output>, events: Re
   return [...out, ...fold.onHalt(state)]
 }
 
-export const runBytes = (context: TranslateContext, request: ChatRequest, pieces: Iterable<Uint8Array>): ReadonlyArray<Output> =>
-  bytesThrough(streamFromGemini(context, request), pieces)
+export const runBytes = (
+  context: TranslateContext,
+  request: ChatRequest,
+  pieces: Iterable<Uint8Array>
+): ReadonlyArray<Output> => bytesThrough(streamFromGemini(context, request), pieces)
 
-export const runEvents = (context: TranslateContext, request: ChatRequest, events: ReadonlyArray<Json>): ReadonlyArray<Output> =>
-  eventsThrough(streamFromGemini(context, request), events)
+export const runEvents = (
+  context: TranslateContext,
+  request: ChatRequest,
+  events: ReadonlyArray<Json>
+): ReadonlyArray<Output> => eventsThrough(streamFromGemini(context, request), events)
 
 /** The bytes in two pieces, cut before `at`. */
 export const cutAt = (bytes: Uint8Array, at: number): ReadonlyArray<Uint8Array> => [bytes.slice(0, at), bytes.slice(at)]
 
-export const eachByte = (bytes: Uint8Array): ReadonlyArray<Uint8Array> => Array.from(bytes, (_byte, at) => bytes.slice(at, at + 1))
+export const eachByte = (bytes: Uint8Array): ReadonlyArray<Uint8Array> =>
+  Array.from(bytes, (_byte, at) => bytes.slice(at, at + 1))
 
 /** Every boundary of small input; of large input those around line ends and some more, the same on every run. */
 export const boundaries = (bytes: Uint8Array, all = 20_000, some = 300): ReadonlyArray<number> => {
@@ -67,7 +88,8 @@ export const boundaries = (bytes: Uint8Array, all = 20_000, some = 300): Readonl
 
 /** Where two pieces, cut there, are read as other frames than the whole is. All that follows is folds over frames, which see no bytes. */
 export const cutsThatTell = (bytes: Uint8Array): ReadonlyArray<number> => {
-  const frames = (pieces: Iterable<Uint8Array>): string => JSON.stringify(runMachine(machine(sseEvents(limits)), pieces))
+  const frames = (pieces: Iterable<Uint8Array>): string =>
+    JSON.stringify(runMachine(machine(sseEvents(limits)), pieces))
   const wanted = frames([bytes])
   return boundaries(bytes).filter((at) => frames(cutAt(bytes, at)) !== wanted)
 }
@@ -110,16 +132,37 @@ export const joined = (chunks: ReadonlyArray<ChatChunk>): Joined => {
   for (const chunk of chunks) {
     if (chunk.usage) all.usage = chunk.usage
     for (const { index, delta, logprobs, finish_reason, ...extensions } of chunk.choices) {
-      const found = byIndex.get(index) ?? { content: "", reasoning: "", refusal: undefined, calls: [], blocks: [], parts: [], annotations: [], functionCall: undefined, tokens: undefined, finish: undefined, extensions: {} }
+      const found = byIndex.get(index) ?? {
+        content: "",
+        reasoning: "",
+        refusal: undefined,
+        calls: [],
+        blocks: [],
+        parts: [],
+        annotations: [],
+        functionCall: undefined,
+        tokens: undefined,
+        finish: undefined,
+        extensions: {}
+      }
       byIndex.set(index, found)
       found.content += delta.content ?? ""
       found.reasoning += delta.reasoning_content ?? ""
       if (typeof delta.refusal === "string") found.refusal = (found.refusal ?? "") + delta.refusal
       for (const { index: position, ...piece } of delta.tool_calls ?? []) {
         const open = found.calls[position]
-        found.calls[position] = open === undefined
-          ? piece
-          : { ...open, ...piece, function: { ...open.function, ...piece.function, arguments: `${open.function.arguments ?? ""}${piece.function.arguments ?? ""}` } }
+        found.calls[position] =
+          open === undefined
+            ? piece
+            : {
+                ...open,
+                ...piece,
+                function: {
+                  ...open.function,
+                  ...piece.function,
+                  arguments: `${open.function.arguments ?? ""}${piece.function.arguments ?? ""}`
+                }
+              }
       }
       if (delta.function_call !== undefined) found.functionCall = delta.function_call
       for (const block of delta.content_blocks ?? []) joinBlock(found.blocks, block.index, block.delta)
@@ -128,33 +171,36 @@ export const joined = (chunks: ReadonlyArray<ChatChunk>): Joined => {
         if (last !== undefined && last["type"] === "text") last["text"] = `${String(last["text"])}${delta.content}`
         else found.parts.push({ type: "text", text: delta.content })
       }
-      found.parts.push(...delta.content_parts ?? [])
-      found.annotations.push(...delta.annotations ?? [])
-      if (logprobs) found.tokens = [...found.tokens ?? [], ...logprobs.content ?? []]
+      found.parts.push(...(delta.content_parts ?? []))
+      found.annotations.push(...(delta.annotations ?? []))
+      if (logprobs) found.tokens = [...(found.tokens ?? []), ...(logprobs.content ?? [])]
       if (finish_reason !== null) {
         found.finish = finish_reason
         found.extensions = extensions
       }
     }
   }
-  all.choices = [...byIndex].sort(([a], [b]) => a - b).map(([index, found]) => ({
-    index,
-    message: {
-      role: "assistant",
-      content: found.content !== "" ? found.content : found.calls.length > 0 || found.functionCall !== undefined ? null : "",
-      refusal: found.refusal ?? null,
-      ...(found.functionCall === undefined ? {} : { function_call: found.functionCall }),
-      ...(found.calls.length > 0 ? { tool_calls: found.calls } : {}),
-      ...(found.reasoning !== "" ? { reasoning_content: found.reasoning } : {}),
-      // The upstream's numbers may leave gaps, where a block was a call.
-      ...(found.blocks.length > 0 ? { content_blocks: found.blocks.filter(Boolean) } : {}),
-      ...(found.parts.some((part) => part["type"] === "image") ? { content_parts: found.parts } : {}),
-      ...(found.annotations.length > 0 ? { annotations: found.annotations } : {})
-    },
-    logprobs: found.tokens === undefined ? null : { content: found.tokens, refusal: null },
-    finish_reason: found.finish,
-    ...found.extensions
-  }))
+  all.choices = [...byIndex]
+    .sort(([a], [b]) => a - b)
+    .map(([index, found]) => ({
+      index,
+      message: {
+        role: "assistant",
+        content:
+          found.content !== "" ? found.content : found.calls.length > 0 || found.functionCall !== undefined ? null : "",
+        refusal: found.refusal ?? null,
+        ...(found.functionCall === undefined ? {} : { function_call: found.functionCall }),
+        ...(found.calls.length > 0 ? { tool_calls: found.calls } : {}),
+        ...(found.reasoning !== "" ? { reasoning_content: found.reasoning } : {}),
+        // The upstream's numbers may leave gaps, where a block was a call.
+        ...(found.blocks.length > 0 ? { content_blocks: found.blocks.filter(Boolean) } : {}),
+        ...(found.parts.some((part) => part["type"] === "image") ? { content_parts: found.parts } : {}),
+        ...(found.annotations.length > 0 ? { annotations: found.annotations } : {})
+      },
+      logprobs: found.tokens === undefined ? null : { content: found.tokens, refusal: null },
+      finish_reason: found.finish,
+      ...found.extensions
+    }))
   return all
 }
 
@@ -175,10 +221,12 @@ interface JoinedChoice {
 const joinBlock = (blocks: Array<Record<string, unknown>>, index: number, delta: Record<string, unknown>): void => {
   const { provider_part, signature, thinking, text, data } = delta
   if (provider_part !== undefined || data !== undefined) {
-    blocks[index] = data === undefined ? { type: "provider_part", ...(provider_part as object) } : { type: "redacted_thinking", data }
+    blocks[index] =
+      data === undefined ? { type: "provider_part", ...(provider_part as object) } : { type: "redacted_thinking", data }
     return
   }
-  const block = blocks[index] ?? (thinking !== undefined ? { type: "thinking", thinking: "" } : { type: "text", text: "" })
+  const block =
+    blocks[index] ?? (thinking !== undefined ? { type: "thinking", thinking: "" } : { type: "text", text: "" })
   if (thinking !== undefined) block["thinking"] = `${String(block["thinking"])}${String(thinking)}`
   if (text !== undefined) block["text"] = `${String(block["text"])}${String(text)}`
   if (signature !== undefined) block["signature"] = signature

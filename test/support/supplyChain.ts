@@ -38,11 +38,17 @@ const entriesOf = ({ packages }: Lockfile): ReadonlyArray<readonly [path: string
 const sha512 = /^sha512-[A-Za-z0-9+/]{86}==$/
 const exactVersion = /^\d+\.\d+\.\d+(?:-[\w.]+)?$/
 
-const entryFaults = (path: string, entry: LockEntry, allowed: Readonly<Record<string, boolean>>): ReadonlyArray<string> => [
+const entryFaults = (
+  path: string,
+  entry: LockEntry,
+  allowed: Readonly<Record<string, boolean>>
+): ReadonlyArray<string> => [
   ...(path.startsWith("node_modules/") && entry.link !== true ? [] : [`${path}: is no package of a registry`]),
   ...(sha512.test(entry.integrity ?? "") ? [] : [`${path}: has no sha512 integrity`]),
   ...(entry.resolved === undefined ? [] : [`${path}: names an address`]),
-  ...(entry.hasInstallScript === true && allowed[nameOf(path)] !== true ? [`${path}: runs a script when it is installed`] : [])
+  ...(entry.hasInstallScript === true && allowed[nameOf(path)] !== true
+    ? [`${path}: runs a script when it is installed`]
+    : [])
 ]
 
 /** What the entries of a lockfile lack. Only scripts that `allowScripts` of the manifest names may run. */
@@ -54,14 +60,18 @@ export const lockFaults = (lock: Lockfile, { allowScripts = {} }: Manifest): Rea
 /** Declared versions that leave a choice. */
 export const pinFaults = ({ dependencies, devDependencies, optionalDependencies }: Manifest): ReadonlyArray<string> =>
   Object.entries({ ...dependencies, ...optionalDependencies, ...devDependencies })
-    .filter(([, range]) => !exactVersion.test(range)).map(([name, range]) => `${name}: ${range} is no exact version`)
+    .filter(([, range]) => !exactVersion.test(range))
+    .map(([name, range]) => `${name}: ${range} is no exact version`)
 
 /** The lockfile of what production runs: without development, with optional packages and the peers that the program has taken in. */
 export const productionLock = (lock: Lockfile): Lockfile => {
   const { devDependencies: _, ...root } = lock.packages[""] ?? {}
   const peers = root.peerDependencies ?? {}
   const kept = entriesOf(lock).filter(([path, { dev }]) => dev !== true || Object.hasOwn(peers, nameOf(path)))
-  return { ...lock, packages: { "": root, ...Object.fromEntries(kept.map(([path, entry]) => [path, { ...entry, dev: false }])) } }
+  return {
+    ...lock,
+    packages: { "": root, ...Object.fromEntries(kept.map(([path, entry]) => [path, { ...entry, dev: false }])) }
+  }
 }
 
 /** Packages of which more than one copy is installed. */
@@ -85,7 +95,14 @@ export const required = (lock: Lockfile, { dependencies = {} }: Manifest): Reado
 }
 
 /** Licences that allow use, change and distribution without conditions on the program that uses them. */
-export const allowedLicences: ReadonlySet<string> = new Set(["MIT", "ISC", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "0BSD"])
+export const allowedLicences: ReadonlySet<string> = new Set([
+  "MIT",
+  "ISC",
+  "Apache-2.0",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "0BSD"
+])
 
 export interface Licensed {
   readonly name: string
@@ -95,11 +112,14 @@ export interface Licensed {
 
 /** Packages by name, each with the licence that its entry states. */
 export const licencesOf = (lock: Lockfile): ReadonlyArray<Licensed> =>
-  entriesOf(lock).map(([path, { license = "none", version = "none" }]) => ({ name: nameOf(path), version, licence: license }))
+  entriesOf(lock)
+    .map(([path, { license = "none", version = "none" }]) => ({ name: nameOf(path), version, licence: license }))
     .toSorted((one, other) => (one.name < other.name ? -1 : 1))
 
 export const licenceFaults = (packages: ReadonlyArray<Licensed>): ReadonlyArray<string> =>
-  packages.filter(({ licence }) => !allowedLicences.has(licence)).map(({ licence, name }) => `${name}: the licence ${licence} is not on the list`)
+  packages
+    .filter(({ licence }) => !allowedLicences.has(licence))
+    .map(({ licence, name }) => `${name}: the licence ${licence} is not on the list`)
 
 /** The list of licences as text: one line a package. */
 export const licenceLines = (packages: ReadonlyArray<Licensed>): string =>
@@ -107,19 +127,29 @@ export const licenceLines = (packages: ReadonlyArray<Licensed>): string =>
 
 export interface Components {
   readonly bomFormat?: string
-  readonly components?: ReadonlyArray<{ readonly name: string; readonly version: string; readonly hashes?: ReadonlyArray<{ readonly alg: string; readonly content: string }> }>
+  readonly components?: ReadonlyArray<{
+    readonly name: string
+    readonly version: string
+    readonly hashes?: ReadonlyArray<{ readonly alg: string; readonly content: string }>
+  }>
 }
 
 /** What a CycloneDX list lacks of a lockfile: packages, and their digests. */
 export const componentFaults = ({ bomFormat, components = [] }: Components, lock: Lockfile): ReadonlyArray<string> => {
-  const listed = new Map<string, string | undefined>(components.map(({ hashes = [], name, version }) =>
-    [`${name} ${version}`, hashes.find(({ alg }) => alg === "SHA-512")?.content]))
+  const listed = new Map<string, string | undefined>(
+    components.map(({ hashes = [], name, version }) => [
+      `${name} ${version}`,
+      hashes.find(({ alg }) => alg === "SHA-512")?.content
+    ])
+  )
   return [
     ...(bomFormat === "CycloneDX" ? [] : ["it is no CycloneDX list"]),
     ...entriesOf(lock).flatMap(([path, { integrity = "", version }]) => {
       const own = `${nameOf(path)} ${version}`
       const digest = Buffer.from(integrity.replace("sha512-", ""), "base64").toString("hex")
-      return listed.get(own) === digest ? [] : [`${own}: ${listed.has(own) ? "its digest is another" : "is not listed"}`]
+      return listed.get(own) === digest
+        ? []
+        : [`${own}: ${listed.has(own) ? "its digest is another" : "is not listed"}`]
     })
   ]
 }

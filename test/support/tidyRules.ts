@@ -49,7 +49,11 @@ const literal = (value: unknown): string | undefined =>
   isNode(value) && value.type === "Literal" && typeof value["value"] === "string" ? value["value"] : undefined
 
 const importTypes = new Set([
-  "ImportDeclaration", "ExportNamedDeclaration", "ExportAllDeclaration", "ImportExpression", "TSImportType"
+  "ImportDeclaration",
+  "ExportNamedDeclaration",
+  "ExportAllDeclaration",
+  "ImportExpression",
+  "TSImportType"
 ])
 
 const readImports = (nodes: Parsed["nodes"]): ReadonlyArray<Import> =>
@@ -70,10 +74,32 @@ const parse = (source: Source): Parsed => {
 }
 
 const floors: Readonly<Record<string, number>> = {
-  domain: 0, wire: 0, translate: 1, api: 1, upstream: 2, store: 2, telemetry: 2, client: 2,
-  auth: 3, catalog: 3, keys: 3, state: 3, provider: 4, router: 5, accounting: 5.5, admin: 5.5, http: 6
+  domain: 0,
+  wire: 0,
+  translate: 1,
+  api: 1,
+  upstream: 2,
+  store: 2,
+  telemetry: 2,
+  client: 2,
+  auth: 3,
+  catalog: 3,
+  keys: 3,
+  state: 3,
+  provider: 4,
+  router: 5,
+  accounting: 5.5,
+  admin: 5.5,
+  http: 6
 }
-const edge: Readonly<Record<string, number>> = { "Gateway.ts": 7, demo: 7.1, cli: 7.2, "main.ts": 7.3, "index.ts": 7.3, "testing.ts": 7.3 }
+const edge: Readonly<Record<string, number>> = {
+  "Gateway.ts": 7,
+  demo: 7.1,
+  cli: 7.2,
+  "main.ts": 7.3,
+  "index.ts": 7.3,
+  "testing.ts": 7.3
+}
 const floorOf = (file: Parsed): number | undefined => floors[file.folder] ?? edge[file.folder] ?? edge[file.file]
 
 const baseName = (file: Parsed): string => file.file.slice(file.file.lastIndexOf("/") + 1)
@@ -113,7 +139,8 @@ const mayImport = (file: Parsed, target: Parsed): boolean => {
 
 /** R1: own folder or a lower floor, type imports included. */
 const floorRule = (file: Parsed, byPath: ReadonlyMap<string, Parsed>): ReadonlyArray<string> => {
-  if (floorOf(file) === undefined && !isSimulator(file)) return [at(file, 0, "R1 floors", "the file stands on no floor")]
+  if (floorOf(file) === undefined && !isSimulator(file))
+    return [at(file, 0, "R1 floors", "the file stands on no floor")]
   return resolved(file, byPath)
     .filter(({ target }) => !mayImport(file, target))
     .map((one) => at(file, one.at, "R1 floors", `may not import ${one.target.path}`))
@@ -132,8 +159,14 @@ const roomOrders: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>>
 const roomRule = (file: Parsed, byPath: ReadonlyMap<string, Parsed>): ReadonlyArray<string> =>
   Object.entries(roomOrders).flatMap(([folder, ranks]) => {
     const roomOf = ({ file: path }: Parsed): string | undefined =>
-      path.startsWith(`${folder}/`) ? path.slice(folder.length + 1).split("/").slice(0, -1)[0] ?? "" : undefined
-    const rankOf = (room: string): number => (room === "" ? ranks.length : ranks.findIndex((rooms) => rooms.includes(room)))
+      path.startsWith(`${folder}/`)
+        ? (path
+            .slice(folder.length + 1)
+            .split("/")
+            .slice(0, -1)[0] ?? "")
+        : undefined
+    const rankOf = (room: string): number =>
+      room === "" ? ranks.length : ranks.findIndex((rooms) => rooms.includes(room))
     const room = roomOf(file)
     if (room === undefined) return []
     if (rankOf(room) < 0) return [at(file, 0, "R1b rooms", `src/${folder}/${room} has no place in the order`)]
@@ -166,10 +199,19 @@ const circleRule = (files: ReadonlyArray<Parsed>, byPath: ReadonlyMap<string, Pa
 }
 
 const dataModules = new Set(
-  ["Schema", "Result", "Option", "Array", "Record", "Struct", "Redacted", "Brand", "Types"].map((name) => `effect/${name}`)
+  ["Schema", "Result", "Option", "Array", "Record", "Struct", "Redacted", "Brand", "Types"].map(
+    (name) => `effect/${name}`
+  )
 )
 const impureNames = new Set([
-  "process", "fetch", "crypto", "performance", "setTimeout", "setInterval", "setImmediate", "queueMicrotask"
+  "process",
+  "fetch",
+  "crypto",
+  "performance",
+  "setTimeout",
+  "setInterval",
+  "setImmediate",
+  "queueMicrotask"
 ])
 
 /** True for an identifier that is read as a variable, not the name of a field or property. */
@@ -184,7 +226,9 @@ const isVariable = (node: Node, parent: Node | undefined): boolean => {
 const memberName = (node: Node): string | undefined => {
   if (node.type !== "MemberExpression" || node["computed"] === true) return undefined
   const { object, property } = node
-  return isNode(object) && isNode(property) && object.type === "Identifier" ? `${object["name"]}.${property["name"]}` : undefined
+  return isNode(object) && isNode(property) && object.type === "Identifier"
+    ? `${object["name"]}.${property["name"]}`
+    : undefined
 }
 
 const mayDataImport = (file: Parsed, from: string): boolean =>
@@ -205,14 +249,21 @@ const purityRule = (file: Parsed): ReadonlyArray<string> => {
       return [at(file, node.start, "R3 purity", String(node["name"]))]
     }
     const { callee, arguments: args } = node
-    const freshDate = node.type === "NewExpression" && isNode(callee) && callee["name"] === "Date" && Array.isArray(args) && args.length === 0
+    const freshDate =
+      node.type === "NewExpression" &&
+      isNode(callee) &&
+      callee["name"] === "Date" &&
+      Array.isArray(args) &&
+      args.length === 0
     return freshDate ? [at(file, node.start, "R3 purity", "new Date()")] : []
   })
   return [...imports, ...uses]
 }
 
 const isDataFile = (file: Parsed): boolean =>
-  file.folder === "wire" || file.file.startsWith("demo/google/shapes/") || file.file === "translate/shared/google/modelFacts.ts"
+  file.folder === "wire" ||
+  file.file.startsWith("demo/google/shapes/") ||
+  file.file === "translate/shared/google/modelFacts.ts"
 
 const functionTypes = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"])
 
@@ -239,13 +290,15 @@ const folderRule = (files: ReadonlyArray<Parsed>): ReadonlyArray<string> => {
     counts.set(folder, (counts.get(folder) ?? 0) + 1)
   }
   return [...counts].flatMap(([folder, count]) =>
-    count > mostFiles ? [`src/${folder} R4 size: folder of ${count} files, at most ${mostFiles}`] : [])
+    count > mostFiles ? [`src/${folder} R4 size: folder of ${count} files, at most ${mostFiles}`] : []
+  )
 }
 
 /** R5: no barrels, neither of ours nor of a package; relative imports name the file. */
 const importRule = (file: Parsed): ReadonlyArray<string> => {
   const paths = file.imports.flatMap((one) => {
-    if (one.from.startsWith(".") && !one.from.endsWith(".ts")) return [at(file, one.at, "R5 imports", `${one.from} without .ts`)]
+    if (one.from.startsWith(".") && !one.from.endsWith(".ts"))
+      return [at(file, one.at, "R5 imports", `${one.from} without .ts`)]
     const barrel = one.from === "effect" || one.from === "@effect/platform-node"
     return barrel ? [at(file, one.at, "R5 imports", `the barrel ${one.from}`)] : []
   })
@@ -278,15 +331,22 @@ const opensLayer = (node: Node): boolean => {
   const { typeArguments } = node
   const first = isNode(typeArguments) && Array.isArray(typeArguments["params"]) ? typeArguments["params"][0] : undefined
   const name = node["typeName"]
-  return isNode(name) && name["type"] === "TSQualifiedName" && isNode(name["right"]) && name["right"]["name"] === "Layer" &&
-    isNode(first) && first.type === "TSUnknownKeyword"
+  return (
+    isNode(name) &&
+    name["type"] === "TSQualifiedName" &&
+    isNode(name["right"]) &&
+    name["right"]["name"] === "Layer" &&
+    isNode(first) &&
+    first.type === "TSUnknownKeyword"
+  )
 }
 
 /** R6: no type escapes; one reader each for environment, JSON, console and the running of effects. */
 const honestyRule = (file: Parsed): ReadonlyArray<string> => {
   if (isSimulator(file)) return []
-  const ignores = [...file.text.matchAll(/@ts-(?:ignore|expect-error|nocheck)/g)]
-    .map((match) => at(file, match.index, "R6 honest types", match[0]))
+  const ignores = [...file.text.matchAll(/@ts-(?:ignore|expect-error|nocheck)/g)].map((match) =>
+    at(file, match.index, "R6 honest types", match[0])
+  )
   const nodes = file.nodes.flatMap(({ node }) => {
     const escape = sayNever(node) ?? (opensLayer(node) ? "Layer of unknown" : undefined)
     if (escape !== undefined) return [at(file, node.start, "R6 honest types", escape)]
@@ -319,10 +379,12 @@ const doorRule = (file: Parsed): ReadonlyArray<string> => {
 
 const unbounded = (node: Node): string | undefined => {
   const member = memberName(node)
-  if (member === "Queue.unbounded" || member === "PubSub.unbounded" || member === "Number.POSITIVE_INFINITY") return member
+  if (member === "Queue.unbounded" || member === "PubSub.unbounded" || member === "Number.POSITIVE_INFINITY")
+    return member
   const { key, value } = node
-  const concurrency = node.type === "Property" && isNode(key) && key["name"] === "concurrency" && literal(value) === "unbounded"
-  return concurrency ? "concurrency: \"unbounded\"" : undefined
+  const concurrency =
+    node.type === "Property" && isNode(key) && key["name"] === "concurrency" && literal(value) === "unbounded"
+  return concurrency ? 'concurrency: "unbounded"' : undefined
 }
 
 /** R8: every bound comes from `domain/Limits.ts`. */
@@ -340,7 +402,9 @@ const limitRule = (file: Parsed): ReadonlyArray<string> => {
 /** Each file opens with two comment lines, below a shebang if it has one: what it is, and what it must not know. */
 const openingRule = (file: Parsed): ReadonlyArray<string> => {
   const [first = "", second = ""] = file.text.replace(/^#!.*\n/, "").split("\n")
-  return first.startsWith("// ") && second.startsWith("// ") ? [] : [at(file, 0, "opening", "two comment lines are missing")]
+  return first.startsWith("// ") && second.startsWith("// ")
+    ? []
+    : [at(file, 0, "opening", "two comment lines are missing")]
 }
 
 /** Every violation of R1 to R8 below `src/`: of files as `path:line rule: what`, then of folders and circles. */
@@ -349,7 +413,11 @@ export const tidyViolations = (sources: ReadonlyArray<Source>): ReadonlyArray<st
   const byPath = new Map(files.map((file) => [file.path, file]))
   const rules = [purityRule, sizeRule, importRule, honestyRule, doorRule, limitRule, openingRule]
   return [
-    ...files.flatMap((file) => [...floorRule(file, byPath), ...roomRule(file, byPath), ...rules.flatMap((rule) => rule(file))]),
+    ...files.flatMap((file) => [
+      ...floorRule(file, byPath),
+      ...roomRule(file, byPath),
+      ...rules.flatMap((rule) => rule(file))
+    ]),
     ...folderRule(files),
     ...circleRule(files, byPath)
   ]
@@ -362,7 +430,15 @@ const registry = /"resolved": "[h]ttp/g
 /** Words left open, paths of a machine, and addresses of a registry; for any text of the repository. */
 export const cleanlinessViolations = (sources: ReadonlyArray<Source>): ReadonlyArray<string> =>
   sources.flatMap(({ path, text }) =>
-    ([["left open", leftOpen], ["host path", hostPath], ["registry address", registry]] as const).flatMap(([rule, pattern]) =>
-      [...text.matchAll(pattern)].map((match) => `${path}:${text.slice(0, match.index).split("\n").length} ${rule}: ${match[0]}`)
+    (
+      [
+        ["left open", leftOpen],
+        ["host path", hostPath],
+        ["registry address", registry]
+      ] as const
+    ).flatMap(([rule, pattern]) =>
+      [...text.matchAll(pattern)].map(
+        (match) => `${path}:${text.slice(0, match.index).split("\n").length} ${rule}: ${match[0]}`
+      )
     )
   )

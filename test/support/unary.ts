@@ -30,7 +30,10 @@ export const drive = <Req, Body, Reply, Out>(pair: Unary<Req, Body, Reply, Out>,
   }
   return {
     /** Body and ignored names; L8 and L9 by a second run over frozen input, L12, and L16 by a round trip through JSON. */
-    sent: (request: Req, context: TranslateContext): { readonly body: Body; readonly ignored: ReadonlyArray<string> } => {
+    sent: (
+      request: Req,
+      context: TranslateContext
+    ): { readonly body: Body; readonly ignored: ReadonlyArray<string> } => {
       const run = () => Result.getOrThrow(pair.request(deepFreeze(request), deepFreeze(context)))
       const { body, headers, ignored } = run()
       expect(run()).toStrictEqual({ body, headers, ignored })
@@ -43,9 +46,12 @@ export const drive = <Req, Body, Reply, Out>(pair: Unary<Req, Body, Reply, Out>,
     fault: (request: Req, context: TranslateContext): readonly [code: string, param: string | null] | undefined => {
       const result = pair.request(deepFreeze(request), context)
       if (Result.isSuccess(result)) return undefined
-      return result.failure._tag === "BodyInvalid" ? [result.failure.code, result.failure.param] : [result.failure._tag, null]
+      return result.failure._tag === "BodyInvalid"
+        ? [result.failure.code, result.failure.param]
+        : [result.failure._tag, null]
     },
-    answer: (reply: Json, context: TranslateContext, request: Req): Out => Result.getOrThrow(respond(reply, context, request)),
+    answer: (reply: Json, context: TranslateContext, request: Req): Out =>
+      Result.getOrThrow(respond(reply, context, request)),
     reason: (reply: Json, context: TranslateContext, request: Req): Reason | undefined => {
       const result = respond(reply, context, request)
       return Result.isFailure(result) ? result.failure : undefined

@@ -37,11 +37,13 @@ const slowSink = () => {
 
 const writer = async (sink: Writable, logBytes: number) => {
   const scope = Scope.makeUnsafe()
-  const made = await Effect.runPromise(LogWriter.make.pipe(
-    Effect.provideService(Scope.Scope, scope),
-    Effect.provideService(LogSink, sink),
-    Effect.provideService(Limits, { ...defaultLimits, logBytes })
-  ))
+  const made = await Effect.runPromise(
+    LogWriter.make.pipe(
+      Effect.provideService(Scope.Scope, scope),
+      Effect.provideService(LogSink, sink),
+      Effect.provideService(Limits, { ...defaultLimits, logBytes })
+    )
+  )
   return { made, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }
 

@@ -6,24 +6,58 @@ import { requestAttributes } from "../../src/telemetry/genAi.ts"
 import { inputContent } from "../../src/telemetry/MessageContent.ts"
 import type { Attributes } from "../../src/telemetry/Tracing.ts"
 
-const parsed = (attributes: Attributes) => Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, JSON.parse(String(value)) as unknown]))
+const parsed = (attributes: Attributes) =>
+  Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, JSON.parse(String(value)) as unknown]))
 const digest = "b5d4045c3f466fa91fe2cc6abe79232a1a57cdf104f7a26e716e0a1e2789df78"
 
 describe("what goes in", () => {
   it("of OpenAI's dialect", () => {
-    expect(parsed(inputContent({
-      messages: [
-        { role: "developer", content: [{ type: "text", text: "Be brief." }] },
-        { role: "user", content: [{ type: "image_url", image_url: { url: "gs://b/a.png" } }, { type: "image_url", image_url: { url: "data:image/png;base64,QUJD" } }] },
-        { role: "assistant", content: null, reasoning_content: "hm", tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }] },
-        { role: "tool", tool_call_id: "c1", content: "42" },
-        { role: "assistant", content: [{ type: "thinking", thinking: "t" }, { type: "brand_new", secret: 1 }] }
-      ]
-    }))).toEqual({
+    expect(
+      parsed(
+        inputContent({
+          messages: [
+            { role: "developer", content: [{ type: "text", text: "Be brief." }] },
+            {
+              role: "user",
+              content: [
+                { type: "image_url", image_url: { url: "gs://b/a.png" } },
+                { type: "image_url", image_url: { url: "data:image/png;base64,QUJD" } }
+              ]
+            },
+            {
+              role: "assistant",
+              content: null,
+              reasoning_content: "hm",
+              tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }]
+            },
+            { role: "tool", tool_call_id: "c1", content: "42" },
+            {
+              role: "assistant",
+              content: [
+                { type: "thinking", thinking: "t" },
+                { type: "brand_new", secret: 1 }
+              ]
+            }
+          ]
+        })
+      )
+    ).toEqual({
       "gen_ai.system_instructions": [{ type: "text", content: "Be brief." }],
       "gen_ai.input.messages": [
-        { role: "user", parts: [{ type: "uri", uri: "gs://b/a.png" }, { type: "blob", mime_type: "image/png", bytes: 3, sha256: digest }] },
-        { role: "assistant", parts: [{ type: "reasoning", content: "hm" }, { type: "tool_call", id: "c1", name: "f", arguments: "{}" }] },
+        {
+          role: "user",
+          parts: [
+            { type: "uri", uri: "gs://b/a.png" },
+            { type: "blob", mime_type: "image/png", bytes: 3, sha256: digest }
+          ]
+        },
+        {
+          role: "assistant",
+          parts: [
+            { type: "reasoning", content: "hm" },
+            { type: "tool_call", id: "c1", name: "f", arguments: "{}" }
+          ]
+        },
         { role: "tool", parts: [{ type: "tool_call_response", id: "c1", response: "42" }] },
         { role: "assistant", parts: [{ type: "reasoning", content: "t" }, { type: "brand_new" }] }
       ]
@@ -32,19 +66,38 @@ describe("what goes in", () => {
 
   it("of Anthropic's dialect", () => {
     const tools = [{ name: "f", input_schema: { type: "object" } }]
-    expect(parsed(inputContent({
-      system: "Be brief.",
-      tools,
-      messages: [
-        { role: "user", content: [{ type: "image", source: { type: "base64", media_type: "image/png", data: "QUJD" } }, { type: "document", source: { type: "url", url: "https://x/a.pdf" } }] },
-        { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "f", input: { a: 1 } }] },
-        { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: [{ type: "text", text: "42" }] }] }
-      ]
-    }))).toEqual({
+    expect(
+      parsed(
+        inputContent({
+          system: "Be brief.",
+          tools,
+          messages: [
+            {
+              role: "user",
+              content: [
+                { type: "image", source: { type: "base64", media_type: "image/png", data: "QUJD" } },
+                { type: "document", source: { type: "url", url: "https://x/a.pdf" } }
+              ]
+            },
+            { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "f", input: { a: 1 } }] },
+            {
+              role: "user",
+              content: [{ type: "tool_result", tool_use_id: "t1", content: [{ type: "text", text: "42" }] }]
+            }
+          ]
+        })
+      )
+    ).toEqual({
       "gen_ai.system_instructions": [{ type: "text", content: "Be brief." }],
       "gen_ai.tool.definitions": tools,
       "gen_ai.input.messages": [
-        { role: "user", parts: [{ type: "blob", mime_type: "image/png", bytes: 3, sha256: digest }, { type: "uri", uri: "https://x/a.pdf" }] },
+        {
+          role: "user",
+          parts: [
+            { type: "blob", mime_type: "image/png", bytes: 3, sha256: digest },
+            { type: "uri", uri: "https://x/a.pdf" }
+          ]
+        },
         { role: "assistant", parts: [{ type: "tool_call", id: "t1", name: "f", arguments: { a: 1 } }] },
         { role: "user", parts: [{ type: "tool_call_response", id: "t1", response: [{ type: "text", content: "42" }] }] }
       ]
@@ -54,11 +107,17 @@ describe("what goes in", () => {
 
 describe("what comes out", () => {
   const said = {
-    "gen_ai.output.messages": [{
-      role: "assistant",
-      parts: [{ type: "reasoning", content: "hmm" }, { type: "text", content: "Hi there" }, { type: "tool_call", id: "c1", name: "f", arguments: "{\"a\":1}" }],
-      finish_reason: "tool_calls"
-    }]
+    "gen_ai.output.messages": [
+      {
+        role: "assistant",
+        parts: [
+          { type: "reasoning", content: "hmm" },
+          { type: "text", content: "Hi there" },
+          { type: "tool_call", id: "c1", name: "f", arguments: '{"a":1}' }
+        ],
+        finish_reason: "tool_calls"
+      }
+    ]
   }
   const native = { "gen_ai.output.messages": [{ ...said["gen_ai.output.messages"][0], finish_reason: "tool_use" }] }
   const notes = (content: boolean, take: (notes: AnswerNotes) => void) => {
@@ -66,14 +125,28 @@ describe("what comes out", () => {
     take(noted)
     return noted
   }
-  const call = { id: "c1", type: "function", function: { name: "f", arguments: "{\"a\":1}" } }
-  const completion = { id: "i", model: "m", choices: [{ index: 0, finish_reason: "tool_calls", message: { content: "Hi there", reasoning_content: "hmm", tool_calls: [call] } }] }
-  const chunk = (delta: JsonObject, finish_reason: string | null = null) => ({ id: "i", model: "m", choices: [{ index: 0, delta, finish_reason }] })
+  const call = { id: "c1", type: "function", function: { name: "f", arguments: '{"a":1}' } }
+  const completion = {
+    id: "i",
+    model: "m",
+    choices: [
+      {
+        index: 0,
+        finish_reason: "tool_calls",
+        message: { content: "Hi there", reasoning_content: "hmm", tool_calls: [call] }
+      }
+    ]
+  }
+  const chunk = (delta: JsonObject, finish_reason: string | null = null) => ({
+    id: "i",
+    model: "m",
+    choices: [{ index: 0, delta, finish_reason }]
+  })
   const chunks = [
     chunk({ role: "assistant", content: "" }),
     chunk({ reasoning_content: "h" }),
     chunk({ reasoning_content: "mm", content: "Hi" }),
-    chunk({ content: " there", tool_calls: [{ ...call, index: 0, function: { name: "f", arguments: "{\"a\"" } }] }),
+    chunk({ content: " there", tool_calls: [{ ...call, index: 0, function: { name: "f", arguments: '{"a"' } }] }),
     chunk({ tool_calls: [{ index: 0, function: { arguments: ":1}" } }] }, "tool_calls"),
     { id: "i", model: "m", choices: [], usage: {} }
   ]
@@ -84,7 +157,7 @@ describe("what comes out", () => {
     { type: "content_block_start", index: 1, content_block: { type: "text", text: "" } },
     { type: "content_block_delta", index: 1, delta: { type: "text_delta", text: "Hi there" } },
     { type: "content_block_start", index: 2, content_block: { type: "tool_use", id: "c1", name: "f", input: {} } },
-    { type: "content_block_delta", index: 2, delta: { type: "input_json_delta", partial_json: "{\"a\":1}" } },
+    { type: "content_block_delta", index: 2, delta: { type: "input_json_delta", partial_json: '{"a":1}' } },
     { type: "message_delta", delta: { stop_reason: "tool_use" } }
   ]
   const bytes = Buffer.from(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(""))
@@ -92,17 +165,31 @@ describe("what comes out", () => {
     id: "i",
     model: "m",
     stop_reason: "tool_use",
-    content: [{ type: "thinking", thinking: "hmm" }, { type: "text", text: "Hi there" }, { type: "tool_use", id: "c1", name: "f", input: { a: 1 } }]
+    content: [
+      { type: "thinking", thinking: "hmm" },
+      { type: "text", text: "Hi there" },
+      { type: "tool_use", id: "c1", name: "f", input: { a: 1 } }
+    ]
   }
 
   it.each<readonly [string, (notes: AnswerNotes) => void, object, string]>([
     ["a completion", (noted) => noted.whole(completion), said, "tool_calls"],
     ["its chunks", (noted) => chunks.forEach((one) => noted.read([one])), said, "tool_calls"],
     ["a native message", (noted) => noted.whole({ bytes: Buffer.from(JSON.stringify(message)) }), native, "tool_use"],
-    ["its events, cut anywhere", (noted) => [...bytes].forEach((byte) => noted.read([Uint8Array.of(byte)])), native, "tool_use"]
+    [
+      "its events, cut anywhere",
+      (noted) => [...bytes].forEach((byte) => noted.read([Uint8Array.of(byte)])),
+      native,
+      "tool_use"
+    ]
   ])("%s", (_, take, content, reason) => {
     const wanted = notes(true, take)
-    expect([wanted.id, wanted.model, wanted.finishReasons, parsed(wanted.attributes)]).toEqual(["i", "m", [reason], content])
+    expect([wanted.id, wanted.model, wanted.finishReasons, parsed(wanted.attributes)]).toEqual([
+      "i",
+      "m",
+      [reason],
+      content
+    ])
     const unwanted = notes(false, take)
     expect([unwanted.id, unwanted.model, unwanted.finishReasons, unwanted.attributes]).toEqual(["i", "m", [reason], {}])
   })
@@ -118,10 +205,24 @@ describe("what comes out", () => {
 })
 
 it("parameters by their names in the conventions, others not at all", () => {
-  expect(requestAttributes("chat", {
-    max_tokens: 1, max_completion_tokens: 2, temperature: 0, top_p: 0.5, top_k: 3, frequency_penalty: 0.1, presence_penalty: 0.2, stop: ["a", "b"], seed: 4, n: 2,
-    stream: true, modalities: ["text", "image"], user: "secret", messages: "secret"
-  })).toEqual({
+  expect(
+    requestAttributes("chat", {
+      max_tokens: 1,
+      max_completion_tokens: 2,
+      temperature: 0,
+      top_p: 0.5,
+      top_k: 3,
+      frequency_penalty: 0.1,
+      presence_penalty: 0.2,
+      stop: ["a", "b"],
+      seed: 4,
+      n: 2,
+      stream: true,
+      modalities: ["text", "image"],
+      user: "secret",
+      messages: "secret"
+    })
+  ).toEqual({
     "gen_ai.request.max_tokens": 2,
     "gen_ai.request.temperature": 0,
     "gen_ai.request.top_p": 0.5,

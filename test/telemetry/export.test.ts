@@ -22,7 +22,11 @@ const startUpstream = async (replies: ReadonlyArray<Reply>) => {
     request.resume()
     request.on("end", () => {
       headers.push(request.headers)
-      const { body, status = 200, type = "application/json" } = replies[Math.min(headers.length, replies.length) - 1] ?? { body: "" }
+      const {
+        body,
+        status = 200,
+        type = "application/json"
+      } = replies[Math.min(headers.length, replies.length) - 1] ?? { body: "" }
       response.writeHead(status, { "content-type": type }).end(body)
     })
   })
@@ -33,11 +37,28 @@ const startUpstream = async (replies: ReadonlyArray<Reply>) => {
 }
 
 const json = (value: unknown, status = 200): Reply => ({ status, body: JSON.stringify(value) })
-const stream = (...events: ReadonlyArray<unknown>): Reply => ({ type: "text/event-stream", body: events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`).join("") })
-const usageMetadata = { promptTokenCount: 1000, candidatesTokenCount: 60, thoughtsTokenCount: 40, totalTokenCount: 1100, cachedContentTokenCount: 200 }
-const reply = { responseId: "up-1", modelVersion: "gemini-2.5-flash-001", candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] }, finishReason: "STOP" }], usageMetadata }
+const stream = (...events: ReadonlyArray<unknown>): Reply => ({
+  type: "text/event-stream",
+  body: events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`).join("")
+})
+const usageMetadata = {
+  promptTokenCount: 1000,
+  candidatesTokenCount: 60,
+  thoughtsTokenCount: 40,
+  totalTokenCount: 1100,
+  cachedContentTokenCount: 200
+}
+const reply = {
+  responseId: "up-1",
+  modelVersion: "gemini-2.5-flash-001",
+  candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] }, finishReason: "STOP" }],
+  usageMetadata
+}
 const overloaded = json({ error: { code: 503, message: "secret", status: "UNAVAILABLE" } }, 503)
-const messages = [{ role: "system", content: "Be brief." }, { role: "user", content: "Hello" }]
+const messages = [
+  { role: "system", content: "Be brief." },
+  { role: "user", content: "Hello" }
+]
 
 let collector: Collector
 beforeEach(async () => {
@@ -49,7 +70,12 @@ afterEach(async () => {
   await collector.close()
 })
 
-const everything: NonNullable<Settings["export"]> = { traces: true, metrics: { intervalMillis: undefined, isDelta: false }, content: false, isNamed: false }
+const everything: NonNullable<Settings["export"]> = {
+  traces: true,
+  metrics: { intervalMillis: undefined, isDelta: false },
+  content: false,
+  isNamed: false
+}
 
 /** Answers every request in turn through a gateway that exports, and closes it, which flushes. */
 const traced = async (
@@ -59,14 +85,25 @@ const traced = async (
 ) => {
   const upstream = await startUpstream(replies)
   let ticks = 0
-  const references = Layer.mergeAll(Layer.succeed(Stopwatch, () => ticks++), Layer.sync(Metric.MetricRegistry, () => new Map()))
+  const references = Layer.mergeAll(
+    Layer.succeed(Stopwatch, () => ticks++),
+    Layer.sync(Metric.MetricRegistry, () => new Map())
+  )
   const settings = settingsFor(upstream.url)
-  const gateway = await startGateway({ ...settings, export: everything, limits: { ...settings.limits, retryBaseMillis: 0, retryCapMillis: 0 }, ...more }, references)
+  const gateway = await startGateway(
+    { ...settings, export: everything, limits: { ...settings.limits, retryBaseMillis: 0, retryCapMillis: 0 }, ...more },
+    references
+  )
   const answers: Array<Response> = []
   for (const { body, headers = {}, path = "/v1/chat/completions" } of requests) {
     const answer = await fetch(gateway.url + path, {
       method: "POST",
-      headers: { "content-type": "application/json", "x-gateway-api-key": gatewayKey, "x-request-id": "request-1", ...headers },
+      headers: {
+        "content-type": "application/json",
+        "x-gateway-api-key": gatewayKey,
+        "x-request-id": "request-1",
+        ...headers
+      },
       body: JSON.stringify(body)
     })
     await answer.text()
@@ -82,14 +119,35 @@ const by = (kind: number): ReadonlyArray<SeenSpan> => collector.spans.filter((sp
 const server = () => by(2)
 const calls = () => by(3)
 const routes = () => by(1)
-const parent = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", tracestate: "vendor=1,other=2" }
+const parent = {
+  traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+  tracestate: "vendor=1,other=2"
+}
 
 describe("a trace", () => {
   it("has one span for the request and one for each call, in the caller's trace", async () => {
-    const { port } = await traced([overloaded, json(reply)], [{
-      body: { model: "@google/gemini-2.5-flash", messages, max_tokens: 9, temperature: 0.5, stop: "x", n: 1, logit_bias: {}, response_format: { type: "json_object" } },
-      headers: { ...parent, "x-gateway-metadata": "{\"conversation_id\":\"c-1\",\"team\":\"secret\"}", "x-gateway-config": "{\"retry\":{\"attempts\":1}}" }
-    }])
+    const { port } = await traced(
+      [overloaded, json(reply)],
+      [
+        {
+          body: {
+            model: "@google/gemini-2.5-flash",
+            messages,
+            max_tokens: 9,
+            temperature: 0.5,
+            stop: "x",
+            n: 1,
+            logit_bias: {},
+            response_format: { type: "json_object" }
+          },
+          headers: {
+            ...parent,
+            "x-gateway-metadata": '{"conversation_id":"c-1","team":"secret"}',
+            "x-gateway-config": '{"retry":{"attempts":1}}'
+          }
+        }
+      ]
+    )
     const [request] = server()
     expect(request).toMatchObject({
       name: "POST /v1/chat/completions",
@@ -109,8 +167,18 @@ describe("a trace", () => {
       "gateway.request_id": "request-1"
     })
     const [route] = routes()
-    expect(route).toMatchObject({ name: "gateway route", traceId: request?.traceId, parentSpanId: request?.spanId, status: { code: 0 } })
-    expect(route?.attributes).toEqual({ "gateway.strategy": "single", "gateway.attempts": 2, "gateway.cache": "DISABLED", "gateway.ignored_params": ["logit_bias"] })
+    expect(route).toMatchObject({
+      name: "gateway route",
+      traceId: request?.traceId,
+      parentSpanId: request?.spanId,
+      status: { code: 0 }
+    })
+    expect(route?.attributes).toEqual({
+      "gateway.strategy": "single",
+      "gateway.attempts": 2,
+      "gateway.cache": "DISABLED",
+      "gateway.ignored_params": ["logit_bias"]
+    })
     const common = {
       "gen_ai.operation.name": "chat",
       "gen_ai.provider.name": "gcp.gemini",
@@ -125,7 +193,15 @@ describe("a trace", () => {
       "gateway.provider": "google",
       "gateway.target": 0
     }
-    expect(calls().map(({ attributes, name, parentSpanId, status, traceId }) => ({ attributes, name, parentSpanId, status, traceId }))).toEqual([
+    expect(
+      calls().map(({ attributes, name, parentSpanId, status, traceId }) => ({
+        attributes,
+        name,
+        parentSpanId,
+        status,
+        traceId
+      }))
+    ).toEqual([
       {
         name: "chat gemini-2.5-flash",
         traceId: request?.traceId,
@@ -153,20 +229,41 @@ describe("a trace", () => {
     ])
     // The stopwatch goes on by a millisecond a look: the request, the router, the call, its failure, the next call, its answer, the end.
     const start = BigInt(request?.startTimeUnixNano ?? 0)
-    const millis = ({ endTimeUnixNano, startTimeUnixNano }: SeenSpan) => [BigInt(startTimeUnixNano) - start, BigInt(endTimeUnixNano) - start].map((nanos) => Number(nanos) / 1e6)
-    expect([...server(), ...routes(), ...calls()].map(millis)).toEqual([[0, 6], [1, 5], [2, 3], [4, 5]])
+    const millis = ({ endTimeUnixNano, startTimeUnixNano }: SeenSpan) =>
+      [BigInt(startTimeUnixNano) - start, BigInt(endTimeUnixNano) - start].map((nanos) => Number(nanos) / 1e6)
+    expect([...server(), ...routes(), ...calls()].map(millis)).toEqual([
+      [0, 6],
+      [1, 5],
+      [2, 3],
+      [4, 5]
+    ])
   })
 
   it("says by which config it was routed, and why in vain", async () => {
-    const fallback = config({ strategy: { mode: "fallback" }, targets: [{ provider: "google" }, { provider: "google", override_params: { model: "gemini-2.5-pro" } }] })
+    const fallback = config({
+      strategy: { mode: "fallback" },
+      targets: [{ provider: "google" }, { provider: "google", override_params: { model: "gemini-2.5-pro" } }]
+    })
     const body = { model: "gemini-2.5-flash", messages }
-    await traced([overloaded], [
-      { body, headers: { "x-gateway-config": "two" } },
-      { body, headers: { "x-gateway-config": "{\"provider\":\"google\",\"retry\":{\"attempts\":0}}" } },
-      { body: { ...body, model: "@nobody/x" } }
-    ], { configs: { two: fallback } })
+    await traced(
+      [overloaded],
+      [
+        { body, headers: { "x-gateway-config": "two" } },
+        { body, headers: { "x-gateway-config": '{"provider":"google","retry":{"attempts":0}}' } },
+        { body: { ...body, model: "@nobody/x" } }
+      ],
+      { configs: { two: fallback } }
+    )
     expect(routes().map(({ attributes, status }) => [attributes, status])).toEqual([
-      [{ "gateway.strategy": "fallback", "gateway.config_id": "two", "gateway.attempts": 2, "error.type": "Overloaded" }, { code: 2 }],
+      [
+        {
+          "gateway.strategy": "fallback",
+          "gateway.config_id": "two",
+          "gateway.attempts": 2,
+          "error.type": "Overloaded"
+        },
+        { code: 2 }
+      ],
       [{ "gateway.strategy": "single", "gateway.attempts": 1, "error.type": "Overloaded" }, { code: 2 }],
       [{ "gateway.strategy": "single", "gateway.attempts": 0, "error.type": "SlugUnknown" }, { code: 0 }]
     ])
@@ -174,9 +271,15 @@ describe("a trace", () => {
 
   it("of a stream tells its first chunk and why it ended", async () => {
     const { candidates: _candidates, ...end } = reply
-    await traced([stream({ ...reply, candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] } }] }, { ...end, candidates: [{ finishReason: "STOP" }] })], [
-      { body: { model: "@google/gemini-2.5-flash", messages, stream: true } }
-    ])
+    await traced(
+      [
+        stream(
+          { ...reply, candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] } }] },
+          { ...end, candidates: [{ finishReason: "STOP" }] }
+        )
+      ],
+      [{ body: { model: "@google/gemini-2.5-flash", messages, stream: true } }]
+    )
     expect(calls()[0]?.attributes).toMatchObject({
       "gen_ai.request.stream": true,
       "gen_ai.response.time_to_first_chunk": 0.001,
@@ -187,45 +290,113 @@ describe("a trace", () => {
   })
 
   it("of the native messages route reads beside the bytes", async () => {
-    const message = { id: "msg_1", type: "message", role: "assistant", model: "claude-sonnet-4-6", content: [{ type: "text", text: "Hi" }], stop_reason: "end_turn", usage: { input_tokens: 10, output_tokens: 20 } }
+    const message = {
+      id: "msg_1",
+      type: "message",
+      role: "assistant",
+      model: "claude-sonnet-4-6",
+      content: [{ type: "text", text: "Hi" }],
+      stop_reason: "end_turn",
+      usage: { input_tokens: 10, output_tokens: 20 }
+    }
     const events = [
       { type: "message_start", message: { ...message, content: [], stop_reason: null } },
       { type: "message_delta", delta: { stop_reason: "max_tokens" }, usage: { output_tokens: 30 } },
       { type: "message_stop" }
     ]
-    const streamed = { type: "text/event-stream", body: events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("") }
+    const streamed = {
+      type: "text/event-stream",
+      body: events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("")
+    }
     const token = json({ access_token: "t", expires_in: 3600, token_type: "Bearer" })
-    const body = { model: "@vertex-ai/claude-sonnet-4-6", max_tokens: 9, messages: [{ role: "user", content: "Hello" }] }
-    await traced([token, json(message), streamed], [{ path: "/v1/messages", body }, { path: "/v1/messages", body: { ...body, stream: true } }])
-    expect(calls().filter(({ name }) => !name.startsWith("chat")).map(({ attributes, name, parentSpanId }) => [name, parentSpanId, attributes])).toEqual([
-      ["gateway token refresh", undefined, { "gateway.credential": "vertex-ai" }]
-    ])
-    expect(calls().filter(({ name }) => name.startsWith("chat")).map(({ attributes }) => attributes)).toMatchObject([
-      { "gen_ai.request.max_tokens": 9, "gen_ai.response.id": "msg_1", "gen_ai.response.model": "claude-sonnet-4-6", "gen_ai.response.finish_reasons": ["end_turn"], "gen_ai.usage.output_tokens": 20 },
-      { "gen_ai.request.stream": true, "gen_ai.response.id": "msg_1", "gen_ai.response.finish_reasons": ["max_tokens"], "gen_ai.usage.output_tokens": 30 }
+    const body = {
+      model: "@vertex-ai/claude-sonnet-4-6",
+      max_tokens: 9,
+      messages: [{ role: "user", content: "Hello" }]
+    }
+    await traced(
+      [token, json(message), streamed],
+      [
+        { path: "/v1/messages", body },
+        { path: "/v1/messages", body: { ...body, stream: true } }
+      ]
+    )
+    expect(
+      calls()
+        .filter(({ name }) => !name.startsWith("chat"))
+        .map(({ attributes, name, parentSpanId }) => [name, parentSpanId, attributes])
+    ).toEqual([["gateway token refresh", undefined, { "gateway.credential": "vertex-ai" }]])
+    expect(
+      calls()
+        .filter(({ name }) => name.startsWith("chat"))
+        .map(({ attributes }) => attributes)
+    ).toMatchObject([
+      {
+        "gen_ai.request.max_tokens": 9,
+        "gen_ai.response.id": "msg_1",
+        "gen_ai.response.model": "claude-sonnet-4-6",
+        "gen_ai.response.finish_reasons": ["end_turn"],
+        "gen_ai.usage.output_tokens": 20
+      },
+      {
+        "gen_ai.request.stream": true,
+        "gen_ai.response.id": "msg_1",
+        "gen_ai.response.finish_reasons": ["max_tokens"],
+        "gen_ai.usage.output_tokens": 30
+      }
     ])
   })
 
   it("takes its id from x-gateway-trace-id where that is one, and carries any other", async () => {
-    const { answers } = await traced([json(reply)], [
-      { body: { model: "@google/gemini-2.5-flash", messages }, headers: { "x-gateway-trace-id": "ffffffffffffffffffffffffffffffff" } },
-      { body: { model: "@google/gemini-2.5-flash", messages }, headers: { "x-gateway-trace-id": "my trace" } }
+    const { answers } = await traced(
+      [json(reply)],
+      [
+        {
+          body: { model: "@google/gemini-2.5-flash", messages },
+          headers: { "x-gateway-trace-id": "ffffffffffffffffffffffffffffffff" }
+        },
+        { body: { model: "@google/gemini-2.5-flash", messages }, headers: { "x-gateway-trace-id": "my trace" } }
+      ]
+    )
+    expect(answers.map(({ headers }) => headers.get("x-gateway-trace-id"))).toEqual([
+      "ffffffffffffffffffffffffffffffff",
+      "my trace"
     ])
-    expect(answers.map(({ headers }) => headers.get("x-gateway-trace-id"))).toEqual(["ffffffffffffffffffffffffffffffff", "my trace"])
-    expect(server().map(({ attributes, parentSpanId, traceId }) => [traceId, parentSpanId, attributes["gateway.trace_id"]])).toEqual([
+    expect(
+      server().map(({ attributes, parentSpanId, traceId }) => [traceId, parentSpanId, attributes["gateway.trace_id"]])
+    ).toEqual([
       ["ffffffffffffffffffffffffffffffff", undefined, undefined],
       [expect.stringMatching(/^[\da-f]{32}$/), undefined, "my trace"]
     ])
   })
 
   it("that its caller does not record is not recorded", async () => {
-    await traced([json(reply)], [{ body: { model: "@google/gemini-2.5-flash", messages }, headers: { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00" } }])
+    await traced(
+      [json(reply)],
+      [
+        {
+          body: { model: "@google/gemini-2.5-flash", messages },
+          headers: { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00" }
+        }
+      ]
+    )
     expect(collector.spans).toEqual([])
   })
 
   it("of a refused request says why, by tag; of what no route takes, no path", async () => {
-    await traced([json(reply)], [{ body: { model: "@google/gemini-2.5-flash", messages: [] } }, { path: "/v1/secret", body: {} }])
-    expect(server().map(({ attributes, name, status }) => [name, attributes["http.route"], attributes["http.response.status_code"], attributes["error.type"], status])).toEqual([
+    await traced(
+      [json(reply)],
+      [{ body: { model: "@google/gemini-2.5-flash", messages: [] } }, { path: "/v1/secret", body: {} }]
+    )
+    expect(
+      server().map(({ attributes, name, status }) => [
+        name,
+        attributes["http.route"],
+        attributes["http.response.status_code"],
+        attributes["error.type"],
+        status
+      ])
+    ).toEqual([
       ["POST /v1/chat/completions", "/v1/chat/completions", 400, "BodyInvalid", { code: 0 }],
       ["_OTHER", undefined, 404, "RouteUnknown", { code: 0 }]
     ])
@@ -236,7 +407,16 @@ describe("content", () => {
   const asking = {
     body: {
       model: "@google/gemini-2.5-flash",
-      messages: [...messages, { role: "user", content: [{ type: "text", text: "And this?" }, { type: "image_url", image_url: { url: "data:image/png;base64,QUJD" } }] }],
+      messages: [
+        ...messages,
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "And this?" },
+            { type: "image_url", image_url: { url: "data:image/png;base64,QUJD" } }
+          ]
+        }
+      ],
       tools: [{ type: "function", function: { name: "f", parameters: { type: "object" } } }]
     }
   }
@@ -248,8 +428,11 @@ describe("content", () => {
 
   it("stands on the call where it is asked for, media by their digest", async () => {
     await traced([json(reply)], [asking], { export: { ...everything, content: true } })
-    const content = Object.fromEntries(Object.entries(calls()[0]?.attributes ?? {}).flatMap(([key, value]) =>
-      /messages|instructions|definitions/.test(key) ? [[key, JSON.parse(String(value)) as unknown]] : []))
+    const content = Object.fromEntries(
+      Object.entries(calls()[0]?.attributes ?? {}).flatMap(([key, value]) =>
+        /messages|instructions|definitions/.test(key) ? [[key, JSON.parse(String(value)) as unknown]] : []
+      )
+    )
     expect(content).toEqual({
       "gen_ai.system_instructions": [{ type: "text", content: "Be brief." }],
       "gen_ai.input.messages": [
@@ -258,7 +441,12 @@ describe("content", () => {
           role: "user",
           parts: [
             { type: "text", content: "And this?" },
-            { type: "blob", mime_type: "image/png", bytes: 3, sha256: "b5d4045c3f466fa91fe2cc6abe79232a1a57cdf104f7a26e716e0a1e2789df78" }
+            {
+              type: "blob",
+              mime_type: "image/png",
+              bytes: 3,
+              sha256: "b5d4045c3f466fa91fe2cc6abe79232a1a57cdf104f7a26e716e0a1e2789df78"
+            }
           ]
         }
       ],
@@ -269,16 +457,34 @@ describe("content", () => {
 })
 
 it("TH21, P10 no credential and nothing of a body is on a span, unless content is asked for", async () => {
-  const headers = { authorization: "Bearer canary1", "x-goog-api-key": "canary2", "x-gateway-metadata": "{\"a\":\"canary3\"}", cookie: "canary4", "user-agent": "canary5" }
-  const body = { model: "@google/gemini-2.5-flash", messages: [{ role: "user", content: "canary6" }], user: "canary7", canary8: "canary9" }
-  await traced([json({ error: { code: 400, message: "canary10", status: "INVALID_ARGUMENT" } }, 400)], [{ body, headers, path: "/v1/chat/completions?canary11" }])
+  const headers = {
+    authorization: "Bearer canary1",
+    "x-goog-api-key": "canary2",
+    "x-gateway-metadata": '{"a":"canary3"}',
+    cookie: "canary4",
+    "user-agent": "canary5"
+  }
+  const body = {
+    model: "@google/gemini-2.5-flash",
+    messages: [{ role: "user", content: "canary6" }],
+    user: "canary7",
+    canary8: "canary9"
+  }
+  await traced(
+    [json({ error: { code: 400, message: "canary10", status: "INVALID_ARGUMENT" } }, 400)],
+    [{ body, headers, path: "/v1/chat/completions?canary11" }]
+  )
   expect(collector.spans).toHaveLength(3)
   expect(JSON.stringify(collector.spans).match(/canary\d+/g)).toBe(null)
 })
 
 describe("what upstreams are told", () => {
   const body = { model: "@google/gemini-2.5-flash", messages }
-  const traceHeaders = (headers: IncomingHttpHeaders | undefined) => [headers?.["traceparent"], headers?.["tracestate"], headers?.["b3"]]
+  const traceHeaders = (headers: IncomingHttpHeaders | undefined) => [
+    headers?.["traceparent"],
+    headers?.["tracestate"],
+    headers?.["b3"]
+  ]
 
   it("nothing, unless the operator says so", async () => {
     const { upstream } = await traced([json(reply)], [{ body, headers: parent }])
@@ -287,14 +493,25 @@ describe("what upstreams are told", () => {
 
   it("the call's own span as their parent, and what other vendors wrote", async () => {
     const { upstream } = await traced([json(reply)], [{ body, headers: parent }], { propagateUpstream: true })
-    expect(traceHeaders(upstream[0])).toEqual([`00-0af7651916cd43dd8448eb211c80319c-${calls()[0]?.spanId}-01`, "vendor=1,other=2", undefined])
+    expect(traceHeaders(upstream[0])).toEqual([
+      `00-0af7651916cd43dd8448eb211c80319c-${calls()[0]?.spanId}-01`,
+      "vendor=1,other=2",
+      undefined
+    ])
   })
 
   it("the trace as well where nobody records, and not to record either", async () => {
-    const { upstream } = await traced([json(reply)], [{ body, headers: { "x-gateway-trace-id": "ffffffffffffffffffffffffffffffff" } }, { body, headers: parent }], {
-      propagateUpstream: true,
-      export: { ...everything, traces: false }
-    })
+    const { upstream } = await traced(
+      [json(reply)],
+      [
+        { body, headers: { "x-gateway-trace-id": "ffffffffffffffffffffffffffffffff" } },
+        { body, headers: parent }
+      ],
+      {
+        propagateUpstream: true,
+        export: { ...everything, traces: false }
+      }
+    )
     expect(upstream.map((headers) => headers["traceparent"])).toEqual([
       expect.stringMatching(/^00-f{32}-(?!0{16})[\da-f]{16}-00$/),
       expect.stringMatching(/^00-0af7651916cd43dd8448eb211c80319c-(?!0{16}|b7ad6b7169203331)[\da-f]{16}-01$/)
@@ -307,7 +524,16 @@ describe("metrics", () => {
   it("are exported under their own names, with unit and labels", async () => {
     await traced([json(reply)], [{ body: { model: "@google/gemini-2.5-flash", messages } }])
     const usage = collector.metrics.find(({ name }) => name === "gen_ai.client.token.usage")
-    expect([usage?.unit, usage?.points.map(({ attributes, count, sum }) => [attributes["gen_ai_token_type"], count, sum])]).toEqual(["{token}", [["input", 1, 1000], ["output", 1, 100]]])
+    expect([
+      usage?.unit,
+      usage?.points.map(({ attributes, count, sum }) => [attributes["gen_ai_token_type"], count, sum])
+    ]).toEqual([
+      "{token}",
+      [
+        ["input", 1, 1000],
+        ["output", 1, 100]
+      ]
+    ])
     const names = collector.metrics.map(({ name }) => name)
     expect(names).toContain("gen_ai.server.request.duration")
     expect(names).toContain("gateway_requests_total")
@@ -317,7 +543,13 @@ describe("metrics", () => {
 
 it("F45 a collector that is gone changes nothing", async () => {
   await collector.close()
-  const { answers } = await traced([json(reply)], [{ body: { model: "@google/gemini-2.5-flash", messages } }, { body: { model: "@google/gemini-2.5-flash", messages } }])
+  const { answers } = await traced(
+    [json(reply)],
+    [
+      { body: { model: "@google/gemini-2.5-flash", messages } },
+      { body: { model: "@google/gemini-2.5-flash", messages } }
+    ]
+  )
   expect(answers.map(({ status }) => status)).toEqual([200, 200])
   collector = await startCollector()
 })

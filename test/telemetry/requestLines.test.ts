@@ -2,7 +2,14 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { AttemptRow, RequestRow } from "../../src/domain/RequestRow.ts"
-import { attemptLine, levelOf, prettyAttempt, prettyLine, requestLine, round } from "../../src/telemetry/requestLines.ts"
+import {
+  attemptLine,
+  levelOf,
+  prettyAttempt,
+  prettyLine,
+  requestLine,
+  round
+} from "../../src/telemetry/requestLines.ts"
 
 const endedMillis = Date.parse("2027-01-31T12:00:00.007Z")
 const failed: AttemptRow = {
@@ -23,13 +30,33 @@ const full: RequestRow = {
   provider: "vertex-ai",
   model: "gemini-2.5-pro",
   target: 1,
-  attempts: [failed, { ...failed, provider: "vertex-ai", model: "gemini-2.5-pro", target: 1, errorCode: undefined, upstreamStatus: undefined }],
+  attempts: [
+    failed,
+    {
+      ...failed,
+      provider: "vertex-ai",
+      model: "gemini-2.5-pro",
+      target: 1,
+      errorCode: undefined,
+      upstreamStatus: undefined
+    }
+  ],
   stream: true,
   cache: "MISS",
   durationMillis: 12_340.1234567,
   ttftMillis: 120,
   overheadMillis: 0.35,
-  usage: { input: 10, output: 20, cached: 1, cacheWritten: 0, reasoning: 5, audioInput: 0, audioOutput: 0, imageOutput: 0, images: 0 },
+  usage: {
+    input: 10,
+    output: 20,
+    cached: 1,
+    cacheWritten: 0,
+    reasoning: 5,
+    audioInput: 0,
+    audioOutput: 0,
+    imageOutput: 0,
+    images: 0
+  },
   costMicros: 496,
   keyId: "ci",
   errorCode: undefined
@@ -56,24 +83,24 @@ const bare: RequestRow = {
 describe("as JSON", () => {
   it("a request with everything", () => {
     expect(requestLine(full, "info")).toBe(
-      "{\"ts\":\"2027-01-31T12:00:00.007Z\",\"level\":\"info\",\"msg\":\"request\",\"request_id\":\"r-1\",\"trace_id\":\"0af7651916cd43dd8448eb211c80319c\"," +
-        "\"route\":\"/v1/chat/completions\",\"status\":200,\"provider\":\"vertex-ai\",\"model\":\"gemini-2.5-pro\",\"target\":1,\"attempts\":2,\"stream\":true," +
-        "\"cache\":\"MISS\",\"duration_ms\":12340.123,\"ttft_ms\":120,\"overhead_ms\":0.35,\"input_tokens\":10,\"output_tokens\":20,\"cost_usd\":0.000496," +
-        "\"key_id\":\"ci\"}"
+      '{"ts":"2027-01-31T12:00:00.007Z","level":"info","msg":"request","request_id":"r-1","trace_id":"0af7651916cd43dd8448eb211c80319c",' +
+        '"route":"/v1/chat/completions","status":200,"provider":"vertex-ai","model":"gemini-2.5-pro","target":1,"attempts":2,"stream":true,' +
+        '"cache":"MISS","duration_ms":12340.123,"ttft_ms":120,"overhead_ms":0.35,"input_tokens":10,"output_tokens":20,"cost_usd":0.000496,' +
+        '"key_id":"ci"}'
     )
   })
 
   it("a request that reached nobody", () => {
     expect(requestLine(bare, "warn")).toBe(
-      "{\"ts\":\"2027-01-31T12:00:00.007Z\",\"level\":\"warn\",\"msg\":\"request\",\"request_id\":\"r-1\",\"trace_id\":\"0af7651916cd43dd8448eb211c80319c\"," +
-        "\"route\":\"unmatched\",\"status\":404,\"attempts\":0,\"stream\":false,\"duration_ms\":0.5,\"overhead_ms\":0.5,\"error_code\":\"unknown_url\"}"
+      '{"ts":"2027-01-31T12:00:00.007Z","level":"warn","msg":"request","request_id":"r-1","trace_id":"0af7651916cd43dd8448eb211c80319c",' +
+        '"route":"unmatched","status":404,"attempts":0,"stream":false,"duration_ms":0.5,"overhead_ms":0.5,"error_code":"unknown_url"}'
     )
   })
 
   it("a call that failed", () => {
     expect(attemptLine(full, failed, 0)).toBe(
-      "{\"ts\":\"2027-01-31T12:00:00.007Z\",\"level\":\"warn\",\"msg\":\"attempt\",\"request_id\":\"r-1\",\"trace_id\":\"0af7651916cd43dd8448eb211c80319c\"," +
-        "\"provider\":\"google\",\"model\":\"gemini-2.5-flash\",\"target\":0,\"attempt\":1,\"upstream_status\":503,\"duration_ms\":12.5,\"error_code\":\"upstream_unavailable\"}"
+      '{"ts":"2027-01-31T12:00:00.007Z","level":"warn","msg":"attempt","request_id":"r-1","trace_id":"0af7651916cd43dd8448eb211c80319c",' +
+        '"provider":"google","model":"gemini-2.5-flash","target":0,"attempt":1,"upstream_status":503,"duration_ms":12.5,"error_code":"upstream_unavailable"}'
     )
   })
 
@@ -88,18 +115,20 @@ describe("as JSON", () => {
       overheadMillis: millis,
       costMicros: fc.nat()
     })
-    fc.assert(fc.property(row, (some) => {
-      const line = requestLine({ ...full, ...some }, "info")
-      expect(line.includes("\n")).toBe(false)
-      expect(JSON.parse(line)).toMatchObject({
-        ts: new Date(some.endedMillis).toISOString(),
-        trace_id: some.traceId,
-        key_id: some.keyId.toWellFormed() === some.keyId ? some.keyId : expect.any(String),
-        duration_ms: round(some.durationMillis),
-        overhead_ms: round(some.overheadMillis),
-        cost_usd: some.costMicros / 1e6
+    fc.assert(
+      fc.property(row, (some) => {
+        const line = requestLine({ ...full, ...some }, "info")
+        expect(line.includes("\n")).toBe(false)
+        expect(JSON.parse(line)).toMatchObject({
+          ts: new Date(some.endedMillis).toISOString(),
+          trace_id: some.traceId,
+          key_id: some.keyId.toWellFormed() === some.keyId ? some.keyId : expect.any(String),
+          duration_ms: round(some.durationMillis),
+          overhead_ms: round(some.overheadMillis),
+          cost_usd: some.costMicros / 1e6
+        })
       })
-    }))
+    )
   })
 })
 
@@ -108,10 +137,18 @@ it("for the eye", () => {
     "12:00:00  200  /v1/chat/completions  @vertex-ai/gemini-2.5-pro  12.3 s  first 120 ms  10+20 tokens  $0.000496  2 calls  r-1"
   )
   expect(prettyLine(bare)).toBe("12:00:00  404  unmatched  1 ms  unknown_url  r-1")
-  expect(prettyAttempt(full, failed, 0)).toBe("12:00:00  call 1 failed  @google/gemini-2.5-flash  13 ms  503  upstream_unavailable  r-1")
+  expect(prettyAttempt(full, failed, 0)).toBe(
+    "12:00:00  call 1 failed  @google/gemini-2.5-flash  13 ms  503  upstream_unavailable  r-1"
+  )
 })
 
 it("levels: ours and the upstream's faults are errors, what a caller can mend or did is a warning", () => {
   const level = (status: number, errorCode?: string) => levelOf({ status, errorCode })
-  expect([level(200), level(404, "a"), level(499, "b"), level(502, "c"), level(200, "upstream_truncated")]).toEqual(["info", "warn", "warn", "error", "warn"])
+  expect([level(200), level(404, "a"), level(499, "b"), level(502, "c"), level(200, "upstream_truncated")]).toEqual([
+    "info",
+    "warn",
+    "warn",
+    "error",
+    "warn"
+  ])
 })

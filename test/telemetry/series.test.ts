@@ -13,30 +13,40 @@ const spec: MetricSpec = { name: "h", kind: "histogram", description: "d", label
 
 describe("a histogram", () => {
   it("puts every value where Effect's own puts it", () => {
-    const values = fc.array(fc.oneof(fc.constantFrom(0, 0.5, 1, 2, 3), fc.double({ min: 0, max: 4, noNaN: true })), { minLength: 1 })
-    fc.assert(fc.property(values, (some) => {
-      const ours = new Histogram(spec)
-      const context = fresh()
-      const theirs = Metric.histogram("h", { boundaries: spec.buckets ?? [] })
-      for (const value of some) {
-        ours.observe(value)
-        theirs.updateUnsafe(value, context)
-      }
-      expect(ours.state()).toEqual(theirs.valueUnsafe(context))
-    }))
+    const values = fc.array(fc.oneof(fc.constantFrom(0, 0.5, 1, 2, 3), fc.double({ min: 0, max: 4, noNaN: true })), {
+      minLength: 1
+    })
+    fc.assert(
+      fc.property(values, (some) => {
+        const ours = new Histogram(spec)
+        const context = fresh()
+        const theirs = Metric.histogram("h", { boundaries: spec.buckets ?? [] })
+        for (const value of some) {
+          ours.observe(value)
+          theirs.updateUnsafe(value, context)
+        }
+        expect(ours.state()).toEqual(theirs.valueUnsafe(context))
+      })
+    )
   })
 
   it("a value many times, and a merge, are as many single values", () => {
-    fc.assert(fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 4 }), fc.integer({ min: 1, max: 5 })), { minLength: 1 }), fc.nat(), (some, cut) => {
-      const one = new Histogram(spec)
-      const [first, second] = [new Histogram(spec), new Histogram(spec)]
-      for (const [at, [value, times]] of some.entries()) {
-        for (let again = 0; again < times; again++) one.observe(value)
-        ;(at < cut % some.length ? first : second).observe(value, times)
-      }
-      first.merge(second)
-      expect(first.state()).toEqual(one.state())
-    }))
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.integer({ min: 0, max: 4 }), fc.integer({ min: 1, max: 5 })), { minLength: 1 }),
+        fc.nat(),
+        (some, cut) => {
+          const one = new Histogram(spec)
+          const [first, second] = [new Histogram(spec), new Histogram(spec)]
+          for (const [at, [value, times]] of some.entries()) {
+            for (let again = 0; again < times; again++) one.observe(value)
+            ;(at < cut % some.length ? first : second).observe(value, times)
+          }
+          first.merge(second)
+          expect(first.state()).toEqual(one.state())
+        }
+      )
+    )
   })
 })
 
@@ -48,13 +58,15 @@ describe("a registry", () => {
     other.counter(metrics.requests, { route: "/a" }).add(1)
     other.counter(metrics.requests, { route: "/b" }).add(5)
     SeriesRegistry.of(fresh()).counter(metrics.requests, { route: "/a" }).add(100)
-    expect(PrometheusMetrics.formatUnsafe(context)).toBe([
-      "# HELP gateway_requests_total Requests to the API that have ended.",
-      "# TYPE gateway_requests_total counter",
-      "gateway_requests_total{route=\"/a\"} 3",
-      "gateway_requests_total{route=\"/b\"} 5",
-      ""
-    ].join("\n"))
+    expect(PrometheusMetrics.formatUnsafe(context)).toBe(
+      [
+        "# HELP gateway_requests_total Requests to the API that have ended.",
+        "# TYPE gateway_requests_total counter",
+        'gateway_requests_total{route="/a"} 3',
+        'gateway_requests_total{route="/b"} 5',
+        ""
+      ].join("\n")
+    )
   })
 
   it("reads what is worked out only when somebody looks", () => {
@@ -110,14 +122,22 @@ it("every metric comes out under the name other gateways' dashboards use, with i
     "nodejs_heap_size_total_bytes gauge",
     "nodejs_external_memory_bytes gauge"
   ])
-  const bounds = families.map(({ name, samples }) => [name, samples.flatMap(({ labels: { le } }) => le ?? []).join(" ")])
+  const bounds = families.map(({ name, samples }) => [
+    name,
+    samples.flatMap(({ labels: { le } }) => le ?? []).join(" ")
+  ])
   expect(Object.fromEntries(bounds.filter(([, les]) => les !== ""))).toEqual({
     gen_ai_client_token_usage: "1 4 16 64 256 1024 4096 16384 65536 262144 1048576 4194304 16777216 67108864 +Inf",
-    gen_ai_client_operation_duration_seconds: "0.01 0.02 0.04 0.08 0.16 0.32 0.64 1.28 2.56 5.12 10.24 20.48 40.96 81.92 +Inf",
-    gen_ai_client_operation_time_to_first_chunk_seconds: "0.01 0.02 0.04 0.08 0.16 0.32 0.64 1.28 2.56 5.12 10.24 20.48 40.96 81.92 +Inf",
-    gen_ai_client_operation_time_per_output_chunk_seconds: "0.01 0.02 0.04 0.08 0.16 0.32 0.64 1.28 2.56 5.12 10.24 20.48 40.96 81.92 +Inf",
-    gen_ai_server_request_duration_seconds: "0.01 0.02 0.04 0.08 0.16 0.32 0.64 1.28 2.56 5.12 10.24 20.48 40.96 81.92 +Inf",
-    gen_ai_server_time_to_first_token_seconds: "0.001 0.005 0.01 0.02 0.04 0.06 0.08 0.1 0.25 0.5 0.75 1 2.5 5 7.5 10 +Inf",
+    gen_ai_client_operation_duration_seconds:
+      "0.01 0.02 0.04 0.08 0.16 0.32 0.64 1.28 2.56 5.12 10.24 20.48 40.96 81.92 +Inf",
+    gen_ai_client_operation_time_to_first_chunk_seconds:
+      "0.01 0.02 0.04 0.08 0.16 0.32 0.64 1.28 2.56 5.12 10.24 20.48 40.96 81.92 +Inf",
+    gen_ai_client_operation_time_per_output_chunk_seconds:
+      "0.01 0.02 0.04 0.08 0.16 0.32 0.64 1.28 2.56 5.12 10.24 20.48 40.96 81.92 +Inf",
+    gen_ai_server_request_duration_seconds:
+      "0.01 0.02 0.04 0.08 0.16 0.32 0.64 1.28 2.56 5.12 10.24 20.48 40.96 81.92 +Inf",
+    gen_ai_server_time_to_first_token_seconds:
+      "0.001 0.005 0.01 0.02 0.04 0.06 0.08 0.1 0.25 0.5 0.75 1 2.5 5 7.5 10 +Inf",
     gen_ai_server_time_per_output_token_seconds: "0.01 0.025 0.05 0.075 0.1 0.15 0.2 0.3 0.4 0.5 0.75 1 2.5 +Inf",
     http_server_request_duration_seconds: "0.005 0.01 0.025 0.05 0.075 0.1 0.25 0.5 0.75 1 2.5 5 7.5 10 +Inf",
     gateway_overhead_seconds: "0.0001 0.00025 0.0005 0.001 0.0025 0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 +Inf"

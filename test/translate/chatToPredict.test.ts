@@ -18,13 +18,17 @@ if (sharedDir() === undefined) loudlySkipped("predict bodies against the publish
 const oracle = schemaOracle("google-aiplatform-v1.schema.json", "PredictRequest")
 
 const base = chatContext("my-endpoint", { kind: "vertex-ai" })
-const context: TranslateContext = { ...base, target: { ...base.target, family: "predict", modelId: "my-endpoint", issuer: "predict/vertex-ai" } }
+const context: TranslateContext = {
+  ...base,
+  target: { ...base.target, family: "predict", modelId: "my-endpoint", issuer: "predict/vertex-ai" }
+}
 const hi = [{ role: "user", content: "hi" }]
 const prompt = "user: hi\nassistant:"
 
 const sent = (messages: ChatRequest["messages"], rest: Omit<Partial<ChatRequest>, "messages"> = {}) => {
   const translated = Result.getOrThrow(chatToPredict.request(chatRequest(messages, rest), context))
-  if (oracle !== undefined) expect([oracle(JSON.parse(JSON.stringify(translated.body))), oracle.errors]).toStrictEqual([true, null])
+  if (oracle !== undefined)
+    expect([oracle(JSON.parse(JSON.stringify(translated.body))), oracle.errors]).toStrictEqual([true, null])
   return translated
 }
 const promptOf = (messages: ChatRequest["messages"]) => sent(messages).body.instances[0]?.["prompt"]
@@ -38,23 +42,53 @@ describe("the request", () => {
     expect(sent(hi)).toStrictEqual({ body: { instances: [{ prompt }] }, headers: {}, ignored: [] })
   })
   it("T2013 system first, one line per message, the assistant's turn open", () => {
-    expect(promptOf([
-      { role: "user", content: "a" },
-      { role: "system", content: "S" },
-      { role: "assistant", content: "b" },
-      { role: "user", content: [{ type: "text", text: "c" }, { type: "text", text: "d" }] },
-      { role: "developer", content: "D" }
-    ])).toBe("system: S\nsystem: D\nuser: a\nassistant: b\nuser: c\nd\nassistant:")
+    expect(
+      promptOf([
+        { role: "user", content: "a" },
+        { role: "system", content: "S" },
+        { role: "assistant", content: "b" },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "c" },
+            { type: "text", text: "d" }
+          ]
+        },
+        { role: "developer", content: "D" }
+      ])
+    ).toBe("system: S\nsystem: D\nuser: a\nassistant: b\nuser: c\nd\nassistant:")
   })
   it("T107 what the assistant began it goes on with; empty turns are none", () => {
     expect(promptOf([...hi, { role: "assistant", content: "Once" }])).toBe("user: hi\nassistant: Once")
-    expect(promptOf([...hi, { role: "assistant", content: "" }, { role: "user", content: "b" }])).toBe("user: hi\nuser: b\nassistant:")
-    expect(promptOf([...hi, { role: "assistant", content: [{ type: "thinking", thinking: "hm" }, { type: "text", text: "a" }] }, ...hi])).toBe("user: hi\nassistant: a\nuser: hi\nassistant:")
+    expect(promptOf([...hi, { role: "assistant", content: "" }, { role: "user", content: "b" }])).toBe(
+      "user: hi\nuser: b\nassistant:"
+    )
+    expect(
+      promptOf([
+        ...hi,
+        {
+          role: "assistant",
+          content: [
+            { type: "thinking", thinking: "hm" },
+            { type: "text", text: "a" }
+          ]
+        },
+        ...hi
+      ])
+    ).toBe("user: hi\nassistant: a\nuser: hi\nassistant:")
   })
   it("parameters stand beside the prompt and apart", () => {
     const parameters = { max_tokens: 9, temperature: 0.5, top_p: 0.9, top_k: 5, stop: ["a"], seed: 7 }
-    expect(sent(hi, { ...parameters, stream: true, stream_options: { include_usage: true }, n: 1, tools: [], response_format: { type: "text" } }))
-      .toStrictEqual({ body: { instances: [{ prompt, ...parameters }], parameters }, headers: {}, ignored: [] })
+    expect(
+      sent(hi, {
+        ...parameters,
+        stream: true,
+        stream_options: { include_usage: true },
+        n: 1,
+        tools: [],
+        response_format: { type: "text" }
+      })
+    ).toStrictEqual({ body: { instances: [{ prompt, ...parameters }], parameters }, headers: {}, ignored: [] })
   })
   it("max_completion_tokens is max_tokens; the older one is named when they differ", () => {
     const limited = (rest: Partial<ChatRequest>) => {
@@ -68,7 +102,11 @@ describe("the request", () => {
   it("L29 everything else is named, unknown parameters too", () => {
     const ignored = Object.entries(predictParams).flatMap(([name, rule]) => (rule.kind === "ignored" ? [name] : []))
     const rest = Object.fromEntries([...ignored, "brand_new"].map((name) => [name, {}]))
-    expect(sent(hi, rest)).toStrictEqual({ body: { instances: [{ prompt }] }, headers: {}, ignored: [...ignored, "brand_new"] })
+    expect(sent(hi, rest)).toStrictEqual({
+      body: { instances: [{ prompt }] },
+      headers: {},
+      ignored: [...ignored, "brand_new"]
+    })
   })
   it("tools, media and formats are refused at their path", () => {
     const image = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }
@@ -77,20 +115,37 @@ describe("the request", () => {
     expect(refused(hi, { functions: [{ name: "f" }] })).toBe("functions")
     expect(refused(hi, { response_format: { type: "json_object" } })).toBe("response_format")
     expect(refused(hi, { n: 2 })).toBe("n")
-    expect(refused([...hi, { role: "user", content: [{ type: "text", text: "a" }, image] }])).toBe("messages[1].content[1].image_url.url")
-    expect(refused([...hi, { role: "assistant", content: null, tool_calls: [call] }, { role: "tool", tool_call_id: "c", content: "1" }])).toBe("messages")
+    expect(refused([...hi, { role: "user", content: [{ type: "text", text: "a" }, image] }])).toBe(
+      "messages[1].content[1].image_url.url"
+    )
+    expect(
+      refused([
+        ...hi,
+        { role: "assistant", content: null, tool_calls: [call] },
+        { role: "tool", tool_call_id: "c", content: "1" }
+      ])
+    ).toBe("messages")
   })
   it("T119 T120 shapes are checked as for every family", () => {
     const result = chatToPredict.request(chatRequest([{ role: "user", content: 5 }]), context)
-    expect(Result.isFailure(result) && result.failure).toMatchObject({ _tag: "BodyInvalid", param: "messages[0].content", code: "invalid_type" })
+    expect(Result.isFailure(result) && result.failure).toMatchObject({
+      _tag: "BodyInvalid",
+      param: "messages[0].content",
+      code: "invalid_type"
+    })
   })
 })
 
 const decode = Schema.decodeUnknownResult(PredictReply)
 const request = chatRequest(hi)
 const respond = (body: Json) => chatToPredict.response(deepFreeze(Result.getOrThrow(decode(body))), context, request)
-const content = (prediction: Json) => Result.getOrThrow(respond({ predictions: [prediction] })).choices[0]?.message.content
-const empty = { _tag: "BadReply", kind: "empty", message: "The endpoint answered without a prediction in text. Its dialect may be another one." }
+const content = (prediction: Json) =>
+  Result.getOrThrow(respond({ predictions: [prediction] })).choices[0]?.message.content
+const empty = {
+  _tag: "BadReply",
+  kind: "empty",
+  message: "The endpoint answered without a prediction in text. Its dialect may be another one."
+}
 
 describe("the answer", () => {
   it("is a completion with usage of zeros", () => {
@@ -101,7 +156,14 @@ describe("the answer", () => {
       object: "chat.completion",
       created: 1_700_000_000,
       model: "my-endpoint",
-      choices: [{ index: 0, message: { role: "assistant", content: "Hello", refusal: null }, logprobs: null, finish_reason: "stop" }],
+      choices: [
+        {
+          index: 0,
+          message: { role: "assistant", content: "Hello", refusal: null },
+          logprobs: null,
+          finish_reason: "stop"
+        }
+      ],
       usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
       provider: "vertex-ai"
     })
@@ -120,12 +182,21 @@ describe("the answer", () => {
     ["the word alone", "Prompt: write one", "Prompt: write one"]
   ])("%s", (_name, prediction, text) => expect(content(prediction)).toBe(text))
   it("without text is none", () => {
-    for (const body of [{}, { predictions: [] }, { predictions: null }, { predictions: [[]] }, { predictions: [{ scores: [1] }] }, { predictions: [5] }]) {
+    for (const body of [
+      {},
+      { predictions: [] },
+      { predictions: null },
+      { predictions: [[]] },
+      { predictions: [{ scores: [1] }] },
+      { predictions: [5] }
+    ]) {
       expect(respond(body)).toStrictEqual(Result.fail(empty))
     }
   })
   it("T2014 refusals are read as those of every endpoint", () => {
-    expect(chatToPredict.failure(403, {}, { error: { message: "aiplatform.endpoints.predict denied" } }, "stored")._tag).toBe("PermissionDenied")
+    expect(
+      chatToPredict.failure(403, {}, { error: { message: "aiplatform.endpoints.predict denied" } }, "stored")._tag
+    ).toBe("PermissionDenied")
   })
 })
 
@@ -144,8 +215,9 @@ describe("T2013 a stream", () => {
       [[{ index: 0, delta: {}, finish_reason: "stop" }], undefined],
       [[], { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }]
     ])
-    expect(strictlyCompletion(joined(chunks) as object as Parameters<typeof strictlyCompletion>[0]))
-      .toEqual(strictlyCompletion(Result.getOrThrow(respond({ predictions: ["Hello"] }))))
+    expect(strictlyCompletion(joined(chunks) as object as Parameters<typeof strictlyCompletion>[0])).toEqual(
+      strictlyCompletion(Result.getOrThrow(respond({ predictions: ["Hello"] })))
+    )
   })
   it("L6 L7 comes as plain JSON, cut anywhere; a cut answer is none", () => {
     const bytes = bytesOf(JSON.stringify({ predictions: ["Hé\n\ndata: x"], deployedModelId: "1" }, null, 2))
@@ -158,8 +230,16 @@ describe("T2013 a stream", () => {
   })
   it("T1318 an error, a shape that is none, no prediction: one failure", () => {
     const failed = (reason: object) => [{ _tag: "StreamFailed", reason }]
-    expect(outputs([{ error: { code: 503, message: "busy" } }, { predictions: ["a"] }])).toStrictEqual(failed({ _tag: "Overloaded", code: "upstream_unavailable", message: "busy" }))
-    expect(outputs([{ predictions: "a" }])).toStrictEqual(failed({ _tag: "BadReply", kind: "unreadable", message: "The upstream sent an event that does not have the shape of an answer." }))
+    expect(outputs([{ error: { code: 503, message: "busy" } }, { predictions: ["a"] }])).toStrictEqual(
+      failed({ _tag: "Overloaded", code: "upstream_unavailable", message: "busy" })
+    )
+    expect(outputs([{ predictions: "a" }])).toStrictEqual(
+      failed({
+        _tag: "BadReply",
+        kind: "unreadable",
+        message: "The upstream sent an event that does not have the shape of an answer."
+      })
+    )
     expect(outputs([{ predictions: [] }])).toStrictEqual(failed(empty))
     expect(outputs([])).toStrictEqual(failed(empty))
     expect(outputs([{ predictions: ["a"] }, { predictions: ["b"] }]).length).toBe(4)

@@ -13,12 +13,32 @@ const pair = drive(countToGemini, "CountTokensRequest")
 const google = chatContext("gemini-2.5-flash")
 const vertex = chatContext("gemini-2.5-flash", { kind: "vertex-ai" })
 
-const messages: ChatRequest["messages"] = [{ role: "system", content: "Be terse." }, { role: "user", content: "Hi" }]
-const weather = { type: "function", function: { name: "weather", description: "Now", parameters: { type: "object", properties: { city: { type: "string" } } } } }
+const messages: ChatRequest["messages"] = [
+  { role: "system", content: "Be terse." },
+  { role: "user", content: "Hi" }
+]
+const weather = {
+  type: "function",
+  function: {
+    name: "weather",
+    description: "Now",
+    parameters: { type: "object", properties: { city: { type: "string" } } }
+  }
+}
 const counted = {
   contents: [{ role: "user", parts: [{ text: "Hi" }] }],
   systemInstruction: { parts: [{ text: "Be terse." }] },
-  tools: [{ functionDeclarations: [{ name: "weather", description: "Now", parametersJsonSchema: { type: "object", properties: { city: { type: "string" } } } }] }]
+  tools: [
+    {
+      functionDeclarations: [
+        {
+          name: "weather",
+          description: "Now",
+          parametersJsonSchema: { type: "object", properties: { city: { type: "string" } } }
+        }
+      ]
+    }
+  ]
 }
 
 describe("requests", () => {
@@ -31,7 +51,9 @@ describe("requests", () => {
 
   it("T1701 T1702 vertex: the fields bare", () => {
     expect(pair.sent(chatRequest(messages, { tools: [weather] }), vertex)).toStrictEqual({ body: counted, ignored: [] })
-    expect(pair.sent(chatRequest([{ role: "user", content: "Hi" }]), vertex).body).toStrictEqual({ contents: counted.contents })
+    expect(pair.sent(chatRequest([{ role: "user", content: "Hi" }]), vertex).body).toStrictEqual({
+      contents: counted.contents
+    })
   })
 
   it("T1702 what the operation lacks is left out without a word; T1706 what changes no count is borne", () => {
@@ -61,7 +83,10 @@ describe("requests", () => {
   })
 
   it("T1701 B100 what chat refuses is refused", () => {
-    expect(pair.fault(chatRequest([{ role: "user", content: 5 }]), google)).toStrictEqual(["invalid_type", "messages[0].content"])
+    expect(pair.fault(chatRequest([{ role: "user", content: 5 }]), google)).toStrictEqual([
+      "invalid_type",
+      "messages[0].content"
+    ])
     expect(pair.fault(chatRequest(messages, { n: 9 }), google)).toStrictEqual(["invalid_value", "n"])
   })
 })
@@ -87,7 +112,13 @@ describe("answers", () => {
       surprise: true
     }
     const full = pair.answer(reply, vertex, request)
-    const input_tokens_details = { cached_tokens: 40, text_tokens: 15, image_tokens: 20, audio_tokens: 30, video_tokens: 25 }
+    const input_tokens_details = {
+      cached_tokens: 40,
+      text_tokens: 15,
+      image_tokens: 20,
+      audio_tokens: 30,
+      video_tokens: 25
+    }
     expect(full).toStrictEqual({
       object: "token_count",
       model: "gemini-2.5-flash",
@@ -114,7 +145,11 @@ describe("answers", () => {
   })
 
   it("T2312 no total", () => {
-    const bad = { _tag: "BadReply", kind: "no_content", message: "The upstream answered without a count of tokens. Try again." }
+    const bad = {
+      _tag: "BadReply",
+      kind: "no_content",
+      message: "The upstream answered without a count of tokens. Try again."
+    }
     expect(pair.reason({}, google, request)).toStrictEqual(bad)
     expect(pair.reason({ totalTokens: "7" }, google, request)).toStrictEqual(bad)
   })

@@ -26,7 +26,11 @@ const text004 = vertex("text-embedding-004")
 const embed2 = vertex("gemini-embedding-2")
 const media = vertex("multimodalembedding@001")
 
-const asking = (input: unknown, rest: Partial<EmbeddingsRequest> = {}): EmbeddingsRequest => ({ model: "m", ...rest, input })
+const asking = (input: unknown, rest: Partial<EmbeddingsRequest> = {}): EmbeddingsRequest => ({
+  model: "m",
+  ...rest,
+  input
+})
 const list = (data: ReadonlyArray<object>, tokens = 0, model = "m", provider = "vertex-ai") => ({
   object: "list",
   data: data.map((item, index) => ({ object: "embedding", index, ...item })),
@@ -50,12 +54,17 @@ describe("requests", () => {
       body: { instances: [{ content: "a" }, { content: "b" }] },
       ignored: []
     })
-    expect(embed.sent(asking("a"), embed2)).toStrictEqual({ body: { content: { parts: [{ text: "a" }] } }, ignored: [] })
+    expect(embed.sent(asking("a"), embed2)).toStrictEqual({
+      body: { content: { parts: [{ text: "a" }] } },
+      ignored: []
+    })
   })
 
   it("T1503 dimensions in every dialect", () => {
     const dimensions = { dimensions: 256 }
-    expect(batch.sent(asking("a", dimensions), google).body).toStrictEqual({ requests: [{ ...one, outputDimensionality: 256 }] })
+    expect(batch.sent(asking("a", dimensions), google).body).toStrictEqual({
+      requests: [{ ...one, outputDimensionality: 256 }]
+    })
     expect(predict.sent(asking("a", dimensions), text004).body).toStrictEqual({
       instances: [{ content: "a" }],
       parameters: { outputDimensionality: 256 }
@@ -72,15 +81,22 @@ describe("requests", () => {
 
   it("T1504 task_type in any case, upper-case upstream; unknown words too", () => {
     const task = { task_type: "retrieval_query" }
-    expect(batch.sent(asking("a", task), google).body).toStrictEqual({ requests: [{ ...one, taskType: "RETRIEVAL_QUERY" }] })
+    expect(batch.sent(asking("a", task), google).body).toStrictEqual({
+      requests: [{ ...one, taskType: "RETRIEVAL_QUERY" }]
+    })
     expect(predict.sent(asking(["a", "b"], task), text004).body).toStrictEqual({
-      instances: [{ content: "a", task_type: "RETRIEVAL_QUERY" }, { content: "b", task_type: "RETRIEVAL_QUERY" }]
+      instances: [
+        { content: "a", task_type: "RETRIEVAL_QUERY" },
+        { content: "b", task_type: "RETRIEVAL_QUERY" }
+      ]
     })
     expect(embed.sent(asking("a", task), embed2).body).toStrictEqual({
       content: { parts: [{ text: "a" }] },
       embedContentConfig: { taskType: "RETRIEVAL_QUERY" }
     })
-    const unknown = Result.getOrThrow(embeddingsToPredict.request(asking("a", { task_type: "Some_New_Task2" }), text004))
+    const unknown = Result.getOrThrow(
+      embeddingsToPredict.request(asking("a", { task_type: "Some_New_Task2" }), text004)
+    )
     expect(unknown.body).toStrictEqual({ instances: [{ content: "a", task_type: "SOME_NEW_TASK2" }] })
   })
 
@@ -104,15 +120,25 @@ describe("requests", () => {
       },
       ignored: []
     })
-    for (const [pair, context] of [[batch, google], [predict, text004], [embed, embed2]] as const) {
+    for (const [pair, context] of [
+      [batch, google],
+      [predict, text004],
+      [embed, embed2]
+    ] as const) {
       expect(pair.sent(asking("a", { title: "t" }), context).ignored).toStrictEqual(["title"])
     }
   })
 
   it("T1506 the form of the answer never goes up", () => {
     for (const encoding_format of ["base64", "float", null]) {
-      expect(batch.sent(asking("a", { encoding_format }), google)).toStrictEqual({ body: { requests: [one] }, ignored: [] })
-      expect(predict.sent(asking("a", { encoding_format }), text004)).toStrictEqual({ body: { instances: [{ content: "a" }] }, ignored: [] })
+      expect(batch.sent(asking("a", { encoding_format }), google)).toStrictEqual({
+        body: { requests: [one] },
+        ignored: []
+      })
+      expect(predict.sent(asking("a", { encoding_format }), text004)).toStrictEqual({
+        body: { instances: [{ content: "a" }] },
+        ignored: []
+      })
     }
   })
 
@@ -131,7 +157,10 @@ describe("requests", () => {
       body: { instances: [{ content: "a" }] },
       ignored: ["user", "labels", "surprise"]
     })
-    expect(predict.fault(asking("a", { labels: { "Not ok": "x" } }), text004)).toStrictEqual(["invalid_label", "labels.Not ok"])
+    expect(predict.fault(asking("a", { labels: { "Not ok": "x" } }), text004)).toStrictEqual([
+      "invalid_label",
+      "labels.Not ok"
+    ])
   })
 })
 
@@ -152,7 +181,11 @@ describe("what is wrong with an input", () => {
     ["T1513 an object for a model of texts", { text: "a" }, "unsupported_input"]
   ]
   it.each(rows)("%s", (_, input, code) => {
-    for (const [pair, context] of [[batch, google], [predict, text004], [embed, embed2]] as const) {
+    for (const [pair, context] of [
+      [batch, google],
+      [predict, text004],
+      [embed, embed2]
+    ] as const) {
       expect(pair.fault(asking(input), context)).toStrictEqual([code, "input"])
     }
   })
@@ -182,7 +215,9 @@ describe("T1513 several media", () => {
       { text: "a" },
       { text: "b", image: { gcsUri: "gs://bucket/b" } }
     ])
-    expect(predict.sent(asking("a", { task_type: "CLUSTERING", title: "t", auto_truncate: true }), media)).toStrictEqual({
+    expect(
+      predict.sent(asking("a", { task_type: "CLUSTERING", title: "t", auto_truncate: true }), media)
+    ).toStrictEqual({
       body: { instances: [{ text: "a" }] },
       ignored: ["task_type", "title", "auto_truncate"]
     })
@@ -190,15 +225,31 @@ describe("T1513 several media", () => {
 
   it("every form of an image", () => {
     const image = (value: unknown) => instances({ image: value })[0]?.["image"]
-    expect(image({ url: "gs://bucket/a.png", mime_type: "image/png" })).toStrictEqual({ gcsUri: "gs://bucket/a.png", mimeType: "image/png" })
-    expect(image({ url: `data:image/png;base64,${png}` })).toStrictEqual({ bytesBase64Encoded: png, mimeType: "image/png" })
+    expect(image({ url: "gs://bucket/a.png", mime_type: "image/png" })).toStrictEqual({
+      gcsUri: "gs://bucket/a.png",
+      mimeType: "image/png"
+    })
+    expect(image({ url: `data:image/png;base64,${png}` })).toStrictEqual({
+      bytesBase64Encoded: png,
+      mimeType: "image/png"
+    })
     expect(image({ base64: png })).toStrictEqual({ bytesBase64Encoded: png })
-    expect(image({ base64: `data:image/jpeg;base64,${png}`, mime_type: null })).toStrictEqual({ bytesBase64Encoded: png, mimeType: "image/jpeg" })
+    expect(image({ base64: `data:image/jpeg;base64,${png}`, mime_type: null })).toStrictEqual({
+      bytesBase64Encoded: png,
+      mimeType: "image/jpeg"
+    })
   })
 
   it("a video, and the stretch of it", () => {
-    expect(instances({ video: { url: "gs://bucket/v.mp4", start_offset: 0, end_offset: 10, interval: 5 } })).toStrictEqual([
-      { video: { gcsUri: "gs://bucket/v.mp4", videoSegmentConfig: { startOffsetSec: 0, endOffsetSec: 10, intervalSec: 5 } } }
+    expect(
+      instances({ video: { url: "gs://bucket/v.mp4", start_offset: 0, end_offset: 10, interval: 5 } })
+    ).toStrictEqual([
+      {
+        video: {
+          gcsUri: "gs://bucket/v.mp4",
+          videoSegmentConfig: { startOffsetSec: 0, endOffsetSec: 10, intervalSec: 5 }
+        }
+      }
     ])
     expect(instances({ video: { base64: "AAAA" } })).toStrictEqual([{ video: { bytesBase64Encoded: "AAAA" } }])
   })
@@ -210,7 +261,12 @@ describe("T1513 several media", () => {
     ["an image without a source", { image: { url: null } }, "invalid_value", "input.image.url"],
     ["an image that is a text", { image: "gs://bucket/a" }, "invalid_type", "input.image"],
     ["a type that is none", { image: { base64: "AAAA", mime_type: 1 } }, "invalid_type", "input.image.mime_type"],
-    ["a stretch in words", [{ text: "a" }, { video: { base64: "AAAA", interval: "5s" } }], "invalid_type", "input[1].video.interval"],
+    [
+      "a stretch in words",
+      [{ text: "a" }, { video: { base64: "AAAA", interval: "5s" } }],
+      "invalid_type",
+      "input[1].video.interval"
+    ],
     ["nothing", {}, "invalid_value", "input"],
     ["an empty text", { text: "" }, "invalid_value", "input.text"]
   ]
@@ -230,13 +286,23 @@ describe("T1513 several media", () => {
     const head = { object: "embedding", index: 0 }
     expect(given(all)).toStrictEqual({ ...head, embedding: [1], image_embedding: [2], video_embeddings: videos })
     expect(given({ imageEmbedding: [2] })).toStrictEqual({ ...head, embedding: [2], image_embedding: [2] })
-    expect(given({ videoEmbeddings: all.videoEmbeddings })).toStrictEqual({ ...head, embedding: [3], video_embeddings: videos })
+    expect(given({ videoEmbeddings: all.videoEmbeddings })).toStrictEqual({
+      ...head,
+      embedding: [3],
+      video_embeddings: videos
+    })
   })
 
   it("T1506 every vector takes the form that was asked for", () => {
     const reply = { predictions: [{ textEmbedding: [1], imageEmbedding: [-2], videoEmbeddings: [{ embedding: [1] }] }] }
     expect(predict.answer(reply, media, asking({ text: "a" }, { encoding_format: "base64" })).data).toStrictEqual([
-      { object: "embedding", index: 0, embedding: "AACAPw==", image_embedding: "AAAAwA==", video_embeddings: [{ embedding: "AACAPw==" }] }
+      {
+        object: "embedding",
+        index: 0,
+        embedding: "AACAPw==",
+        image_embedding: "AAAAwA==",
+        video_embeddings: [{ embedding: "AACAPw==" }]
+      }
     ])
   })
 })
@@ -255,11 +321,15 @@ describe("answers", () => {
   it("T1509 T1510 google: vectors by position, tokens where they are told", () => {
     const data = [{ embedding: [0.1, 0.2] }, { embedding: [0.3, 0.4] }]
     expect(batch.answer(batchReply, google, two)).toStrictEqual(list(data, 0, "gemini-embedding-001", "google"))
-    const counted = { ...batchReply, usageMetadata: { promptTokenCount: 7, promptTokenDetails: [{ modality: "TEXT", tokenCount: 7 }] } }
+    const counted = {
+      ...batchReply,
+      usageMetadata: { promptTokenCount: 7, promptTokenDetails: [{ modality: "TEXT", tokenCount: 7 }] }
+    }
     expect(batch.answer(counted, google, two)).toStrictEqual(list(data, 7, "gemini-embedding-001", "google"))
     for (const wrong of [-1, "7", null]) {
-      expect(batch.answer({ ...batchReply, usageMetadata: { promptTokenCount: wrong } }, google, two).usage)
-        .toStrictEqual({ prompt_tokens: 0, total_tokens: 0 })
+      expect(
+        batch.answer({ ...batchReply, usageMetadata: { promptTokenCount: wrong } }, google, two).usage
+      ).toStrictEqual({ prompt_tokens: 0, total_tokens: 0 })
     }
   })
 
@@ -267,8 +337,14 @@ describe("answers", () => {
     expect(predict.answer(predictReply, text004, two)).toStrictEqual(
       list([{ embedding: [0.1] }, { embedding: [0.2], truncated: true }], 7, "text-embedding-004")
     )
-    const reply = { embedding: { values: [0.5] }, truncated: true, usageMetadata: { promptTokenCount: 11, totalTokenCount: 11 } }
-    expect(embed.answer(reply, embed2, asking("a"))).toStrictEqual(list([{ embedding: [0.5], truncated: true }], 11, "gemini-embedding-2"))
+    const reply = {
+      embedding: { values: [0.5] },
+      truncated: true,
+      usageMetadata: { promptTokenCount: 11, totalTokenCount: 11 }
+    }
+    expect(embed.answer(reply, embed2, asking("a"))).toStrictEqual(
+      list([{ embedding: [0.5], truncated: true }], 11, "gemini-embedding-2")
+    )
     expect(embed.answer({ ...reply, truncated: false }, embed2, asking(["a"])).data).toStrictEqual([
       { object: "embedding", index: 0, embedding: [0.5] }
     ])
@@ -277,9 +353,17 @@ describe("answers", () => {
   it("T1506 base64 of little-endian 32-bit floats", () => {
     const asked = asking(["a", "b"], { encoding_format: "base64" })
     const of = (...values: ReadonlyArray<number>) => Buffer.from(Float32Array.from(values).buffer).toString("base64")
-    expect(batch.answer(batchReply, google, asked).data.map((item) => item.embedding)).toStrictEqual([of(0.1, 0.2), of(0.3, 0.4)])
-    expect(predict.answer(predictReply, text004, asked).data.map((item) => item.embedding)).toStrictEqual([of(0.1), of(0.2)])
-    expect(embed.answer({ embedding: { values: [0.5] } }, embed2, { ...asked, input: "a" }).data[0]?.embedding).toBe(of(0.5))
+    expect(batch.answer(batchReply, google, asked).data.map((item) => item.embedding)).toStrictEqual([
+      of(0.1, 0.2),
+      of(0.3, 0.4)
+    ])
+    expect(predict.answer(predictReply, text004, asked).data.map((item) => item.embedding)).toStrictEqual([
+      of(0.1),
+      of(0.2)
+    ])
+    expect(embed.answer({ embedding: { values: [0.5] } }, embed2, { ...asked, input: "a" }).data[0]?.embedding).toBe(
+      of(0.5)
+    )
   })
 
   it("L13 a vector is not copied", () => {
@@ -297,17 +381,22 @@ describe("answers", () => {
     expect(batch.reason({}, google, two)).toStrictEqual(bad(0))
     expect(batch.reason({ embeddings: [{ values: [1] }] }, google, two)).toStrictEqual(bad(1))
     expect(batch.reason({ embeddings: [{ values: [1] }, { values: [] }] }, google, two)).toStrictEqual(bad(1))
-    expect(batch.reason({ embeddings: [{ values: [1] }, { values: [1] }, { values: [1] }] }, google, two)).toStrictEqual(bad(3))
+    expect(
+      batch.reason({ embeddings: [{ values: [1] }, { values: [1] }, { values: [1] }] }, google, two)
+    ).toStrictEqual(bad(3))
     expect(predict.reason({ predictions: null }, text004, two)).toStrictEqual(bad(0))
-    expect(predict.reason({ predictions: [{ embeddings: {} }, null, "x", 5, { embeddings: { values: [1] } }] }, text004, two)).toStrictEqual(bad(1))
-    expect(embed.reason({ embedding: { values: ["NaN"] } }, embed2, asking("a"))?.message)
-      .toBe("The upstream answered 1 input with 0 usable vectors. Try again.")
+    expect(
+      predict.reason({ predictions: [{ embeddings: {} }, null, "x", 5, { embeddings: { values: [1] } }] }, text004, two)
+    ).toStrictEqual(bad(1))
+    expect(embed.reason({ embedding: { values: ["NaN"] } }, embed2, asking("a"))?.message).toBe(
+      "The upstream answered 1 input with 0 usable vectors. Try again."
+    )
   })
 
   it("a self-deployed model may answer bare vectors", () => {
-    expect(predict.answer({ predictions: [[0.1, 0.2], [0.3]] }, vertex("1234", { family: "predict" }), two)).toStrictEqual(
-      list([{ embedding: [0.1, 0.2] }, { embedding: [0.3] }], 0, "1234")
-    )
+    expect(
+      predict.answer({ predictions: [[0.1, 0.2], [0.3]] }, vertex("1234", { family: "predict" }), two)
+    ).toStrictEqual(list([{ embedding: [0.1, 0.2] }, { embedding: [0.3] }], 0, "1234"))
   })
 
   it("L10 L11 strict: OpenAI's fields alone, whatever else came", () => {
@@ -352,37 +441,81 @@ describe("T2009 an OpenAI-compatible endpoint", () => {
   const two = asking(["a", "b"])
   it("T1509 L14 vectors go where their index says, else where they stand", () => {
     const data = [{ embedding: [1] }, { embedding: [2] }]
-    const reply = (...items: ReadonlyArray<object>) => ({ object: "list", data: items.map((item) => ({ ...item })), model: "m", usage: { prompt_tokens: 3, total_tokens: 3 } })
-    expect(openAi.answer(reply({ index: 1, embedding: [2] }, { index: 0, embedding: [1] }), server, two)).toStrictEqual(list(data, 3))
-    expect(openAi.answer({ data: [{ embedding: [1] }, { embedding: [2] }] }, server, two)).toStrictEqual(list(data, 0, "1234"))
-    expect(openAi.answer(reply({ index: 0, embedding: [1] }), server, asking("a", { encoding_format: "base64" })).data[0]?.embedding).toBe("AACAPw==")
+    const reply = (...items: ReadonlyArray<object>) => ({
+      object: "list",
+      data: items.map((item) => ({ ...item })),
+      model: "m",
+      usage: { prompt_tokens: 3, total_tokens: 3 }
+    })
+    expect(openAi.answer(reply({ index: 1, embedding: [2] }, { index: 0, embedding: [1] }), server, two)).toStrictEqual(
+      list(data, 3)
+    )
+    expect(openAi.answer({ data: [{ embedding: [1] }, { embedding: [2] }] }, server, two)).toStrictEqual(
+      list(data, 0, "1234")
+    )
+    expect(
+      openAi.answer(reply({ index: 0, embedding: [1] }), server, asking("a", { encoding_format: "base64" })).data[0]
+        ?.embedding
+    ).toBe("AACAPw==")
   })
 
   it("T2010 T2012 refusals say what to set", () => {
-    const fail = (status: number, error: object) => embeddingsToOpenAi.failure(status, {}, { error: { ...error } }, "stored")
+    const fail = (status: number, error: object) =>
+      embeddingsToOpenAi.failure(status, {}, { error: { ...error } }, "stored")
     expect(fail(404, { message: "The model `1234` does not exist.", code: "model_not_found" })).toStrictEqual({
       _tag: "ModelNotFound",
-      message: "The model `1234` does not exist. Set the endpoint's model in the provider's endpoints to the name under which it serves the model.",
+      message:
+        "The model `1234` does not exist. Set the endpoint's model in the provider's endpoints to the name under which it serves the model.",
       upstreamCode: "model_not_found"
     })
     for (const pair of [embeddingsToOpenAi, embeddingsToPredict]) {
-      expect(pair.failure(400, {}, { error: { message: "Dedicated endpoint cannot be accessed through the shared domain." } }, "stored")).toStrictEqual({
+      expect(
+        pair.failure(
+          400,
+          {},
+          { error: { message: "Dedicated endpoint cannot be accessed through the shared domain." } },
+          "stored"
+        )
+      ).toStrictEqual({
         _tag: "InvalidRequest",
         code: "upstream_failed_precondition",
-        message: "Dedicated endpoint cannot be accessed through the shared domain. Set the endpoint's host in the provider's endpoints to its dedicated host name."
+        message:
+          "Dedicated endpoint cannot be accessed through the shared domain. Set the endpoint's host in the provider's endpoints to its dedicated host name."
       })
     }
   })
 
   it("T1512 an index that names no input", () => {
     for (const index of [2, -1, 0.5, 1e9]) {
-      expect(openAi.reason({ data: [{ index: 0, embedding: [1] }, { index, embedding: [2] }] }, server, two)).toStrictEqual({
+      expect(
+        openAi.reason(
+          {
+            data: [
+              { index: 0, embedding: [1] },
+              { index, embedding: [2] }
+            ]
+          },
+          server,
+          two
+        )
+      ).toStrictEqual({
         _tag: "BadReply",
         kind: "no_content",
         message: "The upstream answered 2 inputs with 1 usable vectors. Try again."
       })
     }
-    expect(openAi.reason({ data: [{ index: 0, embedding: [1] }, { index: 0, embedding: [2] }] }, server, two)?._tag).toBe("BadReply")
+    expect(
+      openAi.reason(
+        {
+          data: [
+            { index: 0, embedding: [1] },
+            { index: 0, embedding: [2] }
+          ]
+        },
+        server,
+        two
+      )?._tag
+    ).toBe("BadReply")
     expect(openAi.reason({}, server, two)?._tag).toBe("BadReply")
   })
 })
@@ -406,13 +539,18 @@ describe("table 11", () => {
     ["gemini-embedding-2", {}, "batchEmbedContents", 100]
   ]
   it.each(rows)("%s %o", (model, options, operation, inputsPerCall) => {
-    expect(embeddingModel(chatContext(model, options).target))
-      .toStrictEqual({ operation, inputsPerCall, multimodal: model === "multimodalembedding@001" })
+    expect(embeddingModel(chatContext(model, options).target)).toStrictEqual({
+      operation,
+      inputsPerCall,
+      multimodal: model === "multimodalembedding@001"
+    })
   })
 
   it("is not offered", () => {
     expect(embeddingModel(chatContext("multimodalembedding@001").target)).toBe(undefined)
-    expect(embeddingModel(chatContext("meta/llama", { kind: "vertex-ai", family: "openai" }).target, false)).toBe(undefined)
+    expect(embeddingModel(chatContext("meta/llama", { kind: "vertex-ai", family: "openai" }).target, false)).toBe(
+      undefined
+    )
     expect(embeddingModel(chatContext("1234", { kind: "vertex-ai" }).target, true)).toBe(undefined)
     expect(embeddingModel(chatContext("claude-x", { kind: "vertex-ai", family: "claude" }).target)).toBe(undefined)
   })
@@ -440,7 +578,9 @@ describe("cut and joined", () => {
 
   it("a fault of any part is found before anything is cut", () => {
     const [fault] = [cutEmbeddings(asking(["a", "b", ""]), 1)]
-    expect(Result.isFailure(fault) ? fault.failure.message : undefined).toBe("input[2] is empty; leave it out or send a text.")
+    expect(Result.isFailure(fault) ? fault.failure.message : undefined).toBe(
+      "input[2] is empty; leave it out or send a text."
+    )
   })
 
   it("L14 T1509 answers of the parts are the answer of the whole", () => {
@@ -452,7 +592,9 @@ describe("cut and joined", () => {
         })
         const request = asking(input)
         const parts = Result.getOrThrow(cutEmbeddings(request, most))
-        const joined = joinEmbeddings(parts.map((part) => batch.answer(reply([part.input].flat() as ReadonlyArray<string>), google, part)))
+        const joined = joinEmbeddings(
+          parts.map((part) => batch.answer(reply([part.input].flat() as ReadonlyArray<string>), google, part))
+        )
         expect(joined).toStrictEqual(batch.answer(reply(input), google, request))
       })
     )

@@ -6,9 +6,15 @@ import type { Json } from "../../src/domain/text/json.ts"
 import { Reason } from "../../src/domain/ProviderError.ts"
 import { failureFromGoogle, failureInside } from "../../src/translate/shared/google/googleFailure.ts"
 
-const fail = (status: number, body: Json | string = { error: { message: "m" } }, headers: Record<string, string> = {}, origin: "caller" | "stored" = "caller") =>
-  failureFromGoogle(status, headers, body, origin)
-const google = (message: string, details: ReadonlyArray<Json> = [], status = "X") => ({ error: { code: 0, message, status, details } })
+const fail = (
+  status: number,
+  body: Json | string = { error: { message: "m" } },
+  headers: Record<string, string> = {},
+  origin: "caller" | "stored" = "caller"
+) => failureFromGoogle(status, headers, body, origin)
+const google = (message: string, details: ReadonlyArray<Json> = [], status = "X") => ({
+  error: { code: 0, message, status, details }
+})
 const info = (reason: string) => ({ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason })
 
 describe("table 14", () => {
@@ -40,17 +46,28 @@ describe("table 14", () => {
   ]
   for (const [status, reason] of rows) it(`${status}`, () => expect(fail(status)).toStrictEqual(reason))
   it("400 FAILED_PRECONDITION", () => {
-    expect(fail(400, google("m", [], "FAILED_PRECONDITION"))).toStrictEqual({ _tag: "InvalidRequest", code: "upstream_failed_precondition", message })
+    expect(fail(400, google("m", [], "FAILED_PRECONDITION"))).toStrictEqual({
+      _tag: "InvalidRequest",
+      code: "upstream_failed_precondition",
+      message
+    })
   })
   it("T2014 403 that names the missing permission", () => {
-    const text = "Permission 'aiplatform.endpoints.predict' denied on resource '//aiplatform.googleapis.com/projects/p-1/locations/us/x' (or it may not exist)."
+    const text =
+      "Permission 'aiplatform.endpoints.predict' denied on resource '//aiplatform.googleapis.com/projects/p-1/locations/us/x' (or it may not exist)."
     expect(fail(403, google(text))).toStrictEqual({
       _tag: "PermissionDenied",
       permission: "aiplatform.endpoints.predict",
-      message: "Permission 'aiplatform.endpoints.predict' denied on resource '//[upstream]' (or it may not exist). Grant it to the service account, for example by the role Vertex AI User; a credential of project id and region alone may lack it."
+      message:
+        "Permission 'aiplatform.endpoints.predict' denied on resource '//[upstream]' (or it may not exist). Grant it to the service account, for example by the role Vertex AI User; a credential of project id and region alone may lack it."
     })
   })
-  it("a stored credential", () => expect(fail(401, google("m"), {}, "stored")).toStrictEqual({ _tag: "CredentialsRejected", origin: "stored", message }))
+  it("a stored credential", () =>
+    expect(fail(401, google("m"), {}, "stored")).toStrictEqual({
+      _tag: "CredentialsRejected",
+      origin: "stored",
+      message
+    }))
 })
 
 describe("T2301 every form of body", () => {
@@ -71,31 +88,72 @@ describe("T2301 every form of body", () => {
     ["empty message", google(""), "upstream returned 502 (text/html)"]
   ]
   for (const [name, body, message] of forms) {
-    it(name, () => expect(fail(502, body, { "content-type": "text/html; charset=UTF-8" })).toStrictEqual({ _tag: "Internal", status: 502, message }))
+    it(name, () =>
+      expect(fail(502, body, { "content-type": "text/html; charset=UTF-8" })).toStrictEqual({
+        _tag: "Internal",
+        status: 502,
+        message
+      })
+    )
   }
-  it("without a content type the status alone is told", () => expect(fail(500, "x").message).toBe("upstream returned 500"))
+  it("without a content type the status alone is told", () =>
+    expect(fail(500, "x").message).toBe("upstream returned 500"))
   it("a code in words is kept, other text is no code", () => {
-    expect(fail(500, { error: { message: "m", code: "boom" } })).toStrictEqual({ _tag: "Internal", status: 500, message: "m", upstreamCode: "boom" })
-    expect(fail(500, { error: { message: "m", code: "ya29.a b" } })).toStrictEqual({ _tag: "Internal", status: 500, message: "m" })
+    expect(fail(500, { error: { message: "m", code: "boom" } })).toStrictEqual({
+      _tag: "Internal",
+      status: 500,
+      message: "m",
+      upstreamCode: "boom"
+    })
+    expect(fail(500, { error: { message: "m", code: "ya29.a b" } })).toStrictEqual({
+      _tag: "Internal",
+      status: 500,
+      message: "m"
+    })
   })
   it("T2008 the parameter at fault is kept, made fit to be shown", () => {
-    expect(fail(400, { error: { message: "m", param: "messages[0].role" } })).toStrictEqual({ _tag: "InvalidRequest", message: "m", param: "messages[0].role" })
-    expect(fail(400, { error: { message: "m", param: "https://a.example/x" } })).toStrictEqual({ _tag: "InvalidRequest", message: "m", param: "[link]" })
+    expect(fail(400, { error: { message: "m", param: "messages[0].role" } })).toStrictEqual({
+      _tag: "InvalidRequest",
+      message: "m",
+      param: "messages[0].role"
+    })
+    expect(fail(400, { error: { message: "m", param: "https://a.example/x" } })).toStrictEqual({
+      _tag: "InvalidRequest",
+      message: "m",
+      param: "[link]"
+    })
     expect(fail(400, { error: { message: "m", param: null } })).toStrictEqual({ _tag: "InvalidRequest", message: "m" })
   })
   it("T1209 T1318 inside a 200 the status is the error's own code, else its word", () => {
     expect(failureInside({ code: 429, message: "m" })._tag).toBe("RateLimited")
     expect(failureInside({ status: "UNAVAILABLE", message: "m" })._tag).toBe("Overloaded")
-    expect(failureInside({ type: "overloaded_error", message: "m" })).toStrictEqual({ _tag: "Overloaded", code: "upstream_overloaded", message: "m" })
-    expect(failureInside({ code: 401, message: "m" })).toStrictEqual({ _tag: "CredentialsRejected", origin: "stored", message: "m" })
+    expect(failureInside({ type: "overloaded_error", message: "m" })).toStrictEqual({
+      _tag: "Overloaded",
+      code: "upstream_overloaded",
+      message: "m"
+    })
+    expect(failureInside({ code: 401, message: "m" })).toStrictEqual({
+      _tag: "CredentialsRejected",
+      origin: "stored",
+      message: "m"
+    })
     expect(failureInside("odd")).toStrictEqual({ _tag: "Internal", status: 500, message: "odd" })
-    expect(failureInside({ code: "tool_use_failed", status_code: 422, message: "m" })).toStrictEqual({ _tag: "InvalidRequest", message: "m", upstreamCode: "tool_use_failed" })
-    expect(failureInside({ code: 200 })).toStrictEqual({ _tag: "Internal", status: 500, message: "upstream returned 500" })
+    expect(failureInside({ code: "tool_use_failed", status_code: 422, message: "m" })).toStrictEqual({
+      _tag: "InvalidRequest",
+      message: "m",
+      upstreamCode: "tool_use_failed"
+    })
+    expect(failureInside({ code: 200 })).toStrictEqual({
+      _tag: "Internal",
+      status: 500,
+      message: "upstream returned 500"
+    })
   })
 })
 
 describe("T2303 T2304 how long to wait", () => {
-  const delay = (retryDelay: string) => google("m", [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay }])
+  const delay = (retryDelay: string) =>
+    google("m", [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay }])
   const millis = (body: Json, headers: Record<string, string> = {}) => {
     const reason = fail(429, body, headers)
     return reason._tag === "RateLimited" ? reason.retryAfterMillis : reason._tag
@@ -106,7 +164,9 @@ describe("T2303 T2304 how long to wait", () => {
   it("the headers win", () => {
     expect(millis(delay("36s"), { "retry-after": "7" })).toBe(7_000)
     expect(millis(delay("36s"), { "retry-after": "7", "retry-after-ms": "6500.5" })).toBe(6_501)
-    expect(millis(delay("36s"), { "retry-after": "Sat, 21 Nov 2026 14:00:30 GMT", date: "Sat, 21 Nov 2026 14:00:00 GMT" })).toBe(30_000)
+    expect(
+      millis(delay("36s"), { "retry-after": "Sat, 21 Nov 2026 14:00:30 GMT", date: "Sat, 21 Nov 2026 14:00:00 GMT" })
+    ).toBe(30_000)
   })
   it("nothing is invented, and nonsense is nothing", () => {
     for (const text of ["", "-1s", "soon", "1e9s", "NaN"]) expect(millis(delay(text))).toBe(undefined)
@@ -114,45 +174,88 @@ describe("T2303 T2304 how long to wait", () => {
     expect(millis(delay("999999999s"))).toBe(86_400_000)
   })
   it("503 carries it too", () => {
-    expect(fail(503, google("m"), { "retry-after": "2" })).toStrictEqual({ _tag: "Overloaded", code: "upstream_unavailable", message: "m", retryAfterMillis: 2_000 })
+    expect(fail(503, google("m"), { "retry-after": "2" })).toStrictEqual({
+      _tag: "Overloaded",
+      code: "upstream_unavailable",
+      message: "m",
+      retryAfterMillis: 2_000
+    })
   })
   const quota = (violation: { readonly [key: string]: string }) =>
-    google("m", [{ "@type": "type.googleapis.com/google.rpc.QuotaFailure", violations: [violation] }, { retryDelay: "3s" }])
+    google("m", [
+      { "@type": "type.googleapis.com/google.rpc.QuotaFailure", violations: [violation] },
+      { retryDelay: "3s" }
+    ])
   it("a day's quota or a limit of zero is no rate limit", () => {
     const quotaId = "GenerateRequestsPerDayPerProjectPerModel-FreeTier"
-    expect(fail(429, quota({ quotaId }))).toStrictEqual({ _tag: "QuotaExhausted", message: "m", quotaId, retryAfterMillis: 3_000 })
+    expect(fail(429, quota({ quotaId }))).toStrictEqual({
+      _tag: "QuotaExhausted",
+      message: "m",
+      quotaId,
+      retryAfterMillis: 3_000
+    })
     expect(fail(429, quota({ quotaId: "PerMinute", quotaValue: "0" }))._tag).toBe("QuotaExhausted")
-    expect(fail(429, google("m", [{ metadata: { quota_limit_value: "0", quota_limit: "PerMinute" } }]))._tag).toBe("QuotaExhausted")
+    expect(fail(429, google("m", [{ metadata: { quota_limit_value: "0", quota_limit: "PerMinute" } }]))._tag).toBe(
+      "QuotaExhausted"
+    )
     expect(fail(429, quota({ quotaId: "GenerateRequestsPerMinute", quotaValue: "10" }))._tag).toBe("RateLimited")
   })
 })
 
 describe("special texts", () => {
   it("T2010 T2015 endpoints of every dialect: a host of its own, not up yet", () => {
-    expect(fail(400, google("Dedicated Endpoint cannot be accessed through the shared Vertex AI domain x.", [], "FAILED_PRECONDITION"))).toStrictEqual({
+    expect(
+      fail(
+        400,
+        google(
+          "Dedicated Endpoint cannot be accessed through the shared Vertex AI domain x.",
+          [],
+          "FAILED_PRECONDITION"
+        )
+      )
+    ).toStrictEqual({
       _tag: "InvalidRequest",
       code: "upstream_failed_precondition",
-      message: "Dedicated Endpoint cannot be accessed through the shared Vertex AI domain x. Set the endpoint's host in the provider's endpoints to its dedicated host name."
+      message:
+        "Dedicated Endpoint cannot be accessed through the shared Vertex AI domain x. Set the endpoint's host in the provider's endpoints to its dedicated host name."
     })
-    expect(fail(429, google("Model is not yet ready for inference.", [{ retryDelay: "2s" }])))
-      .toStrictEqual({ _tag: "Overloaded", code: "upstream_unavailable", message: "Model is not yet ready for inference.", retryAfterMillis: 2_000 })
+    expect(fail(429, google("Model is not yet ready for inference.", [{ retryDelay: "2s" }]))).toStrictEqual({
+      _tag: "Overloaded",
+      code: "upstream_unavailable",
+      message: "Model is not yet ready for inference.",
+      retryAfterMillis: 2_000
+    })
   })
   it("T2305 the field of the first violation is the param", () => {
-    const body = google("m", [{ "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations: [{ field: "contents[0].parts", description: "x" }] }])
+    const body = google("m", [
+      {
+        "@type": "type.googleapis.com/google.rpc.BadRequest",
+        fieldViolations: [{ field: "contents[0].parts", description: "x" }]
+      }
+    ])
     expect(fail(400, body)).toStrictEqual({ _tag: "InvalidRequest", message: "m", param: "contents[0].parts" })
   })
   it("T2306 the prompt is too long", () => {
-    for (const text of ["The input token count (1250074) exceeds the maximum number of tokens allowed (1048576).", "prompt is too long: 210000 tokens > 200000 maximum"]) {
+    for (const text of [
+      "The input token count (1250074) exceeds the maximum number of tokens allowed (1048576).",
+      "prompt is too long: 210000 tokens > 200000 maximum"
+    ]) {
       expect(fail(400, google(text))).toStrictEqual({ _tag: "ContextTooLong", message: text })
     }
   })
   it("T2307 a bad key is 400 there and a refusal here", () => {
-    expect(fail(400, google("no", [info("API_KEY_INVALID")]), {}, "stored")).toStrictEqual({ _tag: "CredentialsRejected", origin: "stored", message: "no" })
+    expect(fail(400, google("no", [info("API_KEY_INVALID")]), {}, "stored")).toStrictEqual({
+      _tag: "CredentialsRejected",
+      origin: "stored",
+      message: "no"
+    })
     expect(fail(400, google("API key not valid. Please pass a valid API key."))._tag).toBe("CredentialsRejected")
   })
   it("T2308 an API key where a token is wanted", () => {
     for (const reason of ["ACCESS_TOKEN_TYPE_UNSUPPORTED", "CREDENTIALS_MISSING"]) {
-      expect(fail(401, google("no", [info(reason)])).message).toBe("no vertex-ai takes an OAuth access token; API keys work in express mode only.")
+      expect(fail(401, google("no", [info(reason)])).message).toBe(
+        "no vertex-ai takes an OAuth access token; API keys work in express mode only."
+      )
     }
   })
   it("T2309 tool mixes", () => {
@@ -163,25 +266,41 @@ describe("special texts", () => {
       "at most one tool is supported"
     ]
     for (const text of texts) {
-      expect(fail(400, google(text))).toStrictEqual({ _tag: "ToolMixRejected", message: `${text} Send grounding tools and functions in separate requests.` })
+      expect(fail(400, google(text))).toStrictEqual({
+        _tag: "ToolMixRejected",
+        message: `${text} Send grounding tools and functions in separate requests.`
+      })
     }
   })
   it("T618 signatures", () => {
-    const texts = ["Function call is missing a thought_signature in functionCall parts.", "Corrupted thought signature.", "Invalid signature in thinking block"]
+    const texts = [
+      "Function call is missing a thought_signature in functionCall parts.",
+      "Corrupted thought signature.",
+      "Invalid signature in thinking block"
+    ]
     for (const text of texts) {
-      expect(fail(400, google(text))).toStrictEqual({ _tag: "SignatureRejected", message: `${text} Send back function.thought_signature as it came, or start a new turn.` })
+      expect(fail(400, google(text))).toStrictEqual({
+        _tag: "SignatureRejected",
+        message: `${text} Send back function.thought_signature as it came, or start a new turn.`
+      })
     }
   })
   it("T107 prefill, T224 T226 sizes", () => {
-    expect(fail(400, google("Please ensure that single turn requests end with a user role.")).message)
-      .toBe("Please ensure that single turn requests end with a user role. This model takes no assistant prefill.")
+    expect(fail(400, google("Please ensure that single turn requests end with a user role.")).message).toBe(
+      "Please ensure that single turn requests end with a user role. This model takes no assistant prefill."
+    )
     expect(fail(400, google("Request payload size exceeds the limit: 20971520 bytes."))).toStrictEqual({
       _tag: "PayloadTooLarge",
       message: "Request payload size exceeds the limit: 20971520 bytes. Use gs:// or the Files API for large media."
     })
   })
   it("T2109 a model that is not in that location", () => {
-    expect(fail(404, google("Publisher Model `projects/my-project/locations/europe-west1/publishers/google/models/g` was not found.")).message).toBe(
+    expect(
+      fail(
+        404,
+        google("Publisher Model `projects/my-project/locations/europe-west1/publishers/google/models/g` was not found.")
+      ).message
+    ).toBe(
       "Publisher Model `projects/[redacted]/locations/europe-west1/publishers/google/models/g` was not found. It may be not available in location europe-west1; newest models are served in global or multi-regions only."
     )
     expect(fail(404, google("x/locations/global/y")).message).toBe("x/locations/global/y")
@@ -191,7 +310,12 @@ describe("special texts", () => {
 describe("L24 total", () => {
   const isReason = Schema.is(Reason)
   it("any status, any body, any headers", () => {
-    const error = fc.record({ error: fc.record({ code: fc.anything(), message: fc.anything(), status: fc.anything(), details: fc.anything() }, { requiredKeys: [] }) })
+    const error = fc.record({
+      error: fc.record(
+        { code: fc.anything(), message: fc.anything(), status: fc.anything(), details: fc.anything() },
+        { requiredKeys: [] }
+      )
+    })
     fc.assert(
       fc.property(
         fc.integer({ min: 100, max: 599 }),

@@ -21,7 +21,12 @@ const run = (words: Words, model: string, options: ContextOptions) => {
   const request = chatRequest([{ role: "user", content: "hello" }], words)
   const { target } = chatContext(model, options)
   return Result.flatMap(googleFields(request, target), ({ thinking }) =>
-    generationConfig(request, target, thinking, { stopSequences: 16, schemaDepth: 64, copies: new SchemaCopies(1024 * 1024, request) }))
+    generationConfig(request, target, thinking, {
+      stopSequences: 16,
+      schemaDepth: 64,
+      copies: new SchemaCopies(1024 * 1024, request)
+    })
+  )
 }
 const all = (words: Words, model = "gemini-2.5-flash", options: ContextOptions = {}) => {
   const result = Result.getOrThrow(run(words, model, options))
@@ -80,26 +85,33 @@ describe("sampling and limits", () => {
   })
   it("T905 seed", () => {
     for (const seed of [0, -(2 ** 31), 2 ** 31 - 1]) expect(config({ seed })).toStrictEqual({ seed })
-    for (const seed of [2 ** 31, -(2 ** 31) - 1, 0.5]) expect(refused({ seed })).toStrictEqual(["seed", "invalid_value"])
+    for (const seed of [2 ** 31, -(2 ** 31) - 1, 0.5])
+      expect(refused({ seed })).toStrictEqual(["seed", "invalid_value"])
   })
   it("T906 B80 logprobs", () => {
     expect(config({ logprobs: true, top_logprobs: 5 })).toStrictEqual({ responseLogprobs: true, logprobs: 5 })
     expect(config({ logprobs: false })).toStrictEqual({})
-    for (const top_logprobs of [21, -1, 0.5]) expect(refused({ top_logprobs })).toStrictEqual(["top_logprobs", "invalid_value"])
+    for (const top_logprobs of [21, -1, 0.5])
+      expect(refused({ top_logprobs })).toStrictEqual(["top_logprobs", "invalid_value"])
     expect(refused({ logit_bias: { "50256": "x" } })).toStrictEqual(["logit_bias", "invalid_value"])
   })
   it("T908 T920 nothing is added", () => {
     expect(config({})).toStrictEqual({})
-    expect(config({ temperature: null, top_p: null, n: null, seed: null, modalities: null, thinking: null })).toStrictEqual({})
+    expect(
+      config({ temperature: null, top_p: null, n: null, seed: null, modalities: null, thinking: null })
+    ).toStrictEqual({})
   })
   it("T216 media resolution", () => {
     expect(config({ media_resolution: "low" })).toStrictEqual({ mediaResolution: "MEDIA_RESOLUTION_LOW" })
-    expect(config({ media_resolution: "MEDIA_RESOLUTION_HIGH" })).toStrictEqual({ mediaResolution: "MEDIA_RESOLUTION_HIGH" })
+    expect(config({ media_resolution: "MEDIA_RESOLUTION_HIGH" })).toStrictEqual({
+      mediaResolution: "MEDIA_RESOLUTION_HIGH"
+    })
     expect(refused({ media_resolution: "" })).toStrictEqual(["media_resolution", "invalid_value"])
   })
 })
 
-const thinks = (words: Words, model?: string, options?: ContextOptions) => config(words, model, options)["thinkingConfig"]
+const thinks = (words: Words, model?: string, options?: ContextOptions) =>
+  config(words, model, options)["thinkingConfig"]
 
 describe("thinking", () => {
   it.each([
@@ -126,7 +138,11 @@ describe("thinking", () => {
       expect(thinks({ reasoning_effort }, model)).toStrictEqual({ thinkingLevel, includeThoughts: true })
     }
     const off = { thinkingLevel: none, includeThoughts: false }
-    for (const words of [{ reasoning_effort: "none" }, { thinking: { type: "disabled" } }, { thinking: { type: "enabled", budget_tokens: 0 } }]) {
+    for (const words of [
+      { reasoning_effort: "none" },
+      { thinking: { type: "disabled" } },
+      { thinking: { type: "enabled", budget_tokens: 0 } }
+    ]) {
       expect(thinks(words, model)).toStrictEqual(off)
       expect(thinks(words, model, vertex)).toStrictEqual(off)
     }
@@ -168,10 +184,12 @@ describe("thinking", () => {
     ])
   })
   it("T706 nothing asked, nothing sent", () => {
-    for (const model of ["gemini-2.5-flash", "gemini-3-pro-preview", "gemini-2.0-flash"]) expect(thinks({}, model)).toBe(undefined)
+    for (const model of ["gemini-2.5-flash", "gemini-3-pro-preview", "gemini-2.0-flash"])
+      expect(thinks({}, model)).toBe(undefined)
   })
   it("T707 budgets: clamped on 2.5, as they are on 3", () => {
-    const budget = (budget_tokens: number, model: string) => thinks({ thinking: { type: "enabled", budget_tokens } }, model)
+    const budget = (budget_tokens: number, model: string) =>
+      thinks({ thinking: { type: "enabled", budget_tokens } }, model)
     const tokens = (thinkingBudget: number) => ({ thinkingBudget, includeThoughts: true })
     expect(budget(5000, "gemini-2.5-flash")).toStrictEqual(tokens(5000))
     expect(budget(99_999, "gemini-2.5-flash")).toStrictEqual(tokens(24_576))
@@ -188,7 +206,11 @@ describe("thinking", () => {
     }
   })
   it("T709 switching off on 2.5", () => {
-    for (const words of [{ reasoning_effort: "none" }, { thinking: { type: "disabled" } }, { thinking: { type: "enabled", budget_tokens: 0 } }]) {
+    for (const words of [
+      { reasoning_effort: "none" },
+      { thinking: { type: "disabled" } },
+      { thinking: { type: "enabled", budget_tokens: 0 } }
+    ]) {
       expect(thinks(words, "gemini-2.5-flash")).toStrictEqual({ thinkingBudget: 0, includeThoughts: false })
       expect(thinks(words, "gemini-2.5-flash-lite")).toStrictEqual({ thinkingBudget: 0, includeThoughts: false })
       expect(thinks(words, "gemini-2.5-pro")).toStrictEqual({ thinkingBudget: 128, includeThoughts: false })
@@ -200,48 +222,81 @@ describe("thinking", () => {
     expect(thinks({ thinking })).toStrictEqual({ thinkingBudget: -1, includeThoughts: true })
     expect(thinks({ thinking }, "gemini-3-pro-preview")).toStrictEqual({ includeThoughts: true })
     for (const budget_tokens of [-5, "8k", 1.5]) {
-      expect(refused({ thinking: { type: "enabled", budget_tokens } })).toStrictEqual(["thinking.budget_tokens", "invalid_value"])
+      expect(refused({ thinking: { type: "enabled", budget_tokens } })).toStrictEqual([
+        "thinking.budget_tokens",
+        "invalid_value"
+      ])
     }
     expect(refused({ thinking: { type: "sometimes" } })).toStrictEqual(["thinking.type", "invalid_value"])
   })
-  it.each(["gemini-1.5-pro", "gemini-2.0-flash", "gemma-3-27b-it", "gemini-2.5-flash-image"])("T712 %s does not think", (model) => {
-    const silent = (words: Words) => all(words, model)
-    const out = (unused: ReadonlyArray<string>) => ({ config: {}, systemText: undefined, unused })
-    expect(silent({ reasoning_effort: "none" })).toStrictEqual(out([]))
-    expect(silent({ thinking: { type: "disabled" } })).toStrictEqual(out([]))
-    expect(silent({ reasoning_effort: "high" })).toStrictEqual(out(["reasoning_effort"]))
-    expect(silent({ thinking: { type: "enabled", budget_tokens: 9 } })).toStrictEqual(out(["thinking"]))
-    expect(silent({ google: { thinking_config: { thinking_budget: 9 } } })).toStrictEqual(out(["google.thinking_config"]))
-  })
+  it.each(["gemini-1.5-pro", "gemini-2.0-flash", "gemma-3-27b-it", "gemini-2.5-flash-image"])(
+    "T712 %s does not think",
+    (model) => {
+      const silent = (words: Words) => all(words, model)
+      const out = (unused: ReadonlyArray<string>) => ({ config: {}, systemText: undefined, unused })
+      expect(silent({ reasoning_effort: "none" })).toStrictEqual(out([]))
+      expect(silent({ thinking: { type: "disabled" } })).toStrictEqual(out([]))
+      expect(silent({ reasoning_effort: "high" })).toStrictEqual(out(["reasoning_effort"]))
+      expect(silent({ thinking: { type: "enabled", budget_tokens: 9 } })).toStrictEqual(out(["thinking"]))
+      expect(silent({ google: { thinking_config: { thinking_budget: 9 } } })).toStrictEqual(
+        out(["google.thinking_config"])
+      )
+    }
+  )
   it("T713 gemini-3-pro-image takes budgets", () => {
     const model = "gemini-3-pro-image-preview"
     expect(thinks({ reasoning_effort: "high" }, model)).toStrictEqual({ thinkingBudget: 24_576, includeThoughts: true })
     expect(thinks({ reasoning_effort: "none" }, model)).toStrictEqual({ includeThoughts: false })
-    expect(thinks({ thinking: { type: "enabled", budget_tokens: 1 } }, model)).toStrictEqual({ thinkingBudget: 1, includeThoughts: true })
+    expect(thinks({ thinking: { type: "enabled", budget_tokens: 1 } }, model)).toStrictEqual({
+      thinkingBudget: 1,
+      includeThoughts: true
+    })
     expect(thinks({ thinking: { type: "enabled", budget_tokens: -1 } }, model)).toStrictEqual({ includeThoughts: true })
   })
   it("L21 one knob, none for models without, no thoughts when off", () => {
-    const models = ["gemini-1.5-pro", "gemini-2.0-flash", "gemini-2.5-flash", "gemini-2.5-pro", "gemini-3-pro-preview", "gemini-3-pro-image", "gemma-3", "gemini-7"]
+    const models = [
+      "gemini-1.5-pro",
+      "gemini-2.0-flash",
+      "gemini-2.5-flash",
+      "gemini-2.5-pro",
+      "gemini-3-pro-preview",
+      "gemini-3-pro-image",
+      "gemma-3",
+      "gemini-7"
+    ]
     const effort = fc.constantFrom("none", "minimal", "low", "medium", "high", "xhigh", "max", null)
     const thinking = fc.option(
-      fc.record({ type: fc.constantFrom("enabled", "disabled", "adaptive"), budget_tokens: fc.option(fc.integer({ min: -1, max: 50_000 })) })
+      fc.record({
+        type: fc.constantFrom("enabled", "disabled", "adaptive"),
+        budget_tokens: fc.option(fc.integer({ min: -1, max: 50_000 }))
+      })
     )
     fc.assert(
-      fc.property(fc.constantFrom(...models), effort, thinking, fc.constantFrom<ContextOptions>({}, vertex), (model, reasoning_effort, wish, options) => {
-        const words = { reasoning_effort, thinking: wish }
-        const { config: sent } = all(words, model, options)
-        const knob = JSON.stringify(sent["thinkingConfig"] ?? {})
-        expect(knob.includes("thinkingBudget") && knob.includes("thinkingLevel")).toBe(false)
-        const cannot = chatContext(model, options).target.facts.thinking === "none"
-        expect(cannot && knob !== "{}").toBe(false)
-        const isOff = reasoning_effort === "none" && wish === null
-        expect(isOff && knob.includes('"includeThoughts":true')).toBe(false)
-      })
+      fc.property(
+        fc.constantFrom(...models),
+        effort,
+        thinking,
+        fc.constantFrom<ContextOptions>({}, vertex),
+        (model, reasoning_effort, wish, options) => {
+          const words = { reasoning_effort, thinking: wish }
+          const { config: sent } = all(words, model, options)
+          const knob = JSON.stringify(sent["thinkingConfig"] ?? {})
+          expect(knob.includes("thinkingBudget") && knob.includes("thinkingLevel")).toBe(false)
+          const cannot = chatContext(model, options).target.facts.thinking === "none"
+          expect(cannot && knob !== "{}").toBe(false)
+          const isOff = reasoning_effort === "none" && wish === null
+          expect(isOff && knob.includes('"includeThoughts":true')).toBe(false)
+        }
+      )
     )
   })
 })
 
-const schema = { type: "object", properties: { z: { type: "string" }, a: { type: ["integer", "null"] } }, required: ["z"] }
+const schema = {
+  type: "object",
+  properties: { z: { type: "string" }, a: { type: ["integer", "null"] } },
+  required: ["z"]
+}
 const upper = {
   type: "OBJECT",
   properties: { z: { type: "STRING" }, a: { type: "INTEGER", nullable: true } },
@@ -253,8 +308,14 @@ const formatted = (named: object): Words => ({ response_format: { type: "json_sc
 describe("structured output", () => {
   it("T801 T804 T806 the schema under the field the model reads", () => {
     const words = formatted({ name: "answer", description: "d", strict: true, schema })
-    const json = { responseMimeType: "application/json", responseJsonSchema: { title: "answer", description: "d", ...schema } }
-    const subset = { responseMimeType: "application/json", responseSchema: { title: "answer", description: "d", ...upper } }
+    const json = {
+      responseMimeType: "application/json",
+      responseJsonSchema: { title: "answer", description: "d", ...schema }
+    }
+    const subset = {
+      responseMimeType: "application/json",
+      responseSchema: { title: "answer", description: "d", ...upper }
+    }
     for (const options of [{}, vertex]) {
       expect(config(words, "gemini-2.5-flash", options)).toStrictEqual(json)
       expect(config(words, "gemini-3-pro-preview", options)).toStrictEqual(json)
@@ -277,7 +338,10 @@ describe("structured output", () => {
       responseSchema: upper
     })
     const either = { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] }
-    expect(config(formatted({ schema: either }))).toStrictEqual({ responseMimeType: "application/json", responseJsonSchema: either })
+    expect(config(formatted({ schema: either }))).toStrictEqual({
+      responseMimeType: "application/json",
+      responseJsonSchema: either
+    })
   })
   it("T806 what the schema says itself stays", () => {
     const own = { title: "T", description: "D", ...schema }
@@ -285,7 +349,9 @@ describe("structured output", () => {
   })
   it("T806 T310 vertex takes nothing beside anyOf", () => {
     const either = { anyOf: [{ type: "object", properties: { a: { type: "string" } } }, { type: "string" }] }
-    expect(config(formatted({ name: "n", schema: either }), "gemini-2.0-flash", vertex)["responseSchema"]).toStrictEqual({
+    expect(
+      config(formatted({ name: "n", schema: either }), "gemini-2.0-flash", vertex)["responseSchema"]
+    ).toStrictEqual({
       anyOf: [{ type: "OBJECT", properties: { a: { type: "STRING" } }, propertyOrdering: ["a"] }, { type: "STRING" }]
     })
   })
@@ -352,10 +418,17 @@ describe("images and speech", () => {
       speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: "Kore" } } }
     }
     const model = "gemini-2.5-flash-preview-tts"
-    expect(config({ modalities: ["text", "audio"], audio: { voice: "Kore", format: "wav" } }, model)).toStrictEqual(spoken)
-    expect(config({ modalities: ["audio"], audio: { voice: "Kore", format: "pcm16" } }, model, vertex)).toStrictEqual(spoken)
+    expect(config({ modalities: ["text", "audio"], audio: { voice: "Kore", format: "wav" } }, model)).toStrictEqual(
+      spoken
+    )
+    expect(config({ modalities: ["audio"], audio: { voice: "Kore", format: "pcm16" } }, model, vertex)).toStrictEqual(
+      spoken
+    )
     expect(config({ modalities: ["audio"] }, model)).toStrictEqual({ responseModalities: ["AUDIO"] })
-    expect(refused({ modalities: ["audio"], audio: { format: "mp3" } })).toStrictEqual(["audio.format", "invalid_value"])
+    expect(refused({ modalities: ["audio"], audio: { format: "mp3" } })).toStrictEqual([
+      "audio.format",
+      "invalid_value"
+    ])
     expect(refused({ modalities: ["audio"], audio: { voice: {} } })).toStrictEqual(["audio.voice", "invalid_type"])
     expect(refused({ modalities: ["audio"], stream: true })).toStrictEqual(["stream", "invalid_value"])
     expect(all({ audio: { voice: "Kore" } }).unused).toStrictEqual(["audio"])

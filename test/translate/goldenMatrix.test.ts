@@ -8,7 +8,9 @@ import { openMatrix, pageOf, readCase, sendCase } from "../support/matrix.ts"
 import { loudlySkipped, schemaOracle, sharedDir } from "../support/shared.ts"
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), "..", "fixtures", "matrix")
-const pages = readdirSync(folder).filter((name) => name.endsWith(".json")).toSorted()
+const pages = readdirSync(folder)
+  .filter((name) => name.endsWith(".json"))
+  .toSorted()
 const matrix = openMatrix()
 afterAll(() => matrix.dispose())
 
@@ -36,7 +38,9 @@ describe.each(pages)("golden matrix: %s", (name) => {
     const sent = await sendCase(matrix, readCase(readFileSync(path, "utf8")))
     const refused = sent.flatMap(({ pair, fields, result: { body } }) => {
       const check = body === undefined || oracles[pair] === undefined ? undefined : schemaOracle(...oracles[pair])
-      return check === undefined || check(JSON.parse(JSON.stringify(body))) ? [] : [{ pair, fields, errors: check.errors }]
+      return check === undefined || check(JSON.parse(JSON.stringify(body)))
+        ? []
+        : [{ pair, fields, errors: check.errors }]
     })
     expect(refused).toEqual([])
   })

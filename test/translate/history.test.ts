@@ -10,13 +10,31 @@ import { strictlyCompletion } from "../../src/translate/shared/reply/strictly.ts
 import { chatContext, chatRequest } from "../support/chat.ts"
 import { lawsOfContents } from "../support/contents.ts"
 import { answer, reply, stop } from "../support/gemini.ts"
-import { assistant, call, calling, type Messages, middle, modern, older, sent, tool, user, vertex } from "../support/geminiMessages.ts"
+import {
+  assistant,
+  call,
+  calling,
+  type Messages,
+  middle,
+  modern,
+  older,
+  sent,
+  tool,
+  user,
+  vertex
+} from "../support/geminiMessages.ts"
 
 const text = (part: string) => ({ type: "text", text: part })
 const steps = fc.array(
   fc.oneof(
     fc.record({ kind: fc.constantFrom("user", "system", "assistant"), texts: fc.integer({ min: 1, max: 3 }) }),
-    fc.record({ kind: fc.constant("calls"), texts: fc.nat(1), calls: fc.integer({ min: 1, max: 4 }), answered: fc.array(fc.nat(3)), chatter: fc.boolean() })
+    fc.record({
+      kind: fc.constant("calls"),
+      texts: fc.nat(1),
+      calls: fc.integer({ min: 1, max: 4 }),
+      answered: fc.array(fc.nat(3)),
+      chatter: fc.boolean()
+    })
   ),
   { minLength: 1, maxLength: 8 }
 )
@@ -25,7 +43,8 @@ const talk: fc.Arbitrary<Messages> = steps.map((some) => {
   let count = 0
   const next = () => `t${++count}.`
   return some.flatMap((step): Messages => {
-    if (!("calls" in step)) return [{ role: step.kind, content: Array.from({ length: step.texts }, () => text(next())) }]
+    if (!("calls" in step))
+      return [{ role: step.kind, content: Array.from({ length: step.texts }, () => text(next())) }]
     const calls = Array.from({ length: step.calls }, (_, n) => call(`id${++count}`, `f${n % 2}`, `{"n":${count}}`))
     const results = [...new Set(step.answered)].flatMap((n) => calls[n] ?? []).map(({ id }) => tool(id, `r-${id}.`))
     return [
@@ -36,7 +55,8 @@ const talk: fc.Arbitrary<Messages> = steps.map((some) => {
   })
 })
 const models = fc.constantFrom("gemini-1.5-pro", older, middle, modern, "gemma-3-27b-it")
-const found = (value: unknown, pattern: RegExp): ReadonlyArray<string> => JSON.stringify(value ?? null).match(pattern) ?? []
+const found = (value: unknown, pattern: RegExp): ReadonlyArray<string> =>
+  JSON.stringify(value ?? null).match(pattern) ?? []
 const isRising = (marks: ReadonlyArray<string>) => {
   const numbers = marks.map((mark) => Number.parseInt(mark.slice(1)))
   expect(numbers).toStrictEqual(numbers.toSorted((a, b) => a - b))
@@ -44,43 +64,59 @@ const isRising = (marks: ReadonlyArray<string>) => {
 
 describe("generated talks", () => {
   it("L8 L15 L16 L17 frozen input, pairs, no empties, roles", () => {
-    fc.assert(fc.property(talk, models, fc.boolean(), (messages, model, isVertex) => {
-      const out = sent(messages, model, isVertex ? vertex : {})
-      expect(sent(messages, model, isVertex ? vertex : {})).toStrictEqual(out)
-      lawsOfContents(out.contents, model === modern)
-    }))
+    fc.assert(
+      fc.property(talk, models, fc.boolean(), (messages, model, isVertex) => {
+        const out = sent(messages, model, isVertex ? vertex : {})
+        expect(sent(messages, model, isVertex ? vertex : {})).toStrictEqual(out)
+        lawsOfContents(out.contents, model === modern)
+      })
+    )
   })
   it("L13 L14 every text, call and result once, in the order of the talk", () => {
-    fc.assert(fc.property(talk, models, (messages, model) => {
-      const { contents, systemInstruction } = sent(messages, model)
-      for (const pattern of [/t\d+\./g, /r-id\d+\./g]) {
-        expect([...found(contents, pattern), ...found(systemInstruction, pattern)].toSorted()).toStrictEqual([...found(messages, pattern)].toSorted())
-      }
-      const args = contents.flatMap(({ parts }) => parts.flatMap(({ functionCall }) => (functionCall === undefined ? [] : [JSON.stringify(functionCall.args)])))
-      expect(args).toStrictEqual(found(messages, /\{\\"n\\":\d+\}/g).map((one) => one.replaceAll("\\", "")))
-      isRising(found(systemInstruction, /t\d+\./g))
-      if (model !== "gemma-3-27b-it") isRising(found(contents, /t\d+\./g))
-    }))
+    fc.assert(
+      fc.property(talk, models, (messages, model) => {
+        const { contents, systemInstruction } = sent(messages, model)
+        for (const pattern of [/t\d+\./g, /r-id\d+\./g]) {
+          expect([...found(contents, pattern), ...found(systemInstruction, pattern)].toSorted()).toStrictEqual(
+            [...found(messages, pattern)].toSorted()
+          )
+        }
+        const args = contents.flatMap(({ parts }) =>
+          parts.flatMap(({ functionCall }) => (functionCall === undefined ? [] : [JSON.stringify(functionCall.args)]))
+        )
+        expect(args).toStrictEqual(found(messages, /\{\\"n\\":\d+\}/g).map((one) => one.replaceAll("\\", "")))
+        isRising(found(systemInstruction, /t\d+\./g))
+        if (model !== "gemma-3-27b-it") isRising(found(contents, /t\d+\./g))
+      })
+    )
   })
   it("T509 a system message behind an open call is no talk", () => {
     expect(sent([user("hi"), calling(call("a")), { role: "system", content: "S" }])).toStrictEqual({
-      contents: [{ role: "user", parts: [{ text: "hi" }] }, { role: "model", parts: [{ functionCall: { name: "f", args: {} } }] }],
+      contents: [
+        { role: "user", parts: [{ text: "hi" }] },
+        { role: "model", parts: [{ functionCall: { name: "f", args: {} } }] }
+      ],
       systemInstruction: { parts: [{ text: "S" }] }
     })
   })
 })
 
-const signature = fc.option(fc.uint8Array({ minLength: 1, maxLength: 9 }).map((bytes) => Buffer.from(bytes).toString("base64")), { nil: undefined })
+const signature = fc.option(
+  fc.uint8Array({ minLength: 1, maxLength: 9 }).map((bytes) => Buffer.from(bytes).toString("base64")),
+  { nil: undefined }
+)
 const signed = (part: fc.Arbitrary<JsonObject>): fc.Arbitrary<JsonObject> =>
   fc.tuple(part, signature).map(([one, sign]) => (sign === undefined ? one : { ...one, thoughtSignature: sign }))
 const answered = fc.array(
-  signed(fc.oneof(
-    fc.string().map((some): JsonObject => ({ text: some })),
-    fc.string().map((some): JsonObject => ({ text: some, thought: true })),
-    fc.bigInt().map((n): JsonObject => ({ functionCall: { name: "f", args: { n: Number(n) } } })),
-    fc.constant<JsonObject>({ inlineData: { mimeType: "image/png", data: "AAAA" } }),
-    fc.constant<JsonObject>({ executableCode: { language: "PYTHON", code: "1" } })
-  )),
+  signed(
+    fc.oneof(
+      fc.string().map((some): JsonObject => ({ text: some })),
+      fc.string().map((some): JsonObject => ({ text: some, thought: true })),
+      fc.bigInt().map((n): JsonObject => ({ functionCall: { name: "f", args: { n: Number(n) } } })),
+      fc.constant<JsonObject>({ inlineData: { mimeType: "image/png", data: "AAAA" } }),
+      fc.constant<JsonObject>({ executableCode: { language: "PYTHON", code: "1" } })
+    )
+  ),
   { maxLength: 5 }
 )
 
@@ -95,27 +131,35 @@ describe("answers come back", () => {
     return Result.getOrThrow(chatToGeminiRequest(chatRequest(history), context)).body.contents
   }
   it("L28 T225 for the same target, strict or not", () => {
-    fc.assert(fc.property(answered, models, fc.boolean(), fc.boolean(), (parts, model, strict, isVertex) => {
-      const contents = run(parts, model, strict, isVertex)
-      expect(contents.at(-1)?.parts.at(-1)).toStrictEqual({ text: "go on" })
-      lawsOfContents(contents, model === modern)
-    }))
+    fc.assert(
+      fc.property(answered, models, fc.boolean(), fc.boolean(), (parts, model, strict, isVertex) => {
+        const contents = run(parts, model, strict, isVertex)
+        expect(contents.at(-1)?.parts.at(-1)).toStrictEqual({ text: "go on" })
+        lawsOfContents(contents, model === modern)
+      })
+    )
   })
   it("L13 L18 in full, every text, picture and call of Gemini 3, with the signature it came with", () => {
     const isKept = ({ thought }: JsonObject) => thought !== true
     const signs = (parts: ReadonlyArray<JsonObject>, kind: string) =>
       parts.filter((part) => isKept(part) && part[kind] !== undefined).map(({ thoughtSignature }) => thoughtSignature)
-    const words = (parts: ReadonlyArray<JsonObject>) => parts.filter(isKept).map((part) => part["text"] ?? "").join("")
+    const words = (parts: ReadonlyArray<JsonObject>) =>
+      parts
+        .filter(isKept)
+        .map((part) => part["text"] ?? "")
+        .join("")
     const withoutSentinel = (sign: unknown) => (sign === sentinel ? undefined : sign)
-    fc.assert(fc.property(answered, (parts) => {
-      const model = run(parts, modern, false, false).find(({ role }) => role === "model")
-      const back: ReadonlyArray<JsonObject> = JSON.parse(JSON.stringify(model?.parts ?? []))
-      expect(signs(back, "functionCall").map(withoutSentinel)).toStrictEqual(signs(parts, "functionCall"))
-      expect(signs(back, "inlineData")).toStrictEqual(signs(parts, "inlineData"))
-      // Beside a picture content_parts are what comes back (T123), and those hold texts and pictures alone.
-      const hasPicture = parts.some((part) => part["inlineData"] !== undefined)
-      expect(signs(back, "executableCode")).toStrictEqual(hasPicture ? [] : signs(parts, "executableCode"))
-      expect(words(back)).toBe(words(parts))
-    }))
+    fc.assert(
+      fc.property(answered, (parts) => {
+        const model = run(parts, modern, false, false).find(({ role }) => role === "model")
+        const back: ReadonlyArray<JsonObject> = JSON.parse(JSON.stringify(model?.parts ?? []))
+        expect(signs(back, "functionCall").map(withoutSentinel)).toStrictEqual(signs(parts, "functionCall"))
+        expect(signs(back, "inlineData")).toStrictEqual(signs(parts, "inlineData"))
+        // Beside a picture content_parts are what comes back (T123), and those hold texts and pictures alone.
+        const hasPicture = parts.some((part) => part["inlineData"] !== undefined)
+        expect(signs(back, "executableCode")).toStrictEqual(hasPicture ? [] : signs(parts, "executableCode"))
+        expect(words(back)).toBe(words(parts))
+      })
+    )
   })
 })

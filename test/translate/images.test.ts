@@ -25,7 +25,10 @@ const asking = (rest: Partial<ImagesRequest> = {}): ImagesRequest => ({ model: "
 const parameters = (rest: Partial<ImagesRequest>, context = imagenVertex) => {
   const { body, ignored } = imagen.sent(asking(rest), context)
   const { includeRaiReason, sampleCount, ...others } = body.parameters ?? {}
-  expect([sampleCount, includeRaiReason]).toEqual([rest.n ?? 1, rest["include_rai_reason"] ?? rest["includeRaiReason"] ?? true])
+  expect([sampleCount, includeRaiReason]).toEqual([
+    rest.n ?? 1,
+    rest["include_rai_reason"] ?? rest["includeRaiReason"] ?? true
+  ])
   return [others, ignored]
 }
 const config = (rest: Partial<ImagesRequest>, context = geminiVertex) => {
@@ -89,7 +92,10 @@ describe("requests", () => {
     expect(parameters({ size: "auto" })).toStrictEqual([{}, []])
     expect(config({ size: "auto" })).toStrictEqual([{}, []])
     expect(parameters({ size: "1024x1024", aspectRatio: "9:16" })).toStrictEqual([{ aspectRatio: "9:16" }, ["size"]])
-    expect(config({ size: "4096x4096", aspect_ratio: "21:9" })).toStrictEqual([{ imageConfig: { aspectRatio: "21:9", imageSize: "4K" } }, []])
+    expect(config({ size: "4096x4096", aspect_ratio: "21:9" })).toStrictEqual([
+      { imageConfig: { aspectRatio: "21:9", imageSize: "4K" } },
+      []
+    ])
     expect(config({ size: "4096x4096", aspect_ratio: "21:9", image_size: "1K" })).toStrictEqual([
       { imageConfig: { aspectRatio: "21:9", imageSize: "1K" } },
       ["size"]
@@ -131,7 +137,12 @@ describe("requests", () => {
     const { storageUri, ...google } = sent
     expect(storageUri).toBe(words.storage_uri)
     expect(parameters(words, imagenGoogle)).toStrictEqual([google, ["storage_uri"]])
-    const camel = Object.fromEntries(Object.entries(words).map(([name, value]) => [name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()), value]))
+    const camel = Object.fromEntries(
+      Object.entries(words).map(([name, value]) => [
+        name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+        value
+      ])
+    )
     expect(parameters(camel)).toStrictEqual([sent, []])
   })
 
@@ -179,31 +190,57 @@ describe("requests", () => {
   })
 
   it("T1606 output that cannot be had is named", () => {
-    expect(parameters({ output_format: "png", output_compression: 50 })).toStrictEqual([{ outputOptions: { mimeType: "image/png" } }, ["output_compression"]])
-    expect(parameters({ output_format: "webp", output_compression: 50 })).toStrictEqual([{}, ["output_format", "output_compression"]])
+    expect(parameters({ output_format: "png", output_compression: 50 })).toStrictEqual([
+      { outputOptions: { mimeType: "image/png" } },
+      ["output_compression"]
+    ])
+    expect(parameters({ output_format: "webp", output_compression: 50 })).toStrictEqual([
+      {},
+      ["output_format", "output_compression"]
+    ])
     expect(config({ output_format: "webp" })).toStrictEqual([{}, ["output_format"]])
   })
 
   it("T1606 in both spellings OpenAI's wins", () => {
-    expect(parameters({ negative_prompt: "a", negativePrompt: "b" })).toStrictEqual([{ negativePrompt: "a" }, ["negativePrompt"]])
+    expect(parameters({ negative_prompt: "a", negativePrompt: "b" })).toStrictEqual([
+      { negativePrompt: "a" },
+      ["negativePrompt"]
+    ])
     expect(parameters({ negative_prompt: null, negativePrompt: "b" })).toStrictEqual([{ negativePrompt: "b" }, []])
   })
 
   it("T1612 T1606 what no model takes is named", () => {
-    const words = { quality: "hd", style: "vivid", background: "auto", moderation: "low", user: "u", stream: true, partial_images: 0, surprise: 1 }
-    expect(parameters({ ...words, safety_settings: [] })).toStrictEqual([{}, [...Object.keys(words), "safety_settings"]])
+    const words = {
+      quality: "hd",
+      style: "vivid",
+      background: "auto",
+      moderation: "low",
+      user: "u",
+      stream: true,
+      partial_images: 0,
+      surprise: 1
+    }
+    expect(parameters({ ...words, safety_settings: [] })).toStrictEqual([
+      {},
+      [...Object.keys(words), "safety_settings"]
+    ])
     expect(config(words)).toStrictEqual([{}, Object.keys(words)])
     expect(config({ stream: false })).toStrictEqual([{}, []])
   })
 
   it("L29 each known parameter has a rule on each model, in each spelling", () => {
     const known = Object.keys(ImagesParameters.fields).sort()
-    for (const rules of [imagenParams, geminiImageParams]) expect(Object.keys(bothSpellings(rules)).sort()).toStrictEqual(known)
+    for (const rules of [imagenParams, geminiImageParams])
+      expect(Object.keys(bothSpellings(rules)).sort()).toStrictEqual(known)
   })
 
   it("T911 labels", () => {
     expect(imagen.sent(asking({ labels: { team: "a" } }), imagenVertex)).toStrictEqual({
-      body: { instances: [{ prompt: "a cat" }], parameters: { sampleCount: 1, includeRaiReason: true }, labels: { team: "a" } },
+      body: {
+        instances: [{ prompt: "a cat" }],
+        parameters: { sampleCount: 1, includeRaiReason: true },
+        labels: { team: "a" }
+      },
       ignored: []
     })
     expect(imagen.sent(asking({ labels: { team: "a" } }), imagenGoogle).ignored).toStrictEqual(["labels"])
@@ -228,7 +265,10 @@ describe("requests", () => {
 
   it("T1612 characters are counted, not their halves; T1003 safety settings are checked", () => {
     expect(imagen.fault(asking({ prompt: "😀".repeat(32_000) }), imagenVertex)).toBe(undefined)
-    expect(gemini.fault(asking({ safety_settings: [{ category: 1 }] }), geminiGoogle)).toStrictEqual(["invalid_type", "safety_settings[0].category"])
+    expect(gemini.fault(asking({ safety_settings: [{ category: 1 }] }), geminiGoogle)).toStrictEqual([
+      "invalid_type",
+      "safety_settings[0].category"
+    ])
     expect(imagen.fault(asking({ labels: 1 }), imagenVertex)).toStrictEqual(["invalid_label", "labels"])
     expect(gemini.fault(asking({ labels: 1 }), geminiVertex)).toStrictEqual(["invalid_label", "labels"])
   })
@@ -267,7 +307,12 @@ describe("answers of Imagen", () => {
   })
 
   it("T1607 url: a data URI, or where the picture was stored", () => {
-    const reply = { predictions: [{ ...png, mimeType: "image/jpeg" }, { mimeType: "image/jpeg", gcsUri: "gs://bucket/1.jpg" }] }
+    const reply = {
+      predictions: [
+        { ...png, mimeType: "image/jpeg" },
+        { mimeType: "image/jpeg", gcsUri: "gs://bucket/1.jpg" }
+      ]
+    }
     expect(imagen.answer(reply, imagenVertex, asking({ response_format: "url" }))).toStrictEqual({
       created,
       data: [{ url: "data:image/jpeg;base64,AAAA" }, { url: "gs://bucket/1.jpg" }],
@@ -281,8 +326,12 @@ describe("answers of Imagen", () => {
   })
 
   it("T1608 filtered pictures are left out; all of them filtered is a refused prompt", () => {
-    expect(imagen.answer({ predictions: [filtered, png] }, imagenVertex, asking({ n: 2 })).data).toStrictEqual([{ b64_json: "AAAA" }])
-    expect(imagen.reason({ predictions: [filtered, { raiFilteredReason: "more" }] }, imagenVertex, asking())).toStrictEqual({
+    expect(imagen.answer({ predictions: [filtered, png] }, imagenVertex, asking({ n: 2 })).data).toStrictEqual([
+      { b64_json: "AAAA" }
+    ])
+    expect(
+      imagen.reason({ predictions: [filtered, { raiFilteredReason: "more" }] }, imagenVertex, asking())
+    ).toStrictEqual({
       _tag: "InvalidRequest",
       code: "content_policy_violation",
       param: "prompt",
@@ -291,12 +340,25 @@ describe("answers of Imagen", () => {
   })
 
   it("T1614 T1211 no picture and no reason", () => {
-    const none = { _tag: "BadReply", kind: "no_content", message: "The upstream answered without a picture. Try again." }
-    for (const predictions of [[], null, [null, 5, "x", {}], [{ bytesBase64Encoded: "", gcsUri: 1, mimeType: "image/png" }]]) {
+    const none = {
+      _tag: "BadReply",
+      kind: "no_content",
+      message: "The upstream answered without a picture. Try again."
+    }
+    for (const predictions of [
+      [],
+      null,
+      [null, 5, "x", {}],
+      [{ bytesBase64Encoded: "", gcsUri: 1, mimeType: "image/png" }]
+    ]) {
       expect(imagen.reason({ predictions }, imagenVertex, asking())).toStrictEqual(none)
     }
     expect(imagen.reason({}, imagenVertex, asking())).toStrictEqual(none)
-    const odd = imagen.answer({ predictions: [{ bytesBase64Encoded: "AAAA", mimeType: "image/odd" }, { bytesBase64Encoded: "BBBB" }] }, imagenVertex, asking({ response_format: "url" }))
+    const odd = imagen.answer(
+      { predictions: [{ bytesBase64Encoded: "AAAA", mimeType: "image/odd" }, { bytesBase64Encoded: "BBBB" }] },
+      imagenVertex,
+      asking({ response_format: "url" })
+    )
     expect(odd).toStrictEqual({
       created,
       data: [{ url: "data:image/odd;base64,AAAA" }, { url: "data:image/png;base64,BBBB" }],
@@ -305,9 +367,18 @@ describe("answers of Imagen", () => {
   })
 
   it("T1609 T1613 refusals of the call", () => {
-    const fail = (status: number, message: string) => imagesToImagen.failure(status, {}, { error: { message } }, "caller")
-    for (const message of ["It violates Google's Responsible AI practices.", "The response is blocked, as it may violate our policies."]) {
-      expect(fail(400, message)).toStrictEqual({ _tag: "InvalidRequest", code: "content_policy_violation", param: "prompt", message })
+    const fail = (status: number, message: string) =>
+      imagesToImagen.failure(status, {}, { error: { message } }, "caller")
+    for (const message of [
+      "It violates Google's Responsible AI practices.",
+      "The response is blocked, as it may violate our policies."
+    ]) {
+      expect(fail(400, message)).toStrictEqual({
+        _tag: "InvalidRequest",
+        code: "content_policy_violation",
+        param: "prompt",
+        message
+      })
     }
     expect(fail(400, "Bad seed.")).toStrictEqual({ _tag: "InvalidRequest", message: "Bad seed." })
     expect(fail(404, "Not found.")).toStrictEqual({
@@ -321,7 +392,9 @@ describe("answers of Imagen", () => {
 describe("answers of Gemini", () => {
   const image = (data: string, more: object = {}) => ({ inlineData: { mimeType: "image/png", data }, ...more })
   const reply = (parts: ReadonlyArray<object>, rest: object = {}) => ({
-    candidates: [{ content: { role: "model", parts: parts.map((part) => ({ ...part })) }, finishReason: "STOP", ...rest }]
+    candidates: [
+      { content: { role: "model", parts: parts.map((part) => ({ ...part })) }, finishReason: "STOP", ...rest }
+    ]
   })
   const created = geminiGoogle.createdSeconds
 
@@ -333,7 +406,13 @@ describe("answers of Gemini", () => {
       totalTokenCount: 1310,
       promptTokensDetails: [{ modality: "TEXT", tokenCount: 10 }]
     }
-    const parts = [{ text: "Here:" }, image("DRAFT", { thought: true }), image("AAAA", { thoughtSignature: "s" }), { text: "and" }, image("BBBB")]
+    const parts = [
+      { text: "Here:" },
+      image("DRAFT", { thought: true }),
+      image("AAAA", { thoughtSignature: "s" }),
+      { text: "and" },
+      image("BBBB")
+    ]
     expect(gemini.answer({ ...reply(parts), usageMetadata }, geminiGoogle, asking())).toStrictEqual({
       created,
       data: [{ b64_json: "AAAA" }, { b64_json: "BBBB" }],
@@ -356,8 +435,11 @@ describe("answers of Gemini", () => {
       output_format: "png",
       provider: "google"
     })
-    const counted = (usageMetadata: object) => gemini.answer({ ...reply([image("AAAA")]), usageMetadata: { ...usageMetadata } }, geminiGoogle, asking()).usage
-    expect(counted({ promptTokenCount: 10, promptTokensDetails: [{ modality: "IMAGE", tokenCount: 4 }] })).toStrictEqual({
+    const counted = (usageMetadata: object) =>
+      gemini.answer({ ...reply([image("AAAA")]), usageMetadata: { ...usageMetadata } }, geminiGoogle, asking()).usage
+    expect(
+      counted({ promptTokenCount: 10, promptTokensDetails: [{ modality: "IMAGE", tokenCount: 4 }] })
+    ).toStrictEqual({
       input_tokens: 10,
       output_tokens: 0,
       total_tokens: 10,
@@ -365,33 +447,72 @@ describe("answers of Gemini", () => {
       output_tokens_details: { text_tokens: 0, image_tokens: 0 }
     })
     const listed = [{ modality: "IMAGE", tokenCount: 1290 }]
-    expect(counted({ promptTokenCount: 1, candidatesTokenCount: 1300, thoughtsTokenCount: 20, candidatesTokensDetails: listed })?.output_tokens_details)
-      .toStrictEqual({ text_tokens: 30, image_tokens: 1290 })
-    expect(counted({ promptTokenCount: 1, candidatesTokenCount: 1290, thoughtsTokenCount: 20 })?.output_tokens_details)
-      .toStrictEqual({ text_tokens: 20, image_tokens: 1290 })
+    expect(
+      counted({
+        promptTokenCount: 1,
+        candidatesTokenCount: 1300,
+        thoughtsTokenCount: 20,
+        candidatesTokensDetails: listed
+      })?.output_tokens_details
+    ).toStrictEqual({ text_tokens: 30, image_tokens: 1290 })
+    expect(
+      counted({ promptTokenCount: 1, candidatesTokenCount: 1290, thoughtsTokenCount: 20 })?.output_tokens_details
+    ).toStrictEqual({ text_tokens: 20, image_tokens: 1290 })
     expect(counted({ trafficType: "ON_DEMAND" })).toBe(undefined)
   })
 
   it("T1609 a blocked prompt, a filter word without picture", () => {
-    const refused = (message: string) => ({ _tag: "InvalidRequest", code: "content_policy_violation", param: "prompt", message })
+    const refused = (message: string) => ({
+      _tag: "InvalidRequest",
+      code: "content_policy_violation",
+      param: "prompt",
+      message
+    })
     const usual = refused("The provider's safety filters kept the picture back. Change the prompt.")
     expect(gemini.reason({ promptFeedback: { blockReason: "SAFETY" } }, geminiGoogle, asking())).toStrictEqual(usual)
-    expect(gemini.reason({ promptFeedback: { blockReason: "OTHER", blockReasonMessage: "Blocked." } }, geminiVertex, asking())).toStrictEqual(refused("Blocked."))
+    expect(
+      gemini.reason(
+        { promptFeedback: { blockReason: "OTHER", blockReasonMessage: "Blocked." } },
+        geminiVertex,
+        asking()
+      )
+    ).toStrictEqual(refused("Blocked."))
     expect(gemini.reason(reply([], { finishReason: "IMAGE_SAFETY" }), geminiGoogle, asking())).toStrictEqual(usual)
-    expect(gemini.reason(reply([{ text: "no" }], { finishReason: "PROHIBITED_CONTENT", finishMessage: "Held." }), geminiGoogle, asking())).toStrictEqual(refused("Held."))
-    expect(gemini.answer(reply([image("AAAA")], { finishReason: "IMAGE_SAFETY" }), geminiGoogle, asking()).data).toStrictEqual([{ b64_json: "AAAA" }])
+    expect(
+      gemini.reason(
+        reply([{ text: "no" }], { finishReason: "PROHIBITED_CONTENT", finishMessage: "Held." }),
+        geminiGoogle,
+        asking()
+      )
+    ).toStrictEqual(refused("Held."))
+    expect(
+      gemini.answer(reply([image("AAAA")], { finishReason: "IMAGE_SAFETY" }), geminiGoogle, asking()).data
+    ).toStrictEqual([{ b64_json: "AAAA" }])
   })
 
   it("T1614 T1209 no picture, no reason; an error inside a 200", () => {
-    const none = { _tag: "BadReply", kind: "no_content", message: "The upstream answered without a picture. Try again." }
-    for (const body of [{}, reply([{ text: "no" }]), reply([], { finishReason: "NO_IMAGE" }), reply([{ inlineData: { mimeType: "audio/wav", data: "AAAA" } }, { inlineData: null }])]) {
+    const none = {
+      _tag: "BadReply",
+      kind: "no_content",
+      message: "The upstream answered without a picture. Try again."
+    }
+    for (const body of [
+      {},
+      reply([{ text: "no" }]),
+      reply([], { finishReason: "NO_IMAGE" }),
+      reply([{ inlineData: { mimeType: "audio/wav", data: "AAAA" } }, { inlineData: null }])
+    ]) {
       expect(gemini.reason({ ...body }, geminiGoogle, asking())).toStrictEqual(none)
     }
-    expect(gemini.reason({ error: { code: 429, message: "m" } }, geminiGoogle, asking())).toStrictEqual({ _tag: "RateLimited", message: "m" })
+    expect(gemini.reason({ error: { code: 429, message: "m" } }, geminiGoogle, asking())).toStrictEqual({
+      _tag: "RateLimited",
+      message: "m"
+    })
   })
 
   it("T1604 n pictures are n calls for one each; seeds count up", () => {
-    const cut = (rest: Partial<ImagesRequest>) => Result.getOrThrow(cutImages(deepFreeze(asking(rest)), geminiCanvas("google")))
+    const cut = (rest: Partial<ImagesRequest>) =>
+      Result.getOrThrow(cutImages(deepFreeze(asking(rest)), geminiCanvas("google")))
     expect(cut({})).toStrictEqual([asking()])
     expect(cut({ n: 1, seed: 7 })).toStrictEqual([asking({ n: 1, seed: 7 })])
     expect(cut({ n: 3 })).toStrictEqual([asking({ n: 1 }), asking({ n: 1 }), asking({ n: 1 })])
@@ -404,7 +525,12 @@ describe("answers of Gemini", () => {
     fc.assert(
       fc.property(counts, (tokens) => {
         const answers = tokens.map(([promptTokenCount, candidatesTokenCount], at) =>
-          gemini.answer({ ...reply([image(`P${at}`)]), usageMetadata: { promptTokenCount, candidatesTokenCount } }, geminiGoogle, asking()))
+          gemini.answer(
+            { ...reply([image(`P${at}`)]), usageMetadata: { promptTokenCount, candidatesTokenCount } },
+            geminiGoogle,
+            asking()
+          )
+        )
         const input = tokens.reduce((sum, [one]) => sum + one, 0)
         const output = tokens.reduce((sum, [, one]) => sum + one, 0)
         expect(joinImages(deepFreeze(answers))).toStrictEqual({
@@ -423,6 +549,11 @@ describe("answers of Gemini", () => {
       }),
       { numRuns: 30 }
     )
-    expect(joinImages([{ created: 1, data: [] }, { created: 2, data: [{ url: "u" }] }])).toStrictEqual({ created: 1, data: [{ url: "u" }] })
+    expect(
+      joinImages([
+        { created: 1, data: [] },
+        { created: 2, data: [{ url: "u" }] }
+      ])
+    ).toStrictEqual({ created: 1, data: [{ url: "u" }] })
   })
 })

@@ -9,7 +9,11 @@ import { answer, chunks, context, request } from "../support/gemini.ts"
 import { soundStream } from "../support/replies.ts"
 import { bytesOf, isChunk, joined, runBytes, sse } from "../support/streams.ts"
 
-const word = fc.string({ unit: fc.constantFrom("a", "é", "漢", "🐎", "\n", "\r", "\"", " "), minLength: 1, maxLength: 12 })
+const word = fc.string({
+  unit: fc.constantFrom("a", "é", "漢", "🐎", "\n", "\r", '"', " "),
+  minLength: 1,
+  maxLength: 12
+})
 const signature = fc.option(fc.base64String({ minLength: 4, maxLength: 12 }), { nil: undefined, freq: 4 })
 const signed = (part: JsonObject, thoughtSignature: string | undefined): JsonObject =>
   thoughtSignature === undefined ? part : { ...part, thoughtSignature }
@@ -19,19 +23,39 @@ const part: fc.Arbitrary<JsonObject> = fc.oneof(
   { weight: 5, arbitrary: word.map((text) => ({ text })) },
   { weight: 2, arbitrary: word.map((text) => ({ text, thought: true })) },
   { weight: 1, arbitrary: fc.tuple(word, signature).map(([text, sig]) => signed({ text }, sig)) },
-  { weight: 2, arbitrary: fc.tuple(word, fc.dictionary(word, fc.integer()), signature).map(([name, args, sig]) => signed({ functionCall: { name, args } }, sig)) },
-  { weight: 1, arbitrary: fc.tuple(fc.base64String(), signature).map(([data, sig]) => signed({ inlineData: { mimeType: "image/png", data } }, sig)) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(word, fc.dictionary(word, fc.integer()), signature)
+      .map(([name, args, sig]) => signed({ functionCall: { name, args } }, sig))
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(fc.base64String(), signature)
+      .map(([data, sig]) => signed({ inlineData: { mimeType: "image/png", data } }, sig))
+  },
   { weight: 1, arbitrary: word.map((code) => ({ executableCode: { code } })) },
   { weight: 1, arbitrary: fc.constantFrom<JsonObject>({}, { text: "" }, { text: "", thoughtSignature: "c2ln" }) }
 )
 
 const counts = fc.record(
-  { promptTokenCount: fc.nat(99), candidatesTokenCount: fc.nat(99), thoughtsTokenCount: fc.nat(99), cachedContentTokenCount: fc.nat(200), totalTokenCount: fc.nat(300), trafficType: fc.constant("ON_DEMAND") },
+  {
+    promptTokenCount: fc.nat(99),
+    candidatesTokenCount: fc.nat(99),
+    thoughtsTokenCount: fc.nat(99),
+    cachedContentTokenCount: fc.nat(200),
+    totalTokenCount: fc.nat(300),
+    trafficType: fc.constant("ON_DEMAND")
+  },
   { requiredKeys: [] }
 )
 
 const whole = fc.record({
-  candidates: fc.array(fc.tuple(fc.array(part, { maxLength: 8 }), fc.constantFrom("STOP", "MAX_TOKENS", "SAFETY")), { minLength: 1, maxLength: 3 }),
+  candidates: fc.array(fc.tuple(fc.array(part, { maxLength: 8 }), fc.constantFrom("STOP", "MAX_TOKENS", "SAFETY")), {
+    minLength: 1,
+    maxLength: 3
+  }),
   usage: counts,
   cuts: fc.array(fc.nat(1_000), { minLength: 40, maxLength: 40 })
 })
@@ -43,7 +67,12 @@ interface Whole {
 }
 
 const unaryOf = ({ candidates, usage }: Whole): JsonObject => ({
-  candidates: candidates.map(([parts, finishReason], index) => ({ index, content: { parts }, finishReason, safetyRatings: [{ index }] })),
+  candidates: candidates.map(([parts, finishReason], index) => ({
+    index,
+    content: { parts },
+    finishReason,
+    safetyRatings: [{ index }]
+  })),
   usageMetadata: usage
 })
 
@@ -55,7 +84,11 @@ const eventsOf = ({ candidates, usage, cuts }: Whole): ReadonlyArray<JsonObject>
   candidates.forEach(([parts], index) => {
     let held: Array<Json> = []
     const flush = () => {
-      if (held.length > 0) events.push({ candidates: [{ index, content: { parts: held } }], usageMetadata: { promptTokenCount: usage["promptTokenCount"] ?? 0 } })
+      if (held.length > 0)
+        events.push({
+          candidates: [{ index, content: { parts: held } }],
+          usageMetadata: { promptTokenCount: usage["promptTokenCount"] ?? 0 }
+        })
       held = []
     }
     for (const one of parts) {
@@ -84,10 +117,12 @@ const eventsOf = ({ candidates, usage, cuts }: Whole): ReadonlyArray<JsonObject>
 /** Ids are the same up to renaming: they are counted in the order of calls, which is by candidate here. */
 const renamed = (value: unknown): unknown => {
   const names = new Map<string, string>()
-  return JSON.parse(JSON.stringify(value).replace(/call-[0-9a-f-]{36}/g, (id) => {
-    if (!names.has(id)) names.set(id, `call ${names.size}`)
-    return names.get(id) ?? ""
-  }))
+  return JSON.parse(
+    JSON.stringify(value).replace(/call-[0-9a-f-]{36}/g, (id) => {
+      if (!names.has(id)) names.set(id, `call ${names.size}`)
+      return names.get(id) ?? ""
+    })
+  )
 }
 
 describe("laws", () => {
@@ -101,9 +136,15 @@ describe("laws", () => {
         soundStream(stream)
         for (const [position, [parts]] of given.candidates.entries()) {
           const message = full.choices[position]?.message
-          expect(message?.content ?? "").toBe(parts.filter((one) => one["thought"] !== true).map((one) => one["text"] ?? "").join(""))
+          expect(message?.content ?? "").toBe(
+            parts
+              .filter((one) => one["thought"] !== true)
+              .map((one) => one["text"] ?? "")
+              .join("")
+          )
           expect((message?.tool_calls ?? []).length).toBe(parts.filter((one) => "functionCall" in one).length)
-          for (const call of message?.tool_calls ?? []) expect(typeof JSON.parse(call.function.arguments)).toBe("object")
+          for (const call of message?.tool_calls ?? [])
+            expect(typeof JSON.parse(call.function.arguments)).toBe("object")
         }
         const { prompt_tokens, completion_tokens, total_tokens } = full.usage
         expect(total_tokens).toBe(prompt_tokens + completion_tokens)
@@ -116,12 +157,17 @@ describe("laws", () => {
 
   it("L6 any split of the bytes, L9 the same every time", () => {
     fc.assert(
-      fc.property(whole, fc.constantFrom("\n", "\r\n", "\r"), fc.array(fc.nat(5_000), { maxLength: 8 }), (given, end, cuts) => {
-        const bytes = bytesOf(sse(eventsOf(given), end))
-        const places = [0, ...cuts.map((cut) => cut % bytes.length).sort((a, b) => a - b), bytes.length]
-        const pieces = places.slice(1).map((to, at) => bytes.slice(places[at], to))
-        expect(runBytes(context, request, pieces)).toEqual(chunks(eventsOf(given)))
-      }),
+      fc.property(
+        whole,
+        fc.constantFrom("\n", "\r\n", "\r"),
+        fc.array(fc.nat(5_000), { maxLength: 8 }),
+        (given, end, cuts) => {
+          const bytes = bytesOf(sse(eventsOf(given), end))
+          const places = [0, ...cuts.map((cut) => cut % bytes.length).sort((a, b) => a - b), bytes.length]
+          const pieces = places.slice(1).map((to, at) => bytes.slice(places[at], to))
+          expect(runBytes(context, request, pieces)).toEqual(chunks(eventsOf(given)))
+        }
+      ),
       { numRuns: 200 }
     )
   })
@@ -132,7 +178,8 @@ describe("laws", () => {
         const bytes = bytesOf(sse(eventsOf(given)))
         const cut = runBytes(context, request, [bytes.slice(0, place % bytes.length)])
         const deltas = (all: ReadonlyArray<unknown>) => JSON.stringify(all).slice(1, -1)
-        const ofContent = (all: ReadonlyArray<ChatChunk>) => all.filter((chunk) => chunk.choices.some((choice) => choice.finish_reason === null))
+        const ofContent = (all: ReadonlyArray<ChatChunk>) =>
+          all.filter((chunk) => chunk.choices.some((choice) => choice.finish_reason === null))
         const wanted = ofContent(chunks(eventsOf(given)).filter((chunk) => chunk.choices[0]?.delta.role === undefined))
         const seen = ofContent(cut.filter(isChunk).filter((chunk) => chunk.choices[0]?.delta.role === undefined))
         expect(deltas(wanted).startsWith(deltas(seen))).toBe(true)
@@ -149,9 +196,14 @@ describe("laws", () => {
     const odd = (event: JsonObject): JsonObject => ({
       ...event,
       brandNew: { a: [1] },
-      ...(Array.isArray(event["candidates"]) ? { candidates: event["candidates"].map((one) => ({ ...(one as JsonObject), brandNew: "x" })) } : {})
+      ...(Array.isArray(event["candidates"])
+        ? { candidates: event["candidates"].map((one) => ({ ...(one as JsonObject), brandNew: "x" })) }
+        : {})
     })
-    const strict = (events: ReadonlyArray<JsonObject>) => chunks(events).map(strictlyChunk).filter((chunk) => chunk !== undefined)
+    const strict = (events: ReadonlyArray<JsonObject>) =>
+      chunks(events)
+        .map(strictlyChunk)
+        .filter((chunk) => chunk !== undefined)
     fc.assert(
       fc.property(whole, (given) => {
         const events = eventsOf(given)
@@ -182,8 +234,13 @@ describe("laws", () => {
   })
 
   it("L1 for the old experimental models, strict and not", () => {
-    const events = [{ candidates: [{ content: { parts: [{ text: "h", thought: true }] } }] }, { candidates: [{ content: { parts: [{ text: "m", thought: true }, { text: "y" }] }, finishReason: "STOP" }] }]
-    const unary = { candidates: [{ content: { parts: [{ text: "hm", thought: true }, { text: "y" }] }, finishReason: "STOP" }] }
+    const events = [
+      { candidates: [{ content: { parts: [{ text: "h", thought: true }] } }] },
+      { candidates: [{ content: { parts: [{ text: "m", thought: true }, { text: "y" }] }, finishReason: "STOP" }] }
+    ]
+    const unary = {
+      candidates: [{ content: { parts: [{ text: "hm", thought: true }, { text: "y" }] }, finishReason: "STOP" }]
+    }
     for (const strict of [true, false]) {
       const from = chatContext("gemini-2.0-flash-thinking-exp", { strict })
       expect(joined(chunks(events, from))).toEqual(answer(unary, from))
@@ -196,7 +253,9 @@ describe("laws", () => {
     const body = (text: string, end = {}) => ({ candidates: [{ content: { parts: [{ text }] }, ...end }] })
     const full = answer(body("\n so so\n", { finishReason: "STOP" }), context, asking)
     expect(full.choices[0]?.message.content).toBe("so so")
-    expect(joined(chunks([body("\n"), body(" so "), body("so"), body("\n", { finishReason: "STOP" })], context, asking))).toEqual(full)
+    expect(
+      joined(chunks([body("\n"), body(" so "), body("so"), body("\n", { finishReason: "STOP" })], context, asking))
+    ).toEqual(full)
     expect(answer(body("\n so so\n", { finishReason: "STOP" })).choices[0]?.message.content).toBe("\n so so\n")
   })
 

@@ -20,15 +20,50 @@ const rich: Json = {
   model: "m",
   messages: [
     { role: "system", content: [{ type: "text", text: "s" }] },
-    { role: "user", content: [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA", detail: "low", video_metadata: { fps: 1, start_offset: 1 } } }] },
-    { role: "assistant", content: "a", content_parts: [{ type: "text", text: "a" }], tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }] },
+    {
+      role: "user",
+      content: [
+        {
+          type: "image_url",
+          image_url: { url: "data:image/png;base64,AAAA", detail: "low", video_metadata: { fps: 1, start_offset: 1 } }
+        }
+      ]
+    },
+    {
+      role: "assistant",
+      content: "a",
+      content_parts: [{ type: "text", text: "a" }],
+      tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }]
+    },
     { role: "tool", tool_call_id: "c", content: "1" }
   ],
   seed: 1,
   stop: ["a"],
   stream_options: { include_usage: true },
-  response_format: { type: "json_schema", json_schema: { name: "n", schema: { type: "object", properties: { a: { type: "integer", minimum: 1, enum: [1], anyOf: [{ const: 1 }] } }, required: ["a"] } } },
-  tools: [{ type: "function", function: { name: "f", parameters: { type: "object", properties: { a: { $ref: "#/$defs/b" }, c: { type: ["array", "null"], items: { maximum: 1 } } }, $defs: { b: { default: 1 } } } } }],
+  response_format: {
+    type: "json_schema",
+    json_schema: {
+      name: "n",
+      schema: {
+        type: "object",
+        properties: { a: { type: "integer", minimum: 1, enum: [1], anyOf: [{ const: 1 }] } },
+        required: ["a"]
+      }
+    }
+  },
+  tools: [
+    {
+      type: "function",
+      function: {
+        name: "f",
+        parameters: {
+          type: "object",
+          properties: { a: { $ref: "#/$defs/b" }, c: { type: ["array", "null"], items: { maximum: 1 } } },
+          $defs: { b: { default: 1 } }
+        }
+      }
+    }
+  ],
   tool_choice: { type: "function", function: { name: "f" } },
   thinking: { type: "enabled", budget_tokens: 5 },
   modalities: ["text"],
@@ -43,26 +78,45 @@ const rich: Json = {
 
 /** Every text that comes of putting the long integer into one place of a value. */
 const places = (value: Json): ReadonlyArray<string> => {
-  const inner = (entries: ReadonlyArray<readonly [string | number, Json]>, open: string, close: string): ReadonlyArray<string> => {
-    const texts = entries.map(([key, one]) => (typeof key === "string" ? `${JSON.stringify(key)}:` : "") + JSON.stringify(one))
+  const inner = (
+    entries: ReadonlyArray<readonly [string | number, Json]>,
+    open: string,
+    close: string
+  ): ReadonlyArray<string> => {
+    const texts = entries.map(
+      ([key, one]) => (typeof key === "string" ? `${JSON.stringify(key)}:` : "") + JSON.stringify(one)
+    )
     return entries.flatMap(([key, one], at) =>
-      places(one).map((text) => open + texts.with(at, (typeof key === "string" ? `${JSON.stringify(key)}:` : "") + text).join(",") + close))
+      places(one).map(
+        (text) =>
+          open + texts.with(at, (typeof key === "string" ? `${JSON.stringify(key)}:` : "") + text).join(",") + close
+      )
+    )
   }
   if (typeof value !== "object" || value === null) return [long]
   const list = Array.isArray(value)
-  const below = list ? inner([...value.entries()], "[", "]") : inner(Object.entries(value).map(([key, one]) => [key, one ?? null] as const), "{", "}")
+  const below = list
+    ? inner([...value.entries()], "[", "]")
+    : inner(
+        Object.entries(value).map(([key, one]) => [key, one ?? null] as const),
+        "{",
+        "}"
+      )
   return [long, ...below]
 }
 
 const contexts = ["gemini-2.0-flash", "gemini-2.5-flash", "gemini-3-pro-preview"].flatMap((model) =>
-  (["google", "vertex-ai"] as const).map((kind) => chatContext(model, { kind })))
+  (["google", "vertex-ai"] as const).map((kind) => chatContext(model, { kind }))
+)
 
 describe("L27 a long integer", () => {
   it("in any place is taken or refused, and nothing breaks", () => {
-    const taken = places(rich).slice(1).flatMap((text) => {
-      const result = read(text)
-      return Result.isSuccess(result) ? [result.success] : []
-    })
+    const taken = places(rich)
+      .slice(1)
+      .flatMap((text) => {
+        const result = read(text)
+        return Result.isSuccess(result) ? [result.success] : []
+      })
     expect(taken.length).toBeGreaterThan(100)
     for (const one of taken) {
       for (const context of contexts) expect(Result.isResult(chatToGemini.request(one, context))).toBe(true)
@@ -73,22 +127,53 @@ describe("L27 a long integer", () => {
   })
   it("passes whole to upstreams of OpenAI's dialect", () => {
     const text = `{"seed":${long},"logit_bias":{"1":-${long}},"tools":[{"type":"function","function":{"name":"f","parameters":{"maximum":${long}}}}],"own":[${long}]}`
-    const { body } = Result.getOrThrow(chatToOpenAi.request(request(`{"model":"m","messages":[{"role":"user","content":"hi"}],${text.slice(1)}`), chatContext("m")))
+    const { body } = Result.getOrThrow(
+      chatToOpenAi.request(
+        request(`{"model":"m","messages":[{"role":"user","content":"hi"}],${text.slice(1)}`),
+        chatContext("m")
+      )
+    )
     expect(JSON.stringify(body)).toBe(`{"model":"m","messages":[{"role":"user","content":"hi"}],${text.slice(1)}`)
   })
-  it.each(contexts.map((context) => [context.target.modelId, context.target.kind, context] as const))("bounds and defaults of a schema keep their digits on the way to %s on %s", (_model, _kind, context) => {
-    const schema = `{"type":"object","properties":{"a":{"type":"integer","maximum":${long},"default":${long}}}}`
-    const sent = JSON.stringify(Result.getOrThrow(chatToGemini.request(request(`{"model":"m","messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"f","parameters":${schema}}}]}`), context)).body)
-    expect([...sent.matchAll(/"(maximum|default)":(\d+)/g)].map(([, keyword, digits]) => [keyword, digits])).toStrictEqual([["maximum", long], ["default", long]])
-  })
+  it.each(contexts.map((context) => [context.target.modelId, context.target.kind, context] as const))(
+    "bounds and defaults of a schema keep their digits on the way to %s on %s",
+    (_model, _kind, context) => {
+      const schema = `{"type":"object","properties":{"a":{"type":"integer","maximum":${long},"default":${long}}}}`
+      const sent = JSON.stringify(
+        Result.getOrThrow(
+          chatToGemini.request(
+            request(
+              `{"model":"m","messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"f","parameters":${schema}}}]}`
+            ),
+            context
+          )
+        ).body
+      )
+      expect(
+        [...sent.matchAll(/"(maximum|default)":(\d+)/g)].map(([, keyword, digits]) => [keyword, digits])
+      ).toStrictEqual([
+        ["maximum", long],
+        ["default", long]
+      ])
+    }
+  )
   it("as a seed beyond what Gemini takes is refused there", () => {
-    const result = chatToGemini.request(request(`{"model":"m","messages":[{"role":"user","content":"hi"}],"seed":${long}}`), chatContext())
-    expect(Result.isFailure(result) && result.failure).toMatchObject({ _tag: "BodyInvalid", param: "seed", code: "invalid_value" })
+    const result = chatToGemini.request(
+      request(`{"model":"m","messages":[{"role":"user","content":"hi"}],"seed":${long}}`),
+      chatContext()
+    )
+    expect(Result.isFailure(result) && result.failure).toMatchObject({
+      _tag: "BodyInvalid",
+      param: "seed",
+      code: "invalid_value"
+    })
   })
   it("of any length and sign comes through", () => {
-    fc.assert(fc.property(fc.bigInt(), (value) => {
-      const text = `{"model":"m","messages":[],"own":${value}}`
-      expect(JSON.stringify(request(text))).toBe(text)
-    }))
+    fc.assert(
+      fc.property(fc.bigInt(), (value) => {
+        const text = `{"model":"m","messages":[],"own":${value}}`
+        expect(JSON.stringify(request(text))).toBe(text)
+      })
+    )
   })
 })

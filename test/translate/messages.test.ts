@@ -7,11 +7,26 @@ import { readMessages } from "../../src/translate/shared/chat-request/readMessag
 import type { ContentOut, PartOut } from "../../src/wire/google/GenerateContent.ts"
 import type { ChatMessage } from "../../src/wire/openai/Chat.ts"
 import { deepFreeze } from "../support/chat.ts"
-import { assistant, call, calling, middle, modern, older, refused, sent, tool, user, vertex } from "../support/geminiMessages.ts"
+import {
+  assistant,
+  call,
+  calling,
+  middle,
+  modern,
+  older,
+  refused,
+  sent,
+  tool,
+  user,
+  vertex
+} from "../support/geminiMessages.ts"
 
 const system = (content: unknown): ChatMessage => ({ role: "system", content })
 const says = (...texts: ReadonlyArray<string>): ContentOut => ({ role: "user", parts: texts.map((text) => ({ text })) })
-const answers = (...texts: ReadonlyArray<string>): ContentOut => ({ role: "model", parts: texts.map((text) => ({ text })) })
+const answers = (...texts: ReadonlyArray<string>): ContentOut => ({
+  role: "model",
+  parts: texts.map((text) => ({ text }))
+})
 const png = "iVBORw0KGgoAAAANSUhEUgAA"
 const image = { type: "image_url", image_url: { url: `data:image/png;base64,${png}` } }
 const imagePart: PartOut = { inlineData: { mimeType: "image/png", data: png } }
@@ -34,7 +49,10 @@ describe("system texts", () => {
     }
   })
   it("T104 only text", () => {
-    expect(refused([system([{ type: "text", text: "a" }, image]), user("hi")])).toStrictEqual(["messages[0].content[1].type", "invalid_value"])
+    expect(refused([system([{ type: "text", text: "a" }, image]), user("hi")])).toStrictEqual([
+      "messages[0].content[1].type",
+      "invalid_value"
+    ])
   })
   it("T105 B52 of nothing but system texts the last is the user's turn", () => {
     expect(sent([system("A"), system("B"), system("C")])).toStrictEqual({
@@ -44,8 +62,12 @@ describe("system texts", () => {
     expect(sent([system("A")])).toStrictEqual({ contents: [says("A")] })
   })
   it("T117 Gemma has them first in the first user turn", () => {
-    expect(sent([system("A"), user("hi"), system("B")], "gemma-3-27b-it")).toStrictEqual({ contents: [says("A\n\nB", "hi")] })
-    expect(sent([system("A"), assistant("yes")], "gemma-3-27b-it")).toStrictEqual({ contents: [says("A"), answers("yes")] })
+    expect(sent([system("A"), user("hi"), system("B")], "gemma-3-27b-it")).toStrictEqual({
+      contents: [says("A\n\nB", "hi")]
+    })
+    expect(sent([system("A"), assistant("yes")], "gemma-3-27b-it")).toStrictEqual({
+      contents: [says("A"), answers("yes")]
+    })
   })
 })
 
@@ -57,8 +79,11 @@ describe("turns", () => {
     expect(sent([user("a"), assistant("b")]).contents).toStrictEqual([says("a"), answers("b")])
   })
   it("T108 neighbours of one role are one content", () => {
-    expect(sent([user("a"), user("b"), assistant("c"), assistant("d"), user("e")]).contents)
-      .toStrictEqual([says("a", "b"), answers("c", "d"), says("e")])
+    expect(sent([user("a"), user("b"), assistant("c"), assistant("d"), user("e")]).contents).toStrictEqual([
+      says("a", "b"),
+      answers("c", "d"),
+      says("e")
+    ])
   })
   it("T109 T110 results are a user content of their own, the user's words the next", () => {
     expect(sent([user("a"), calling(call("1")), tool("1", "r"), user("b")]).contents).toStrictEqual([
@@ -72,27 +97,51 @@ describe("turns", () => {
     for (const empty of [null, "", [], undefined]) {
       expect(sent([user("a"), assistant(empty), user("b")]).contents).toStrictEqual([says("a", "b")])
     }
-    expect(sent([user("a"), assistant("", { tool_calls: [], content_blocks: [], content_parts: [] }), user("b")]).contents)
-      .toStrictEqual([says("a", "b")])
+    expect(
+      sent([user("a"), assistant("", { tool_calls: [], content_blocks: [], content_parts: [] }), user("b")]).contents
+    ).toStrictEqual([says("a", "b")])
   })
   it("T113 L16 empty texts are skipped; contents are never empty", () => {
-    expect(sent([user([{ type: "text", text: "" }, { type: "text", text: "a" }])]).contents).toStrictEqual([says("a")])
+    expect(
+      sent([
+        user([
+          { type: "text", text: "" },
+          { type: "text", text: "a" }
+        ])
+      ]).contents
+    ).toStrictEqual([says("a")])
     expect(sent([user("")]).contents).toStrictEqual([says(" ")])
   })
   it("T114 text and calls of one turn are both kept", () => {
-    expect(sent([user("a"), assistant("b", { tool_calls: [call("1", "f", "{\"x\":1}"), call("2", "g")] })]).contents).toStrictEqual([
+    expect(
+      sent([user("a"), assistant("b", { tool_calls: [call("1", "f", '{"x":1}'), call("2", "g")] })]).contents
+    ).toStrictEqual([
       says("a"),
-      { role: "model", parts: [{ text: "b" }, { functionCall: { name: "f", args: { x: 1 } } }, { functionCall: { name: "g", args: {} } }] }
+      {
+        role: "model",
+        parts: [
+          { text: "b" },
+          { functionCall: { name: "f", args: { x: 1 } } },
+          { functionCall: { name: "g", args: {} } }
+        ]
+      }
     ])
   })
   it("T115 a refusal is a text, as field and as part", () => {
     expect(sent([user("a"), assistant(null, { refusal: "no" })]).contents).toStrictEqual([says("a"), answers("no")])
-    const parts = [{ type: "text", text: "x" }, { type: "refusal", refusal: "no" }]
+    const parts = [
+      { type: "text", text: "x" },
+      { type: "refusal", refusal: "no" }
+    ]
     expect(sent([user("a"), assistant(parts)]).contents).toStrictEqual([says("a"), answers("x", "no")])
   })
   it("T116 media alone gets a blank text on the first generation only", () => {
-    expect(sent([user([image])], "gemini-1.5-pro").contents).toStrictEqual([{ role: "user", parts: [imagePart, { text: " " }] }])
-    expect(sent([user([image]), user("b")], "gemini-1.5-pro").contents).toStrictEqual([{ role: "user", parts: [imagePart, { text: "b" }] }])
+    expect(sent([user([image])], "gemini-1.5-pro").contents).toStrictEqual([
+      { role: "user", parts: [imagePart, { text: " " }] }
+    ])
+    expect(sent([user([image]), user("b")], "gemini-1.5-pro").contents).toStrictEqual([
+      { role: "user", parts: [imagePart, { text: "b" }] }
+    ])
     expect(sent([user([image])], older).contents).toStrictEqual([{ role: "user", parts: [imagePart] }])
   })
   it("T118 names are not sent", () => {
@@ -120,7 +169,8 @@ describe("shapes", () => {
   })
   it("T120 B49 content is text or parts", () => {
     for (const role of ["system", "user", "assistant"]) {
-      for (const content of [7, true, {}]) expect(refused([{ role, content }])).toStrictEqual(["messages[0].content", "invalid_type"])
+      for (const content of [7, true, {}])
+        expect(refused([{ role, content }])).toStrictEqual(["messages[0].content", "invalid_type"])
     }
   })
   it("T120 B50 B51 the user's is required", () => {
@@ -129,7 +179,8 @@ describe("shapes", () => {
     expect(refused([user([])])).toStrictEqual(["messages[0].content", "empty_array"])
   })
   it("T121 T122 B53 part types by role", () => {
-    const part = (role: string, type: unknown) => refused([user("a"), calling(call("1")), { role, tool_call_id: "1", content: [{ type }] }])
+    const part = (role: string, type: unknown) =>
+      refused([user("a"), calling(call("1")), { role, tool_call_id: "1", content: [{ type }] }])
     for (const type of [undefined, null, 1, "video", "tool_use"]) {
       expect(part("user", type)).toStrictEqual(["messages[2].content[0].type", "invalid_value"])
     }
@@ -143,7 +194,10 @@ describe("shapes", () => {
       expect(refused([user([{ type: "text", text }])])).toStrictEqual(["messages[0].content[0].text", "invalid_type"])
     }
     expect(refused([user("\ud800")])).toStrictEqual(["messages[0].content", "invalid_unicode"])
-    expect(refused([user([{ type: "text", text: "\ud800" }])])).toStrictEqual(["messages[0].content[0].text", "invalid_unicode"])
+    expect(refused([user([{ type: "text", text: "\ud800" }])])).toStrictEqual([
+      "messages[0].content[0].text",
+      "invalid_unicode"
+    ])
   })
 })
 
@@ -152,15 +206,23 @@ describe("what we returned comes back", () => {
   it("T123 parts before blocks before content", () => {
     const parts = [text("p"), { type: "image", image: { b64_json: png, mime_type: "image/png" } }]
     const both = { content_parts: parts, content_blocks: [text("b")] }
-    expect(sent([user("a"), assistant("b", both)]).contents).toStrictEqual([says("a"), { role: "model", parts: [{ text: "p" }, imagePart] }])
+    expect(sent([user("a"), assistant("b", both)]).contents).toStrictEqual([
+      says("a"),
+      { role: "model", parts: [{ text: "p" }, imagePart] }
+    ])
     const blocks = { content_blocks: [text("b1"), text("b2")] }
     expect(sent([user("a"), assistant("b1b2", blocks)]).contents).toStrictEqual([says("a"), answers("b1", "b2")])
     expect(sent([user("a"), assistant(null, blocks)]).contents).toStrictEqual([says("a"), answers("b1", "b2")])
   })
   it("T123 an edited text wins over stale blocks, and media over blocks", () => {
-    expect(sent([user("a"), assistant("edited", { content_blocks: [text("b")] })]).contents).toStrictEqual([says("a"), answers("edited")])
-    expect(sent([user("a"), assistant([image], { content_blocks: [text("b")] })]).contents)
-      .toStrictEqual([says("a"), { role: "model", parts: [imagePart] }])
+    expect(sent([user("a"), assistant("edited", { content_blocks: [text("b")] })]).contents).toStrictEqual([
+      says("a"),
+      answers("edited")
+    ])
+    expect(sent([user("a"), assistant([image], { content_blocks: [text("b")] })]).contents).toStrictEqual([
+      says("a"),
+      { role: "model", parts: [imagePart] }
+    ])
   })
   it("T124 T717 reasoning and unsigned or foreign thinking are not sent", () => {
     const blocks = [
@@ -169,19 +231,24 @@ describe("what we returned comes back", () => {
       { type: "redacted_thinking", data: "x" },
       text("b")
     ]
-    expect(sent([user("a"), assistant("b", { reasoning_content: "hm", content_blocks: blocks })], modern).contents)
-      .toStrictEqual([says("a"), answers("b")])
+    expect(
+      sent([user("a"), assistant("b", { reasoning_content: "hm", content_blocks: blocks })], modern).contents
+    ).toStrictEqual([says("a"), answers("b")])
     expect(sent([user("a"), assistant(blocks)], modern).contents).toStrictEqual([says("a"), answers("b")])
   })
   it("T717 thinking signed by this very backend goes back", () => {
-    const turn = assistant("", { content_blocks: [{ type: "thinking", thinking: "hm", signature: "dGhpbms=" }], tool_calls: [call("1")] })
+    const turn = assistant("", {
+      content_blocks: [{ type: "thinking", thinking: "hm", signature: "dGhpbms=" }],
+      tool_calls: [call("1")]
+    })
     const known = (issuer: string) => ({ known: { "1": { issuer, signature: "Y2FsbA==" } } })
     expect(sent([user("a"), turn], middle, known("gemini/google")).contents[1]?.parts).toStrictEqual([
       { text: "hm", thought: true, thoughtSignature: "dGhpbms=" },
       { functionCall: { name: "f", args: {} }, thoughtSignature: "Y2FsbA==" }
     ])
-    expect(sent([user("a"), turn], middle, known("claude/vertex-ai")).contents[1]?.parts)
-      .toStrictEqual([{ functionCall: { name: "f", args: {} } }])
+    expect(sent([user("a"), turn], middle, known("claude/vertex-ai")).contents[1]?.parts).toStrictEqual([
+      { functionCall: { name: "f", args: {} } }
+    ])
   })
   it("a provider's own part goes back to that provider only", () => {
     const code = { executableCode: { language: "PYTHON", code: "1+1" }, thoughtSignature: "Y29kZQ==" }
@@ -190,9 +257,17 @@ describe("what we returned comes back", () => {
     expect(sent([user("a"), turn], modern, vertex).contents).toStrictEqual([says("a")])
   })
   it("a provider's own part cannot carry what is checked elsewhere", () => {
-    for (const part of [undefined, {}, "x", { functionCall: { name: "f" } }, { functionResponse: {} }, { fileData: { fileUri: "http://10.0.0.1" } }]) {
-      expect(refused([user("a"), assistant("", { content_blocks: [{ type: "provider_part", provider: "google", part }] })]))
-        .toStrictEqual(["messages[1].content_blocks[0].part", "invalid_value"])
+    for (const part of [
+      undefined,
+      {},
+      "x",
+      { functionCall: { name: "f" } },
+      { functionResponse: {} },
+      { fileData: { fileUri: "http://10.0.0.1" } }
+    ]) {
+      expect(
+        refused([user("a"), assistant("", { content_blocks: [{ type: "provider_part", provider: "google", part }] })])
+      ).toStrictEqual(["messages[1].content_blocks[0].part", "invalid_value"])
     }
   })
   it("T225 images of the assistant, in order and signed", () => {
@@ -204,98 +279,139 @@ describe("what we returned comes back", () => {
     ]
     expect(sent([user("a"), assistant("onetwo", { content_parts: parts }), user("b")]).contents).toStrictEqual([
       says("a"),
-      { role: "model", parts: [{ text: "one" }, { ...imagePart, thoughtSignature: "aW1hZ2U=" }, { text: "two" }, imagePart] },
+      {
+        role: "model",
+        parts: [{ text: "one" }, { ...imagePart, thoughtSignature: "aW1hZ2U=" }, { text: "two" }, imagePart]
+      },
       says("b")
     ])
     expect(sent([user("a"), assistant([image])]).contents[1]).toStrictEqual({ role: "model", parts: [imagePart] })
-    expect(refused([user("a"), assistant("", { content_parts: [{ type: "image", image: { b64_json: "?", mime_type: "image/png" } }] })]))
-      .toStrictEqual(["messages[1].content_parts[0].image.b64_json", "invalid_base64"])
+    expect(
+      refused([
+        user("a"),
+        assistant("", { content_parts: [{ type: "image", image: { b64_json: "?", mime_type: "image/png" } }] })
+      ])
+    ).toStrictEqual(["messages[1].content_parts[0].image.b64_json", "invalid_base64"])
   })
 })
 
 describe("laws", () => {
   let count = 0
-  const word = fc.constantFrom("t", "u", "", "{\"a\":1}", "ü").map((base) => (base === "" ? "" : `${base}${count++}`))
+  const word = fc.constantFrom("t", "u", "", '{"a":1}', "ü").map((base) => (base === "" ? "" : `${base}${count++}`))
   const turn: fc.Arbitrary<ReadonlyArray<ChatMessage>> = fc.oneof(
     word.map((text) => [system(text)]),
     word.map((text) => [user(text)]),
     fc.tuple(word, word).map(([one, two]) => [user([{ type: "text", text: one }, image, { type: "text", text: two }])]),
     word.map((text) => [assistant(text)]),
-    fc.record({
-      text: word,
-      calls: fc.integer({ min: 1, max: 4 }),
-      answered: fc.array(fc.integer({ min: 0, max: 3 })),
-      between: fc.boolean()
-    }).map(({ text, calls, answered, between }) => {
-      const ids = Array.from({ length: calls }, (_, index) => `id-${index}`)
-      const results = [...new Set(answered)].filter((index) => index < calls).map((index) => tool(`id-${index}`, `r${count++}`))
-      return [
-        assistant(text, { tool_calls: ids.map((id) => call(id, `f${count++}`)) }),
-        ...(between ? [user(`between${count++}`)] : []),
-        ...results
-      ]
-    })
+    fc
+      .record({
+        text: word,
+        calls: fc.integer({ min: 1, max: 4 }),
+        answered: fc.array(fc.integer({ min: 0, max: 3 })),
+        between: fc.boolean()
+      })
+      .map(({ text, calls, answered, between }) => {
+        const ids = Array.from({ length: calls }, (_, index) => `id-${index}`)
+        const results = [...new Set(answered)]
+          .filter((index) => index < calls)
+          .map((index) => tool(`id-${index}`, `r${count++}`))
+        return [
+          assistant(text, { tool_calls: ids.map((id) => call(id, `f${count++}`)) }),
+          ...(between ? [user(`between${count++}`)] : []),
+          ...results
+        ]
+      })
   )
   const talk = fc.array(turn, { minLength: 1, maxLength: 8 }).map((turns) => turns.flat())
   const model = fc.constantFrom("gemini-1.5-pro", older, middle, modern, "gemma-3-27b-it")
   const texts = (value: unknown): ReadonlyArray<string> =>
-    typeof value === "string" ? [value] : typeof value === "object" && value !== null ? Object.values(value).flatMap(texts) : []
+    typeof value === "string"
+      ? [value]
+      : typeof value === "object" && value !== null
+        ? Object.values(value).flatMap(texts)
+        : []
 
   it("L8 the frozen messages give the same body twice, for any model", () => {
-    fc.assert(fc.property(talk, model, (messages, id) => {
-      const first = sent(deepFreeze(messages), id)
-      sent(messages, "gemini-3-flash-preview", vertex)
-      expect(sent(messages, id)).toStrictEqual(first)
-    }))
+    fc.assert(
+      fc.property(talk, model, (messages, id) => {
+        const first = sent(deepFreeze(messages), id)
+        sent(messages, "gemini-3-flash-preview", vertex)
+        expect(sent(messages, id)).toStrictEqual(first)
+      })
+    )
   })
 
   it("L13 L14 every text stands upstream once, in order within its kind", () => {
-    fc.assert(fc.property(talk, fc.constantFrom(older, middle, modern), (messages, id) => {
-      const { contents, systemInstruction } = sent(messages, id)
-      const given = (roles: ReadonlyArray<string>) =>
-        messages.filter((message) => roles.includes(String(message.role))).flatMap((message) =>
-          typeof message.content === "string"
-            ? [message.content]
-            : Array.isArray(message.content) ? message.content.flatMap((part) => (part.type === "text" ? [String(part.text)] : [])) : []
-        ).filter((text) => text !== "")
-      const isTalk = messages.some((message) => message.role !== "system")
-      const said = contents.flatMap((content) => content.parts.flatMap((part) => (part.text === undefined || part.text === " " ? [] : [part.text])))
-      const told = systemInstruction?.parts.map((part) => part.text) ?? []
-      expect(isTalk ? told : [...told, ...said]).toStrictEqual(given(["system"]))
-      if (isTalk) expect(said.toSorted()).toStrictEqual(given(["user", "assistant"]).toSorted())
-      const results = texts(contents.flatMap((content) => content.parts.map((part) => part.functionResponse?.response ?? {})))
-      const real = results.filter((text) => !text.startsWith("No result"))
-      expect(real.toSorted()).toStrictEqual(given(["tool"]).toSorted())
-      const calls = contents.flatMap((content) => content.parts.flatMap((part) => part.functionCall?.name ?? []))
-      expect(calls).toStrictEqual(messages.flatMap((message) => texts(message.tool_calls).filter((text) => /^f\d+$/.test(text))))
-    }))
+    fc.assert(
+      fc.property(talk, fc.constantFrom(older, middle, modern), (messages, id) => {
+        const { contents, systemInstruction } = sent(messages, id)
+        const given = (roles: ReadonlyArray<string>) =>
+          messages
+            .filter((message) => roles.includes(String(message.role)))
+            .flatMap((message) =>
+              typeof message.content === "string"
+                ? [message.content]
+                : Array.isArray(message.content)
+                  ? message.content.flatMap((part) => (part.type === "text" ? [String(part.text)] : []))
+                  : []
+            )
+            .filter((text) => text !== "")
+        const isTalk = messages.some((message) => message.role !== "system")
+        const said = contents.flatMap((content) =>
+          content.parts.flatMap((part) => (part.text === undefined || part.text === " " ? [] : [part.text]))
+        )
+        const told = systemInstruction?.parts.map((part) => part.text) ?? []
+        expect(isTalk ? told : [...told, ...said]).toStrictEqual(given(["system"]))
+        if (isTalk) expect(said.toSorted()).toStrictEqual(given(["user", "assistant"]).toSorted())
+        const results = texts(
+          contents.flatMap((content) => content.parts.map((part) => part.functionResponse?.response ?? {}))
+        )
+        const real = results.filter((text) => !text.startsWith("No result"))
+        expect(real.toSorted()).toStrictEqual(given(["tool"]).toSorted())
+        const calls = contents.flatMap((content) => content.parts.flatMap((part) => part.functionCall?.name ?? []))
+        expect(calls).toStrictEqual(
+          messages.flatMap((message) => texts(message.tool_calls).filter((text) => /^f\d+$/.test(text)))
+        )
+      })
+    )
   })
 
   it("L15 each turn of calls is followed by exactly its results", () => {
-    fc.assert(fc.property(talk, model, (messages, id) => {
-      const { contents } = sent(messages, id)
-      contents.forEach((content, index) => {
-        const calls = content.parts.flatMap(({ functionCall }) => (functionCall === undefined ? [] : [[functionCall.name, functionCall.id]]))
-        if (calls.length === 0 || index === contents.length - 1) return
-        const results = contents[index + 1]?.parts.map(({ functionResponse }) => [functionResponse?.name, functionResponse?.id])
-        expect(results).toStrictEqual(calls)
+    fc.assert(
+      fc.property(talk, model, (messages, id) => {
+        const { contents } = sent(messages, id)
+        contents.forEach((content, index) => {
+          const calls = content.parts.flatMap(({ functionCall }) =>
+            functionCall === undefined ? [] : [[functionCall.name, functionCall.id]]
+          )
+          if (calls.length === 0 || index === contents.length - 1) return
+          const results = contents[index + 1]?.parts.map(({ functionResponse }) => [
+            functionResponse?.name,
+            functionResponse?.id
+          ])
+          expect(results).toStrictEqual(calls)
+        })
       })
-    }))
+    )
   })
 
   it("L16 L17 L18 no empties, roles in turn, one sentinel", () => {
-    fc.assert(fc.property(talk, model, (messages, id) => {
-      const { contents } = sent(messages, id)
-      expect(contents[0]?.role).toBe("user")
-      contents.forEach(({ role, parts }, index) => {
-        expect(parts.length).toBeGreaterThan(0)
-        for (const part of parts) expect(part.text === undefined ? Object.keys(part).length > 0 : part.text !== "").toBe(true)
-        const before = contents[index - 1]
-        if (before !== undefined && before.role === role) expect(before.parts.every((part) => part.functionResponse !== undefined)).toBe(true)
-        const sentinels = parts.filter((part) => part.thoughtSignature === "skip_thought_signature_validator")
-        const isAsked = id === modern && parts.some((part) => part.functionCall !== undefined)
-        expect(sentinels.length).toBe(isAsked ? 1 : 0)
+    fc.assert(
+      fc.property(talk, model, (messages, id) => {
+        const { contents } = sent(messages, id)
+        expect(contents[0]?.role).toBe("user")
+        contents.forEach(({ role, parts }, index) => {
+          expect(parts.length).toBeGreaterThan(0)
+          for (const part of parts)
+            expect(part.text === undefined ? Object.keys(part).length > 0 : part.text !== "").toBe(true)
+          const before = contents[index - 1]
+          if (before !== undefined && before.role === role)
+            expect(before.parts.every((part) => part.functionResponse !== undefined)).toBe(true)
+          const sentinels = parts.filter((part) => part.thoughtSignature === "skip_thought_signature_validator")
+          const isAsked = id === modern && parts.some((part) => part.functionCall !== undefined)
+          expect(sentinels.length).toBe(isAsked ? 1 : 0)
+        })
       })
-    }))
+    )
   })
 })

@@ -7,8 +7,20 @@ it("both spellings count, wherever an upstream might read either", () => {
     cachedContent: "projects/a/locations/l/cachedContents/c",
     cached_content: "projects/b/locations/l/cachedContents/c",
     parameters: { storageUri: "gs://one", storage_uri: "gs://two" },
-    contents: [{ parts: [{ fileData: { fileUri: "gs://in/1" } }, { file_data: { file_uri: "gs://in/2" } }, { text: "gs://in/3" }, { functionCall: { args: { fileUri: "gs://in/4" } } }] }],
-    tools: [{ retrieval: { vertexRagStore: { ragResources: [{ ragCorpus: "projects/a/locations/l/ragCorpora/r" }] } } }, { functionDeclarations: [{ name: "projects/x" }] }]
+    contents: [
+      {
+        parts: [
+          { fileData: { fileUri: "gs://in/1" } },
+          { file_data: { file_uri: "gs://in/2" } },
+          { text: "gs://in/3" },
+          { functionCall: { args: { fileUri: "gs://in/4" } } }
+        ]
+      }
+    ],
+    tools: [
+      { retrieval: { vertexRagStore: { ragResources: [{ ragCorpus: "projects/a/locations/l/ragCorpora/r" }] } } },
+      { functionDeclarations: [{ name: "projects/x" }] }
+    ]
   }
   const fixed = [
     { use: "write", name: "gs://one" },
@@ -18,12 +30,24 @@ it("both spellings count, wherever an upstream might read either", () => {
     { use: "resource", name: "projects/a/locations/l/ragCorpora/r" }
   ]
   expect(namedObjects(body, false)).toEqual(fixed)
-  expect(namedObjects(body, true)).toEqual([...fixed, { use: "read", name: "gs://in/1" }, { use: "read", name: "gs://in/2" }])
+  expect(namedObjects(body, true)).toEqual([
+    ...fixed,
+    { use: "read", name: "gs://in/1" },
+    { use: "read", name: "gs://in/2" }
+  ])
 })
 
 it("without a list of objects no message is looked at", () => {
   const looked: Array<string> = []
   const watched = (name: string) => ({ enumerable: true, get: () => looked.push(name) })
-  const body = Object.defineProperties({}, { contents: watched("contents"), messages: watched("messages"), instances: watched("instances"), tools: watched("tools") })
+  const body = Object.defineProperties(
+    {},
+    {
+      contents: watched("contents"),
+      messages: watched("messages"),
+      instances: watched("instances"),
+      tools: watched("tools")
+    }
+  )
   expect([namedObjects(body, false), looked]).toEqual([[], ["tools"]])
 })

@@ -14,10 +14,22 @@ import type { ChatChunk, ChatCompletion } from "../../src/wire/openai/ChatReply.
 import { chatContext, chatRequest, deepFreeze } from "../support/chat.ts"
 import { soundStream, soundUsage, valid } from "../support/replies.ts"
 import { loudlySkipped, type Recording, recordings, sharedDir } from "../support/shared.ts"
-import { boundaries, bytesOf, cutAt, cutsThatTell, eachByte, isChunk, joined, type Output, runBytes } from "../support/streams.ts"
+import {
+  boundaries,
+  bytesOf,
+  cutAt,
+  cutsThatTell,
+  eachByte,
+  isChunk,
+  joined,
+  type Output,
+  runBytes
+} from "../support/streams.ts"
 
 const fixtures = new URL("../fixtures/gemini/", import.meta.url)
-const own = readdirSync(fixtures).sort().map((name): Recording => JSON.parse(readFileSync(new URL(name, fixtures), "utf8")))
+const own = readdirSync(fixtures)
+  .sort()
+  .map((name): Recording => JSON.parse(readFileSync(new URL(name, fixtures), "utf8")))
 const all = [...own, ...recordings("gemini-api"), ...recordings("vertex-gemini")]
 if (sharedDir() === undefined) loudlySkipped("recorded answers of Gemini")
 
@@ -50,7 +62,8 @@ const refused: Readonly<Record<string, string>> = {
   "gemini-api/generate-gemini-3-pro-preview-error-400-missing-thought-signature": "SignatureRejected",
   "gemini-api/generate-there-is-no-such-model-error-404-not-found": "ModelNotFound",
   "gemini-api/stream-gemini-2-0-flash-exp-error-400-invalid-argument": "CredentialsRejected",
-  "vertex-gemini/generate-error-400-failed-precondition-unsupported-user-location": "InvalidRequest upstream_failed_precondition",
+  "vertex-gemini/generate-error-400-failed-precondition-unsupported-user-location":
+    "InvalidRequest upstream_failed_precondition",
   "vertex-gemini/generate-error-404-not-found-unknown-model": "ModelNotFound",
   "vertex-gemini/generate-error-429-resource-exhausted-quota-exceeded": "QuotaExhausted",
   "vertex-gemini/generate-gemini-2-0-flash-error-401-unauthenticated": "CredentialsRejected",
@@ -61,10 +74,14 @@ const refused: Readonly<Record<string, string>> = {
 }
 
 const rowOf = (reason: object): string =>
-  ["_tag", "kind", "code", "status"].map((key) => (key in reason ? String(Reflect.get(reason, key)) : "")).filter((word) => word !== "").join(" ")
+  ["_tag", "kind", "code", "status"]
+    .map((key) => (key in reason ? String(Reflect.get(reason, key)) : ""))
+    .filter((word) => word !== "")
+    .join(" ")
 
 const bare = (recording: Recording): string => recording.id.split("/").at(-1) ?? ""
-const folder = (recording: Recording): string => (recording.provider.startsWith("vertex") ? "vertex-gemini" : "gemini-api")
+const folder = (recording: Recording): string =>
+  recording.provider.startsWith("vertex") ? "vertex-gemini" : "gemini-api"
 const succeeded = all.filter((recording) => recording.response.status === 200)
 const isStream = (recording: Recording): boolean => recording.operation === "streamGenerateContent"
 
@@ -85,7 +102,11 @@ describe("recorded unary answers: L11, L22, L23", () => {
   const unary = succeeded.filter((one) => !isStream(one))
   for (const recording of unary.filter((one) => faults[bare(one)] !== undefined)) {
     it(`T1206 fault: ${folder(recording)}/${bare(recording)}`, () => {
-      const answer = responseFromGemini(Result.getOrThrow(decode(jsonOf(textOf(recording)))), contextOf(recording), request)
+      const answer = responseFromGemini(
+        Result.getOrThrow(decode(jsonOf(textOf(recording)))),
+        contextOf(recording),
+        request
+      )
       expect(Result.isFailure(answer) ? rowOf(answer.failure) : undefined).toBe(faults[bare(recording)])
     })
   }
@@ -98,7 +119,9 @@ describe("recorded unary answers: L11, L22, L23", () => {
       expect(strictlyCompletion(strict)).toEqual(strict)
       soundUsage(full.usage)
       for (const { message } of full.choices) {
-        expect(message.content === null ? (message.tool_calls ?? []).length > 0 : typeof message.content).toBe(message.content === null ? true : "string")
+        expect(message.content === null ? (message.tool_calls ?? []).length > 0 : typeof message.content).toBe(
+          message.content === null ? true : "string"
+        )
         for (const call of message.tool_calls ?? []) expect(JSON.parse(call.function.arguments)).toBeTypeOf("object")
       }
       everythingKept(reply, full)
@@ -116,15 +139,28 @@ const everythingKept = (reply: GenerateContentReply, full: ChatCompletion): void
   reply.candidates?.forEach((candidate, position) => {
     const parts = candidate.content?.parts ?? []
     const message = full.choices[position]?.message
-    const texts = parts.filter((part) => part.thought !== true).map((part) => part.text ?? "").join("")
+    const texts = parts
+      .filter((part) => part.thought !== true)
+      .map((part) => part.text ?? "")
+      .join("")
     expect(message?.content ?? "").toBe(texts)
-    expect(message?.reasoning_content ?? "").toBe(parts.filter((part) => part.thought === true).map((part) => part.text ?? "").join(""))
-    expect((message?.tool_calls ?? []).map((call) => [call.function.name, JSON.parse(call.function.arguments)]))
-      .toEqual(parts.flatMap((part) => (part.functionCall ? [[part.functionCall.name, part.functionCall.args ?? {}]] : [])))
-    expect((message?.tool_calls ?? []).map((call) => call.function.thought_signature))
-      .toEqual(parts.flatMap((part) => (part.functionCall ? [part.thoughtSignature ?? undefined] : [])))
-    expect((message?.content_parts ?? []).flatMap((part) => (part.type === "image" ? [part.image.b64_json] : [])))
-      .toEqual(parts.flatMap((part) => (part.inlineData?.mimeType?.startsWith("image/") ? [part.inlineData.data] : [])))
+    expect(message?.reasoning_content ?? "").toBe(
+      parts
+        .filter((part) => part.thought === true)
+        .map((part) => part.text ?? "")
+        .join("")
+    )
+    expect(
+      (message?.tool_calls ?? []).map((call) => [call.function.name, JSON.parse(call.function.arguments)])
+    ).toEqual(
+      parts.flatMap((part) => (part.functionCall ? [[part.functionCall.name, part.functionCall.args ?? {}]] : []))
+    )
+    expect((message?.tool_calls ?? []).map((call) => call.function.thought_signature)).toEqual(
+      parts.flatMap((part) => (part.functionCall ? [part.thoughtSignature ?? undefined] : []))
+    )
+    expect(
+      (message?.content_parts ?? []).flatMap((part) => (part.type === "image" ? [part.image.b64_json] : []))
+    ).toEqual(parts.flatMap((part) => (part.inlineData?.mimeType?.startsWith("image/") ? [part.inlineData.data] : [])))
   })
 }
 
@@ -135,16 +171,21 @@ describe("recorded streams: L2 to L7, L11, L22", () => {
     const whole = runBytes(context, request, [bytes])
     const fault = faults[bare(recording)]
     it(`${folder(recording)}/${bare(recording)}`, () => {
-      expect(whole.flatMap((output) => (isStreamFailed(output) ? [rowOf(output.reason)] : []))).toEqual(fault === undefined ? [] : [fault])
+      expect(whole.flatMap((output) => (isStreamFailed(output) ? [rowOf(output.reason)] : []))).toEqual(
+        fault === undefined ? [] : [fault]
+      )
       if (fault !== undefined) return
       const chunks: ReadonlyArray<ChatChunk> = whole.filter(isChunk)
       soundStream(chunks)
-      for (const strict of chunks.map(strictlyChunk)) if (strict !== undefined) valid("strict.CreateChatCompletionStreamResponse", strict)
+      for (const strict of chunks.map(strictlyChunk))
+        if (strict !== undefined) valid("strict.CreateChatCompletionStreamResponse", strict)
     })
     it(`L6 any cut: ${folder(recording)}/${bare(recording)}`, () => {
       expect(runBytes(context, request, eachByte(bytes))).toEqual(whole)
       const wanted = JSON.stringify(whole)
-      expect(boundaries(bytes, 2_000).filter((at) => JSON.stringify(runBytes(context, request, cutAt(bytes, at))) !== wanted)).toEqual([])
+      expect(
+        boundaries(bytes, 2_000).filter((at) => JSON.stringify(runBytes(context, request, cutAt(bytes, at))) !== wanted)
+      ).toEqual([])
       expect(cutsThatTell(bytes)).toEqual([])
     })
     it(`L7 truncation: ${folder(recording)}/${bare(recording)}`, () => {
@@ -152,8 +193,13 @@ describe("recorded streams: L2 to L7, L11, L22", () => {
       const partial = recording.response.bodyText?.includes("willContinue") === true
       const deltas = (outputs: ReadonlyArray<Output>): string =>
         JSON.stringify(
-          outputs.filter(isChunk).filter(({ choices }) =>
-            choices.some(({ delta, finish_reason }) => finish_reason === null && !(partial && delta.tool_calls !== undefined)))
+          outputs
+            .filter(isChunk)
+            .filter(({ choices }) =>
+              choices.some(
+                ({ delta, finish_reason }) => finish_reason === null && !(partial && delta.tool_calls !== undefined)
+              )
+            )
         ).slice(0, -1)
       const wanted = deltas(whole)
       for (const at of boundaries(bytes, 4_000)) {
@@ -162,7 +208,9 @@ describe("recorded streams: L2 to L7, L11, L22", () => {
         expect([at, end.length]).toEqual([at, 1])
         expect(end[0]).toBe(cut.at(-1))
         expect([at, wanted.startsWith(deltas(cut))]).toEqual([at, true])
-        const finished = cut.filter(isChunk).some((chunk) => chunk.choices.some((choice) => choice.finish_reason !== null))
+        const finished = cut
+          .filter(isChunk)
+          .some((chunk) => chunk.choices.some((choice) => choice.finish_reason !== null))
         expect(finished).toBe(end.every(isChunk))
       }
     })

@@ -46,7 +46,9 @@ const weatherOut = [{ functionDeclarations: [{ name: "weather", description: "",
 describe("the whole body", () => {
   it("T908 L16 of a bare request", () => {
     expect(sent({})).toStrictEqual(only({}))
-    expect(sent({ tools: [], safety_settings: [], stop: [], image_config: {}, labels: {} }, vertex)).toStrictEqual(only({}))
+    expect(sent({ tools: [], safety_settings: [], stop: [], image_config: {}, labels: {} }, vertex)).toStrictEqual(
+      only({})
+    )
   })
   it("everything at once, on both products", () => {
     const words: Words = {
@@ -141,7 +143,9 @@ describe("Google's own fields", () => {
       }
     }
     const coming = [{ category: "HARM_CATEGORY_NEW", threshold: "BLOCK_SOMETIMES" }]
-    expect(Result.getOrThrow(run({ safety_settings: coming }, "gemini-2.5-flash", {}, hello)).body.safetySettings).toStrictEqual(coming)
+    expect(
+      Result.getOrThrow(run({ safety_settings: coming }, "gemini-2.5-flash", {}, hello)).body.safetySettings
+    ).toStrictEqual(coming)
     expect(sent({ safetySettings: [], safety_settings: settings }).ignored).toStrictEqual(["safetySettings"])
   })
   it("T1002 none are added", () => {
@@ -151,10 +155,14 @@ describe("Google's own fields", () => {
     expect(refused({ safety_settings: "none" })).toStrictEqual(["safety_settings", "invalid_type"])
     expect(refused({ safety_settings: [{}] })).toStrictEqual(["safety_settings[0].category", "invalid_type"])
     expect(refused({ safety_settings: [null] })).toStrictEqual(["safety_settings[0].category", "invalid_type"])
-    expect(refused({ safetySettings: [{ category: "A", threshold: "B" }, { category: "A", threshold: 1 }] })).toStrictEqual([
-      "safetySettings[1].threshold",
-      "invalid_type"
-    ])
+    expect(
+      refused({
+        safetySettings: [
+          { category: "A", threshold: "B" },
+          { category: "A", threshold: 1 }
+        ]
+      })
+    ).toStrictEqual(["safetySettings[1].threshold", "invalid_type"])
   })
   it("T910 service tier", () => {
     for (const service_tier of ["auto", "default", "standard"]) {
@@ -202,7 +210,10 @@ describe("Google's own fields", () => {
     )
     expect(sent({ model_armor_config })).toStrictEqual(only({}, ["model_armor_config"]))
     const safety_settings = [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "OFF" }]
-    expect(refused({ model_armor_config, safety_settings }, vertex)).toStrictEqual(["model_armor_config", "invalid_value"])
+    expect(refused({ model_armor_config, safety_settings }, vertex)).toStrictEqual([
+      "model_armor_config",
+      "invalid_value"
+    ])
     expect(refused({ model_armor_config: { prompt_template_name: 1 } }, vertex)).toStrictEqual([
       "model_armor_config.prompt_template_name",
       "invalid_type"
@@ -235,8 +246,21 @@ describe("what is ignored", () => {
       })
     ).toStrictEqual(
       only({ generationConfig: { temperature: 1 } }, [
-        "zzz", "logit_bias", "user", "store", "metadata", "prediction", "verbosity", "moderation", "safety_identifier",
-        "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "audio", "anthropic_beta", "bbb"
+        "zzz",
+        "logit_bias",
+        "user",
+        "store",
+        "metadata",
+        "prediction",
+        "verbosity",
+        "moderation",
+        "safety_identifier",
+        "prompt_cache_key",
+        "prompt_cache_options",
+        "prompt_cache_retention",
+        "audio",
+        "anthropic_beta",
+        "bbb"
       ])
     )
   })
@@ -247,7 +271,10 @@ describe("what is ignored", () => {
   it("T339 the newer words win over the older", () => {
     const functions = [{ name: "old" }]
     expect(sent({ functions, tools: [weather], function_call: "none", tool_choice: "auto" })).toStrictEqual(
-      only({ tools: weatherOut, toolConfig: { functionCallingConfig: { mode: "AUTO" } } }, ["functions", "function_call"])
+      only({ tools: weatherOut, toolConfig: { functionCallingConfig: { mode: "AUTO" } } }, [
+        "functions",
+        "function_call"
+      ])
     )
   })
   it("T403 a tool choice that cannot be obeyed", () => {
@@ -259,7 +286,9 @@ describe("what is ignored", () => {
     expect(sent({ constructor: 1, toString: 2 }).ignored).toStrictEqual(["constructor", "toString"])
   })
   it("the table says something of every parameter, and means it", () => {
-    const ruled = Object.entries(geminiParams).filter(([, rule]) => rule.kind === "ignored").map(([name]) => name)
+    const ruled = Object.entries(geminiParams)
+      .filter(([, rule]) => rule.kind === "ignored")
+      .map(([name]) => name)
     const words = Object.fromEntries(ruled.map((name) => [name, name === "logit_bias" ? {} : "x"]))
     expect(sent(words).ignored).toStrictEqual(ruled)
   })
@@ -298,7 +327,10 @@ const meaningful = {
   cached_content: fc.constant("c"),
   service_tier: fc.constantFrom("flex", "scale"),
   model_armor_config: fc.constant({ prompt_template_name: "t" }),
-  extra_body: fc.constantFrom({ google: { thinking_config: { thinking_budget: 11 } } }, { google: { cached_content: "d" } }),
+  extra_body: fc.constantFrom(
+    { google: { thinking_config: { thinking_budget: 11 } } },
+    { google: { cached_content: "d" } }
+  ),
   unheard_of: fc.constant(1)
 }
 const wordsArb = fc.record(meaningful, { requiredKeys: [] })
@@ -310,7 +342,16 @@ const targetArb = fc.record({
 /** Paths of members upstream must not see: undefined, null, `{}` as a part, empty containers that mean "absent". */
 const empties = (body: object): ReadonlyArray<string> => {
   const text = JSON.stringify(body)
-  const emptied = ["contents", "tools", "parts", "generationConfig", "toolConfig", "safetySettings", "labels", "stopSequences"]
+  const emptied = [
+    "contents",
+    "tools",
+    "parts",
+    "generationConfig",
+    "toolConfig",
+    "safetySettings",
+    "labels",
+    "stopSequences"
+  ]
   const found = emptied.filter((name) => text.includes(`"${name}":[]`) || text.includes(`"${name}":{}`))
   const holes: Array<string> = []
   const visit = (value: unknown, path: string): void => {

@@ -9,25 +9,40 @@ import { answer, choice, context, reason, reply, request, stop } from "../suppor
 
 const user = [{ role: "user", content: "hi" }]
 const text = (value: string) => reply([{ text: value }], stop)
-const call = (name: string, args?: { readonly [key: string]: string | number }, rest = {}) =>
-  ({ functionCall: { name, ...(args === undefined ? {} : { args }) }, ...rest })
-const toolCall = (n: number, name: string, args: string) => ({ id: callId(n), type: "function", function: { name, arguments: args } })
+const call = (name: string, args?: { readonly [key: string]: string | number }, rest = {}) => ({
+  functionCall: { name, ...(args === undefined ? {} : { args }) },
+  ...rest
+})
+const toolCall = (n: number, name: string, args: string) => ({
+  id: callId(n),
+  type: "function",
+  function: { name, arguments: args }
+})
 const fault = (kind: string, message: string) => ({ _tag: "BadReply", kind, message })
 
 describe("envelope", () => {
   it("T1202 T1203 T1222 id, object, created, model of the answer, provider, whole message", () => {
-    expect(answer(reply([{ text: "a" }, { text: "b" }], stop, { modelVersion: "gemini-2.5-flash-001", usageMetadata: { promptTokenCount: 2, candidatesTokenCount: 3, totalTokenCount: 5 } }))).toStrictEqual({
+    expect(
+      answer(
+        reply([{ text: "a" }, { text: "b" }], stop, {
+          modelVersion: "gemini-2.5-flash-001",
+          usageMetadata: { promptTokenCount: 2, candidatesTokenCount: 3, totalTokenCount: 5 }
+        })
+      )
+    ).toStrictEqual({
       id: "chatcmpl-00000000-0000-4000-8000-000000000000",
       object: "chat.completion",
       created: 1_700_000_000,
       model: "gemini-2.5-flash-001",
-      choices: [{
-        index: 0,
-        message: { role: "assistant", content: "ab", refusal: null, content_blocks: [{ type: "text", text: "ab" }] },
-        logprobs: null,
-        finish_reason: "stop",
-        native_finish_reason: "STOP"
-      }],
+      choices: [
+        {
+          index: 0,
+          message: { role: "assistant", content: "ab", refusal: null, content_blocks: [{ type: "text", text: "ab" }] },
+          logprobs: null,
+          finish_reason: "stop",
+          native_finish_reason: "STOP"
+        }
+      ],
       usage: {
         prompt_tokens: 2,
         completion_tokens: 3,
@@ -48,7 +63,14 @@ describe("envelope", () => {
         { content: { parts: [call("g")] }, finishReason: "STOP" }
       ]
     }
-    expect(answer(body).choices.map(({ index, finish_reason, message }) => [index, finish_reason, message.content, message.tool_calls])).toEqual([
+    expect(
+      answer(body).choices.map(({ index, finish_reason, message }) => [
+        index,
+        finish_reason,
+        message.content,
+        message.tool_calls
+      ])
+    ).toEqual([
       [0, "tool_calls", null, [toolCall(0, "f", "{}")]],
       [4, "length", "b", undefined],
       [2, "tool_calls", null, [toolCall(1, "g", "{}")]]
@@ -62,7 +84,13 @@ describe("message", () => {
     expect(choice(reply([], stop))?.message.content).toBe("")
   })
   it("T1210 no parts in any form", () => {
-    for (const body of [reply(undefined, stop), reply(undefined, { ...stop, content: {} }), reply(undefined, { ...stop, content: { role: "model" } }), reply([{}], stop), reply(undefined, { ...stop, content: null })]) {
+    for (const body of [
+      reply(undefined, stop),
+      reply(undefined, { ...stop, content: {} }),
+      reply(undefined, { ...stop, content: { role: "model" } }),
+      reply([{}], stop),
+      reply(undefined, { ...stop, content: null })
+    ]) {
       expect(choice(body)).toStrictEqual({
         index: 0,
         message: { role: "assistant", content: "", refusal: null },
@@ -77,25 +105,29 @@ describe("message", () => {
       role: "assistant",
       content: "so",
       refusal: null,
-      tool_calls: [toolCall(0, "f", "{\"a\":1}"), toolCall(1, "g", "{}")],
+      tool_calls: [toolCall(0, "f", '{"a":1}'), toolCall(1, "g", "{}")],
       content_blocks: [{ type: "text", text: "so" }]
     })
   })
   it("T1213 T328 names come back as the client wrote them", () => {
     const named = chatRequest(user, { tools: [{ type: "function", function: { name: "mcp/list files" } }] })
     const mangled = toolNamesOf(named, geminiNames).mangle("mcp/list files")
-    expect(choice(reply([call(mangled)], stop), context, named)?.message.tool_calls).toEqual([toolCall(0, "mcp/list files", "{}")])
+    expect(choice(reply([call(mangled)], stop), context, named)?.message.tool_calls).toEqual([
+      toolCall(0, "mcp/list files", "{}")
+    ])
   })
   it("T513 L27 integers beyond 2^53 keep their digits", () => {
-    const args = "{\"id\":12345678901234567890,\"list\":[-9007199254740993]}"
-    const body = parseExactJsonText(`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":${args}}}]},"finishReason":"STOP"}]}`)
+    const args = '{"id":12345678901234567890,"list":[-9007199254740993]}'
+    const body = parseExactJsonText(
+      `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":${args}}}]},"finishReason":"STOP"}]}`
+    )
     expect(choice(Result.getOrThrow(body))?.message.tool_calls).toEqual([toolCall(0, "f", args)])
   })
   it("T339 legacy clients get one function_call", () => {
     const legacy = chatRequest(user, { functions: [{ name: "f" }] })
     expect(choice(reply([call("f", { a: 1 }), call("g")], stop), context, legacy)).toStrictEqual({
       index: 0,
-      message: { role: "assistant", content: null, refusal: null, function_call: { name: "f", arguments: "{\"a\":1}" } },
+      message: { role: "assistant", content: null, refusal: null, function_call: { name: "f", arguments: '{"a":1}' } },
       logprobs: null,
       finish_reason: "function_call",
       native_finish_reason: "STOP"
@@ -103,7 +135,12 @@ describe("message", () => {
   })
   it("T1211 T1212 unknown parts become provider parts in place, with their signature", () => {
     const code = { executableCode: { code: "1+1", language: "PYTHON" }, thoughtSignature: "c2ln" }
-    expect(choice(reply([{ text: "a" }, code, { text: "b" }, { brandNew: { x: 1 } }], stop), chatContext("gemini-2.5-flash", { kind: "vertex-ai" }))?.message).toStrictEqual({
+    expect(
+      choice(
+        reply([{ text: "a" }, code, { text: "b" }, { brandNew: { x: 1 } }], stop),
+        chatContext("gemini-2.5-flash", { kind: "vertex-ai" })
+      )?.message
+    ).toStrictEqual({
       role: "assistant",
       content: "ab",
       refusal: null,
@@ -116,12 +153,17 @@ describe("message", () => {
     })
   })
   it("T715 thoughts are never content", () => {
-    expect(choice(reply([{ text: "hm", thought: true }, { text: "m", thought: true }, { text: "yes" }], stop))?.message).toStrictEqual({
+    expect(
+      choice(reply([{ text: "hm", thought: true }, { text: "m", thought: true }, { text: "yes" }], stop))?.message
+    ).toStrictEqual({
       role: "assistant",
       content: "yes",
       refusal: null,
       reasoning_content: "hmm",
-      content_blocks: [{ type: "thinking", thinking: "hmm" }, { type: "text", text: "yes" }]
+      content_blocks: [
+        { type: "thinking", thinking: "hmm" },
+        { type: "text", text: "yes" }
+      ]
     })
   })
   it("T716 experimental thinking: joined in full form, the answer alone when strict", () => {
@@ -139,7 +181,9 @@ describe("message", () => {
 
 describe("signatures", () => {
   it("T601 T602 on calls, both spellings, byte for byte", () => {
-    expect(choice(reply([call("f", undefined, { thoughtSignature: "c2lnQQ==" }), call("g")], stop))?.message.tool_calls).toStrictEqual([
+    expect(
+      choice(reply([call("f", undefined, { thoughtSignature: "c2lnQQ==" }), call("g")], stop))?.message.tool_calls
+    ).toStrictEqual([
       {
         id: callId(0),
         type: "function",
@@ -150,13 +194,27 @@ describe("signatures", () => {
     ])
   })
   it("T608 a bare signature goes to the last text block, or to a new one", () => {
-    expect(choice(reply([{ text: "a" }, { text: "", thoughtSignature: "cw==" }], stop))?.message.content_blocks)
-      .toEqual([{ type: "text", text: "a", signature: "cw==" }])
-    expect(choice(reply([{ thoughtSignature: "cw==" }], stop))?.message.content_blocks)
-      .toEqual([{ type: "text", text: "", signature: "cw==" }])
+    expect(
+      choice(reply([{ text: "a" }, { text: "", thoughtSignature: "cw==" }], stop))?.message.content_blocks
+    ).toEqual([{ type: "text", text: "a", signature: "cw==" }])
+    expect(choice(reply([{ thoughtSignature: "cw==" }], stop))?.message.content_blocks).toEqual([
+      { type: "text", text: "", signature: "cw==" }
+    ])
   })
   it("T611 T1215 signed text is not joined with unsigned, two signatures are not joined", () => {
-    expect(choice(reply([{ text: "a" }, { text: "b", thoughtSignature: "MQ==" }, { text: "", thoughtSignature: "Mg==" }, { text: "c" }], stop))?.message.content_blocks).toEqual([
+    expect(
+      choice(
+        reply(
+          [
+            { text: "a" },
+            { text: "b", thoughtSignature: "MQ==" },
+            { text: "", thoughtSignature: "Mg==" },
+            { text: "c" }
+          ],
+          stop
+        )
+      )?.message.content_blocks
+    ).toEqual([
       { type: "text", text: "a" },
       { type: "text", text: "b", signature: "MQ==" },
       { type: "text", text: "", signature: "Mg==" },
@@ -170,8 +228,18 @@ describe("table 5, T1204 to T1207", () => {
     // word, with text, with a call, with nothing; undefined is a fault
     ["STOP", "stop", "tool_calls", "stop"],
     ["MAX_TOKENS", "length", "length", "length"],
-    ...["SAFETY", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "RECITATION", "LANGUAGE", "MODEL_ARMOR", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"]
-      .map((word) => [word, "content_filter", "content_filter", "content_filter"] as const),
+    ...[
+      "SAFETY",
+      "BLOCKLIST",
+      "PROHIBITED_CONTENT",
+      "SPII",
+      "RECITATION",
+      "LANGUAGE",
+      "MODEL_ARMOR",
+      "IMAGE_SAFETY",
+      "IMAGE_PROHIBITED_CONTENT",
+      "IMAGE_RECITATION"
+    ].map((word) => [word, "content_filter", "content_filter", "content_filter"] as const),
     ["MALFORMED_FUNCTION_CALL", undefined, undefined, undefined],
     ["MALFORMED_RESPONSE", undefined, undefined, undefined],
     ["UNEXPECTED_TOOL_CALL", undefined, "tool_calls", undefined],
@@ -195,12 +263,17 @@ describe("table 5, T1204 to T1207", () => {
   }
   it("absent in a unary answer counts as OTHER", () => {
     expect(choice(reply([{ text: "a" }]))?.finish_reason).toBe("stop")
-    expect(reason(reply([]))).toEqual(fault("no_content", "The model ended without an answer (no reason given). Try again."))
+    expect(reason(reply([]))).toEqual(
+      fault("no_content", "The model ended without an answer (no reason given). Try again.")
+    )
   })
   it("T1206 the fault says which word", () => {
-    expect(reason(reply([{ text: "a" }], { finishReason: "MALFORMED_FUNCTION_CALL" })))
-      .toEqual(fault("malformed_call", "The model made a tool call that cannot be used (MALFORMED_FUNCTION_CALL). Try again."))
-    expect(reason(reply([], { finishReason: "OTHER" }))).toEqual(fault("no_content", "The model ended without an answer (OTHER). Try again."))
+    expect(reason(reply([{ text: "a" }], { finishReason: "MALFORMED_FUNCTION_CALL" }))).toEqual(
+      fault("malformed_call", "The model made a tool call that cannot be used (MALFORMED_FUNCTION_CALL). Try again.")
+    )
+    expect(reason(reply([], { finishReason: "OTHER" }))).toEqual(
+      fault("no_content", "The model ended without an answer (OTHER). Try again.")
+    )
   })
   it("T618 a missing signature is the client's to mend", () => {
     expect(reason(reply([], { finishReason: "MISSING_THOUGHT_SIGNATURE" }))?._tag).toBe("SignatureRejected")
@@ -217,8 +290,11 @@ describe("no answer", () => {
     }
   })
   it("T1209 an error inside a 200 is that error", () => {
-    expect(reason({ error: { code: 503, message: "overloaded", status: "UNAVAILABLE" } }))
-      .toEqual({ _tag: "Overloaded", code: "upstream_unavailable", message: "overloaded" })
+    expect(reason({ error: { code: 503, message: "overloaded", status: "UNAVAILABLE" } })).toEqual({
+      _tag: "Overloaded",
+      code: "upstream_unavailable",
+      message: "overloaded"
+    })
   })
 })
 
@@ -235,23 +311,36 @@ describe("safety", () => {
     })
   })
   it("T1005 a blocked prompt is an answer with content_filter", () => {
-    const body = { promptFeedback: { blockReason: "SAFETY", blockReasonMessage: "no", safetyRatings: ratings }, usageMetadata: { promptTokenCount: 7, totalTokenCount: 7 } }
-    expect(answer(body).choices).toStrictEqual([{
-      index: 0,
-      message: { role: "assistant", content: "", refusal: "no" },
-      logprobs: null,
-      finish_reason: "content_filter",
-      native_finish_reason: "SAFETY",
-      safetyRatings: ratings
-    }])
+    const body = {
+      promptFeedback: { blockReason: "SAFETY", blockReasonMessage: "no", safetyRatings: ratings },
+      usageMetadata: { promptTokenCount: 7, totalTokenCount: 7 }
+    }
+    expect(answer(body).choices).toStrictEqual([
+      {
+        index: 0,
+        message: { role: "assistant", content: "", refusal: "no" },
+        logprobs: null,
+        finish_reason: "content_filter",
+        native_finish_reason: "SAFETY",
+        safetyRatings: ratings
+      }
+    ])
     expect(answer(body).usage.prompt_tokens).toBe(7)
     expect(answer({ promptFeedback: { blockReason: "A_NEW_WORD" } }).choices[0]?.message.refusal).toBe(null)
   })
   it("T1007 a blocked candidate: refusal without text, text stays without refusal", () => {
     const blocked = { finishReason: "MODEL_ARMOR", finishMessage: "hate" }
-    expect(choice(reply(undefined, blocked))?.message).toStrictEqual({ role: "assistant", content: "", refusal: "hate" })
-    expect(choice(reply([{ text: "par" }], blocked))?.message)
-      .toStrictEqual({ role: "assistant", content: "par", refusal: null, content_blocks: [{ type: "text", text: "par" }] })
+    expect(choice(reply(undefined, blocked))?.message).toStrictEqual({
+      role: "assistant",
+      content: "",
+      refusal: "hate"
+    })
+    expect(choice(reply([{ text: "par" }], blocked))?.message).toStrictEqual({
+      role: "assistant",
+      content: "par",
+      refusal: null,
+      content_blocks: [{ type: "text", text: "par" }]
+    })
   })
   it("T1008 feedback beside candidates gives ratings only", () => {
     const body = reply([{ text: "a" }], stop, { promptFeedback: { blockReason: "SAFETY", safetyRatings: ratings } })
@@ -261,7 +350,13 @@ describe("safety", () => {
 
 describe("table 6", () => {
   it("T1101 thoughts and tool use are counted, total is the sum", () => {
-    const upstream = { promptTokenCount: 32, candidatesTokenCount: 41, totalTokenCount: 2_515, toolUsePromptTokenCount: 2_395, thoughtsTokenCount: 47 }
+    const upstream = {
+      promptTokenCount: 32,
+      candidatesTokenCount: 41,
+      totalTokenCount: 2_515,
+      toolUsePromptTokenCount: 2_395,
+      thoughtsTokenCount: 47
+    }
     expect(usageOf(upstream)).toStrictEqual({
       prompt_tokens: 2_427,
       completion_tokens: 88,
@@ -271,7 +366,10 @@ describe("table 6", () => {
     })
   })
   it("T1102 thoughts inside candidates are not added again", () => {
-    expect(usageOf({ promptTokenCount: 10, candidatesTokenCount: 30, thoughtsTokenCount: 20, totalTokenCount: 40 }).completion_tokens).toBe(30)
+    expect(
+      usageOf({ promptTokenCount: 10, candidatesTokenCount: 30, thoughtsTokenCount: 20, totalTokenCount: 40 })
+        .completion_tokens
+    ).toBe(30)
     expect(usageOf({ promptTokenCount: 10, thoughtsTokenCount: 20, totalTokenCount: 10 }).completion_tokens).toBe(20)
   })
   it("T1103 missing or senseless counts are zero", () => {
@@ -284,7 +382,12 @@ describe("table 6", () => {
       promptTokenCount: 10,
       candidatesTokenCount: 5,
       cachedContentTokenCount: 4,
-      promptTokensDetails: [{ modality: "TEXT", tokenCount: 3 }, { modality: "IMAGE", tokenCount: 5 }, { modality: "AUDIO", tokenCount: 2 }, { modality: "VIDEO", tokenCount: 9 }],
+      promptTokensDetails: [
+        { modality: "TEXT", tokenCount: 3 },
+        { modality: "IMAGE", tokenCount: 5 },
+        { modality: "AUDIO", tokenCount: 2 },
+        { modality: "VIDEO", tokenCount: 9 }
+      ],
       candidatesTokensDetails: [{ modality: "AUDIO", tokenCount: 5 }],
       serviceTier: "flex",
       trafficType: "ON_DEMAND"
@@ -324,11 +427,16 @@ describe("logprobs", () => {
 
 describe("grounding and citations", () => {
   const web = { web: { uri: "https://a.example", title: "A" } }
-  const grounded = (segment: JsonObject, chunk: JsonObject = web): JsonObject =>
-    ({ groundingChunks: [chunk], groundingSupports: [{ segment, groundingChunkIndices: [0, 7] }] })
-  const citation = (start: number, end: number, url = "https://a.example", title = "A") =>
-    ({ type: "url_citation", url_citation: { start_index: start, end_index: end, url, title } })
-  const with_ = (parts: ReadonlyArray<JsonObject>, groundingMetadata: JsonObject) => choice(reply(parts, { ...stop, groundingMetadata }))
+  const grounded = (segment: JsonObject, chunk: JsonObject = web): JsonObject => ({
+    groundingChunks: [chunk],
+    groundingSupports: [{ segment, groundingChunkIndices: [0, 7] }]
+  })
+  const citation = (start: number, end: number, url = "https://a.example", title = "A") => ({
+    type: "url_citation",
+    url_citation: { start_index: start, end_index: end, url, title }
+  })
+  const with_ = (parts: ReadonlyArray<JsonObject>, groundingMetadata: JsonObject) =>
+    choice(reply(parts, { ...stop, groundingMetadata }))
   it("T1217 supports x chunks are annotations, the metadata stands unchanged beside", () => {
     const metadata = grounded({ endIndex: 5, text: "hello" })
     const seen = with_([{ text: "hello" }], metadata)
@@ -338,36 +446,58 @@ describe("grounding and citations", () => {
     expect(with_([{ text: "a" }], {})).toStrictEqual(choice(text("a")))
   })
   it("T1218 bytes of a part become code points of the content", () => {
-    expect(with_([{ text: "é" }, { text: "🐎 ho" }], grounded({ partIndex: 1, startIndex: 5, endIndex: 7 }))?.message.annotations).toEqual([citation(3, 5)])
-    expect(with_([{ text: "hm", thought: true }, { text: "žlu" }], grounded({ partIndex: 1, startIndex: 2, endIndex: 400 }))?.message.annotations).toEqual([citation(1, 3)])
+    expect(
+      with_([{ text: "é" }, { text: "🐎 ho" }], grounded({ partIndex: 1, startIndex: 5, endIndex: 7 }))?.message
+        .annotations
+    ).toEqual([citation(3, 5)])
+    expect(
+      with_([{ text: "hm", thought: true }, { text: "žlu" }], grounded({ partIndex: 1, startIndex: 2, endIndex: 400 }))
+        ?.message.annotations
+    ).toEqual([citation(1, 3)])
   })
   it("T1219 other sources count with address and title, the web with an address", () => {
     const url = "https://maps.example"
-    expect(with_([{ text: "a" }], grounded({ endIndex: 1 }, { maps: { uri: url, title: "M" } }))?.message.annotations).toEqual([citation(0, 1, url, "M")])
-    expect(with_([{ text: "a" }], grounded({ endIndex: 1 }, { retrievedContext: { uri: url } }))?.message.annotations).toBe(undefined)
-    expect(with_([{ text: "a" }], grounded({ endIndex: 1 }, { web: { uri: url } }))?.message.annotations).toEqual([citation(0, 1, url, url)])
+    expect(
+      with_([{ text: "a" }], grounded({ endIndex: 1 }, { maps: { uri: url, title: "M" } }))?.message.annotations
+    ).toEqual([citation(0, 1, url, "M")])
+    expect(
+      with_([{ text: "a" }], grounded({ endIndex: 1 }, { retrievedContext: { uri: url } }))?.message.annotations
+    ).toBe(undefined)
+    expect(with_([{ text: "a" }], grounded({ endIndex: 1 }, { web: { uri: url } }))?.message.annotations).toEqual([
+      citation(0, 1, url, url)
+    ])
   })
   it("T1220 citations of both products", () => {
     const sources = [{ startIndex: 1, endIndex: 2, uri: "u", title: "t", license: "mit" }, { endIndex: 3 }]
     for (const key of ["citationSources", "citations"]) {
-      expect(choice(reply([{ text: "a" }], { ...stop, citationMetadata: { [key]: sources } }))?.citations)
-        .toEqual([{ start_index: 1, end_index: 2, uri: "u", title: "t", license: "mit" }, { end_index: 3 }])
+      expect(choice(reply([{ text: "a" }], { ...stop, citationMetadata: { [key]: sources } }))?.citations).toEqual([
+        { start_index: 1, end_index: 2, uri: "u", title: "t", license: "mit" },
+        { end_index: 3 }
+      ])
     }
   })
   it("T1221 URL contexts stand inside the grounding metadata", () => {
     const urls = { urlMetadata: [{ retrievedUrl: "u" }] }
-    expect(choice(reply([{ text: "a" }], { ...stop, urlContextMetadata: urls }))?.groundingMetadata).toEqual({ urlContextMetadata: urls })
+    expect(choice(reply([{ text: "a" }], { ...stop, urlContextMetadata: urls }))?.groundingMetadata).toEqual({
+      urlContextMetadata: urls
+    })
   })
 })
 
 describe("images and speech", () => {
   const image = (data: string, rest = {}) => ({ inlineData: { mimeType: "image/png", data }, ...rest })
   it("T1401 T1402 T615 texts and images in order, signatures on the image", () => {
-    expect(choice(reply([{ text: "a" }, image("MQ==", { thoughtSignature: "cw==" }), { text: "b" }, image("Mg==")], stop))?.message).toStrictEqual({
+    expect(
+      choice(reply([{ text: "a" }, image("MQ==", { thoughtSignature: "cw==" }), { text: "b" }, image("Mg==")], stop))
+        ?.message
+    ).toStrictEqual({
       role: "assistant",
       content: "ab",
       refusal: null,
-      content_blocks: [{ type: "text", text: "a" }, { type: "text", text: "b" }],
+      content_blocks: [
+        { type: "text", text: "a" },
+        { type: "text", text: "b" }
+      ],
       content_parts: [
         { type: "text", text: "a" },
         { type: "image", image: { b64_json: "MQ==", mime_type: "image/png" }, thought_signature: "cw==" },
@@ -377,31 +507,58 @@ describe("images and speech", () => {
     })
   })
   it("T1404 drafts inside thoughts are dropped", () => {
-    expect(choice(reply([image("MQ==", { thought: true }), image("Mg==")], stop))?.message.content_parts)
-      .toEqual([{ type: "image", image: { b64_json: "Mg==", mime_type: "image/png" } }])
+    expect(choice(reply([image("MQ==", { thought: true }), image("Mg==")], stop))?.message.content_parts).toEqual([
+      { type: "image", image: { b64_json: "Mg==", mime_type: "image/png" } }
+    ])
   })
   it("T1405 T1406 no image: a fault without text, an ordinary answer with it", () => {
     expect(reason(reply([], { finishReason: "NO_IMAGE" }))?._tag).toBe("BadReply")
     expect(choice(reply([{ text: "sorry" }], stop))?.finish_reason).toBe("stop")
   })
-  const spoken = (mimeType: string, ...clips: ReadonlyArray<string>) => reply(clips.map((data) => ({ inlineData: { mimeType, data } })), stop)
-  const asking = (format?: string) => chatRequest(user, { modalities: ["audio"], audio: { voice: "Kore", ...(format === undefined ? {} : { format }) } })
+  const spoken = (mimeType: string, ...clips: ReadonlyArray<string>) =>
+    reply(
+      clips.map((data) => ({ inlineData: { mimeType, data } })),
+      stop
+    )
+  const asking = (format?: string) =>
+    chatRequest(user, { modalities: ["audio"], audio: { voice: "Kore", ...(format === undefined ? {} : { format }) } })
   it("T1407 raw samples get a WAV header of 44 bytes, or stay bare for pcm16", () => {
     const l16 = "audio/L16;codec=pcm;rate=16000"
     const wav = choice(spoken(l16, "AQI=", "AwQ="), context, asking("wav"))?.message.audio
     expect(Buffer.from(wav?.data ?? "", "base64").toString("hex")).toBe(
-      ["52494646", "28000000", "57415645", "666d7420", "10000000", "0100", "0100", "803e0000", "007d0000", "0200", "1000", "64617461", "04000000", "01020304"].join("")
+      [
+        "52494646",
+        "28000000",
+        "57415645",
+        "666d7420",
+        "10000000",
+        "0100",
+        "0100",
+        "803e0000",
+        "007d0000",
+        "0200",
+        "1000",
+        "64617461",
+        "04000000",
+        "01020304"
+      ].join("")
     )
     expect(choice(spoken(l16, "AQI="), context, asking("pcm16"))?.message).toStrictEqual({
       role: "assistant",
       content: "",
       refusal: null,
-      audio: { id: "audio-00000000-0000-4000-8000-000000000000", data: "AQI=", expires_at: 1_700_000_000, transcript: "" }
+      audio: {
+        id: "audio-00000000-0000-4000-8000-000000000000",
+        data: "AQI=",
+        expires_at: 1_700_000_000,
+        transcript: ""
+      }
     })
   })
   it("T1407 a file stays as it is; not asked for, it is a provider part", () => {
     expect(choice(spoken("audio/mpeg", "AQI="), context, asking("wav"))?.message.audio?.data).toBe("AQI=")
-    expect(choice(spoken("audio/mpeg", "AQI="), context, request)?.message.content_blocks)
-      .toEqual([{ type: "provider_part", provider: "google", part: { inlineData: { mimeType: "audio/mpeg", data: "AQI=" } } }])
+    expect(choice(spoken("audio/mpeg", "AQI="), context, request)?.message.content_blocks).toEqual([
+      { type: "provider_part", provider: "google", part: { inlineData: { mimeType: "audio/mpeg", data: "AQI=" } } }
+    ])
   })
 })

@@ -32,8 +32,8 @@ const subset = (schema: JsonObject, kind: Kind = "google", ordered = false): Jso
 }
 const light = (schema: JsonObject): Json => Result.getOrThrow(lightSchema(deepFreeze(schema), bounds()))
 const faults = (schema: JsonObject): ReadonlyArray<string | undefined> =>
-  [lightSchema(schema, bounds()), subsetSchema(schema, { kind: "google", bounds: bounds(), ordered: false })].map((result) =>
-    Result.isFailure(result) ? result.failure : undefined
+  [lightSchema(schema, bounds()), subsetSchema(schema, { kind: "google", bounds: bounds(), ordered: false })].map(
+    (result) => (Result.isFailure(result) ? result.failure : undefined)
   )
 /** The conversion of a schema in the place of a property. */
 const property = (schema: Json, kind: Kind = "google"): Json | undefined => {
@@ -329,7 +329,10 @@ describe("subset", () => {
       type: "object",
       description: "d",
       properties: { a: { type: "string" }, b: { type: "string" } },
-      anyOf: [{ properties: { c: { type: "string" } }, required: ["a"] }, { type: "string", description: "own" }]
+      anyOf: [
+        { properties: { c: { type: "string" } }, required: ["a"] },
+        { type: "string", description: "own" }
+      ]
     }
     const string = { type: "STRING" }
     expect(property(schema)).toStrictEqual({
@@ -350,7 +353,11 @@ describe("subset", () => {
   })
   it("T310 branches that only require are left out", () => {
     expect(
-      property({ type: "object", properties: { a: { type: "string" } }, anyOf: [{ required: ["a"] }, { required: ["b"] }] })
+      property({
+        type: "object",
+        properties: { a: { type: "string" } },
+        anyOf: [{ required: ["a"] }, { required: ["b"] }]
+      })
     ).toStrictEqual({ type: "OBJECT", properties: { a: { type: "STRING" } } })
   })
   it("T311 oneOf is read as anyOf", () => {
@@ -391,7 +398,12 @@ describe("subset", () => {
   })
   it("T317 tuples", () => {
     const two = [{ type: "string" }, { type: "integer" }]
-    const tuple = { type: "ARRAY", items: { anyOf: [{ type: "STRING" }, { type: "INTEGER" }] }, minItems: 2, maxItems: 2 }
+    const tuple = {
+      type: "ARRAY",
+      items: { anyOf: [{ type: "STRING" }, { type: "INTEGER" }] },
+      minItems: 2,
+      maxItems: 2
+    }
     expect(property({ type: "array", prefixItems: two })).toStrictEqual(tuple)
     expect(property({ type: "array", items: two })).toStrictEqual(tuple)
     expect(property({ prefixItems: [{ type: "number" }, { type: "number" }] })).toStrictEqual({
@@ -434,7 +446,10 @@ describe("subset", () => {
     expect(property({ type: "string", format: "date-time" })).toStrictEqual({ type: "STRING", format: "date-time" })
     expect(property({ type: "integer", format: "int64" })).toStrictEqual({ type: "INTEGER", format: "int64" })
     expect(property({ type: "number", format: "double" })).toStrictEqual({ type: "NUMBER", format: "double" })
-    expect(property({ type: "string", format: "email" })).toStrictEqual({ type: "STRING", description: "format: email" })
+    expect(property({ type: "string", format: "email" })).toStrictEqual({
+      type: "STRING",
+      description: "format: email"
+    })
     expect(property({ type: "string", format: "uri", description: "d" })).toStrictEqual({
       type: "STRING",
       description: "d\nformat: uri"
@@ -442,7 +457,11 @@ describe("subset", () => {
   })
   it("T804 the client's key order is written down where asked for", () => {
     expect(
-      subset({ type: "object", properties: { z: { type: "object", properties: { y: true, b: true } }, a: true } }, "google", true)
+      subset(
+        { type: "object", properties: { z: { type: "object", properties: { y: true, b: true } }, a: true } },
+        "google",
+        true
+      )
     ).toStrictEqual({
       type: "OBJECT",
       properties: {
@@ -465,12 +484,18 @@ describe("refused on both ways", () => {
     "T307 %s",
     (ref) => {
       const fault = unresolved(ref)
-      expect(faults({ type: "object", properties: { a: { type: "string" }, b: { $ref: ref } } })).toStrictEqual([fault, fault])
+      expect(faults({ type: "object", properties: { a: { type: "string" }, b: { $ref: ref } } })).toStrictEqual([
+        fault,
+        fault
+      ])
     }
   )
   it("T312 contradictory types", () => {
     const fault = "allOf joins contradictory types: string and integer"
-    expect(faults({ properties: { a: { allOf: [{ type: "string" }, { type: "integer" }] } } })).toStrictEqual([fault, fault])
+    expect(faults({ properties: { a: { allOf: [{ type: "string" }, { type: "integer" }] } } })).toStrictEqual([
+      fault,
+      fault
+    ])
   })
   it("T326 nesting over 64", () => {
     const nested = (levels: number): JsonObject =>
@@ -487,11 +512,18 @@ describe("refused on both ways", () => {
     const defs = Object.fromEntries(
       Array.from({ length: 60 }, (_, n) => [
         `D${n}`,
-        n === 59 ? { type: "string" } : { type: "object", properties: { a: { $ref: `#/$defs/D${n + 1}` }, b: { $ref: `#/$defs/D${n + 1}` } } }
+        n === 59
+          ? { type: "string" }
+          : { type: "object", properties: { a: { $ref: `#/$defs/D${n + 1}` }, b: { $ref: `#/$defs/D${n + 1}` } } }
       ])
     )
-    const result = subsetSchema({ $ref: "#/$defs/D0", $defs: defs }, { kind: "google", bounds: bounds(), ordered: false })
-    expect(Result.isFailure(result) ? result.failure : "").toBe("the schema grows too large when its references are resolved")
+    const result = subsetSchema(
+      { $ref: "#/$defs/D0", $defs: defs },
+      { kind: "google", bounds: bounds(), ordered: false }
+    )
+    expect(Result.isFailure(result) ? result.failure : "").toBe(
+      "the schema grows too large when its references are resolved"
+    )
   })
   it("allOf of thousands is merged in one go, then found too large", () => {
     const members = Array.from({ length: 5000 }, (_, n) => ({
@@ -505,23 +537,47 @@ describe("refused on both ways", () => {
     { $ref: "#/$defs/A", $defs: { A: { $ref: "#/$defs/B" }, B: { $ref: "#/$defs/A" } } },
     { allOf: [{ $ref: "#" }, { $ref: "#" }] },
     { properties: { a: { allOf: Array.from({ length: 50 }, () => ({ $ref: "#" })) } } },
-    { $defs: { A: { anyOf: Array.from({ length: 9 }, () => ({ $ref: "#/$defs/A" })) } }, properties: { a: { $ref: "#/$defs/A" } } }
+    {
+      $defs: { A: { anyOf: Array.from({ length: 9 }, () => ({ $ref: "#/$defs/A" })) } },
+      properties: { a: { $ref: "#/$defs/A" } }
+    }
   ])("T306 recursion of any kind ends: %j", (schema) => {
     expect(faults(schema).map((fault) => typeof fault)).toHaveLength(2)
   })
 })
 
 const keywords = new Set([
-  "type", "format", "title", "description", "nullable", "enum", "items", "properties", "required", "minItems", "maxItems",
-  "minimum", "maximum", "anyOf", "minLength", "maxLength", "pattern", "minProperties", "maxProperties", "default", "example",
-  "propertyOrdering", "additionalProperties"
+  "type",
+  "format",
+  "title",
+  "description",
+  "nullable",
+  "enum",
+  "items",
+  "properties",
+  "required",
+  "minItems",
+  "maxItems",
+  "minimum",
+  "maximum",
+  "anyOf",
+  "minLength",
+  "maxLength",
+  "pattern",
+  "minProperties",
+  "maxProperties",
+  "default",
+  "example",
+  "propertyOrdering",
+  "additionalProperties"
 ])
 
 /** Calls `visit` with every schema node of a converted schema. */
 const eachNode = (schema: Json | undefined, visit: (node: JsonObject) => void): void => {
   if (!isJsonObject(schema)) return
   visit(schema)
-  if (isJsonObject(schema["properties"])) for (const inner of Object.values(schema["properties"])) eachNode(inner, visit)
+  if (isJsonObject(schema["properties"]))
+    for (const inner of Object.values(schema["properties"])) eachNode(inner, visit)
   if (Array.isArray(schema["anyOf"])) for (const inner of schema["anyOf"]) eachNode(inner, visit)
   eachNode(schema["items"], visit)
   eachNode(schema["additionalProperties"], visit)
@@ -531,13 +587,25 @@ const eachNode = (schema: Json | undefined, visit: (node: JsonObject) => void): 
 const sorted = (value: Json | undefined): string => {
   if (Array.isArray(value)) return `[${value.map(sorted).join()}]`
   if (!isJsonObject(value)) return JSON.stringify(value)
-  return `{${Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${sorted(value[key])}`).join()}}`
+  return `{${Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${sorted(value[key])}`)
+    .join()}}`
 }
 
 const name = fc.constantFrom("a", "b", "title", "$ref", "properties", "default", "__proto__", "constructor", "x y")
 const leafArb = fc.record(
   {
-    type: fc.constantFrom<Json>("string", "integer", "number", "boolean", ["string", "null"], ["string", "integer"], "null", "file"),
+    type: fc.constantFrom<Json>(
+      "string",
+      "integer",
+      "number",
+      "boolean",
+      ["string", "null"],
+      ["string", "integer"],
+      "null",
+      "file"
+    ),
     description: fc.constant("d"),
     title: fc.constant("t"),
     enum: fc.constantFrom<Json>(["a", "b"], ["a", "", null], [1, 2], [], [null], [true]),
@@ -560,13 +628,24 @@ const schemaArb = fc.letrec<{ schema: Json }>((tie) => {
       leafArb,
       fc.boolean(),
       fc.record(
-        { type: fc.constant("object"), properties: fc.dictionary(name, tie("schema"), { maxKeys: 4 }), required, title: fc.constant("t") },
+        {
+          type: fc.constant("object"),
+          properties: fc.dictionary(name, tie("schema"), { maxKeys: 4 }),
+          required,
+          title: fc.constant("t")
+        },
         { requiredKeys: ["properties"] }
       ),
       fc.record({ type: fc.constant("array"), items: fc.oneof(tie("schema"), list) }, { requiredKeys: ["type"] }),
-      fc.record({ anyOf: list, description: fc.constant("d"), type: fc.constantFrom("object", "string") }, { requiredKeys: ["anyOf"] }),
+      fc.record(
+        { anyOf: list, description: fc.constant("d"), type: fc.constantFrom("object", "string") },
+        { requiredKeys: ["anyOf"] }
+      ),
       fc.record({ oneOf: list }),
-      fc.record({ $ref: fc.constantFrom("#", "#/$defs/A", "#/$defs/B"), description: fc.constant("r") }, { requiredKeys: ["$ref"] }),
+      fc.record(
+        { $ref: fc.constantFrom("#", "#/$defs/A", "#/$defs/B"), description: fc.constant("r") },
+        { requiredKeys: ["$ref"] }
+      ),
       fc.record({ allOf: list, title: fc.constant("t") }, { requiredKeys: ["allOf"] }),
       fc.record({ additionalProperties: tie("schema"), type: fc.constant("object") })
     )
@@ -623,7 +702,15 @@ describe("L20", () => {
       description: "d",
       nullable: true,
       properties: {
-        a: { type: "string", format: "date-time", minLength: 1, maxLength: "9", pattern: "p", default: "x", example: "y" },
+        a: {
+          type: "string",
+          format: "date-time",
+          minLength: 1,
+          maxLength: "9",
+          pattern: "p",
+          default: "x",
+          example: "y"
+        },
         b: { type: "array", items: { type: "number", minimum: 0, maximum: 1 }, minItems: 1, maxItems: 2 },
         c: { anyOf: [{ type: "integer" }, { type: "boolean" }] },
         d: { type: "string", enum: ["a", "b"] }
@@ -631,7 +718,10 @@ describe("L20", () => {
       required: ["a"],
       propertyOrdering: ["a", "b", "c", "d"]
     }
-    const upper = (value: Json): Json => JSON.parse(JSON.stringify(value).replace(/"type":"(\w+)"/g, (_, type: string) => `"type":"${type.toUpperCase()}"`))
+    const upper = (value: Json): Json =>
+      JSON.parse(
+        JSON.stringify(value).replace(/"type":"(\w+)"/g, (_, type: string) => `"type":"${type.toUpperCase()}"`)
+      )
     expect(subset(schema)).toStrictEqual(upper(schema))
     expect(subset(schema, "vertex-ai")).toStrictEqual(upper(schema))
   })

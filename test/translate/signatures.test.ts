@@ -6,13 +6,28 @@ import { sentinel } from "../../src/translate/chat-to-gemini/signatures.ts"
 import { historyCalls, signaturesOf } from "../../src/translate/shared/chat-request/signatures.ts"
 import type { KnownSignature } from "../../src/translate/Translator.ts"
 import { chatRequest, type ContextOptions } from "../support/chat.ts"
-import { assistant, call, calling, middle, modern, older, refused, sent, tool, user, vertex } from "../support/geminiMessages.ts"
+import {
+  assistant,
+  call,
+  calling,
+  middle,
+  modern,
+  older,
+  refused,
+  sent,
+  tool,
+  user,
+  vertex
+} from "../support/geminiMessages.ts"
 
 const client = "Y2xpZW50"
 const memory = "bWVtb3J5"
 const google = (signature: string): KnownSignature => ({ issuer: "gemini/google", signature })
 const cloud = (signature: string): KnownSignature => ({ issuer: "gemini/vertex-ai", signature })
-const knowing = (known: Readonly<Record<string, KnownSignature>>, rest: ContextOptions = {}): ContextOptions => ({ ...rest, known })
+const knowing = (known: Readonly<Record<string, KnownSignature>>, rest: ContextOptions = {}): ContextOptions => ({
+  ...rest,
+  known
+})
 const signed = (id: string, signature: string) => call(id, "f", "{}", { thought_signature: signature })
 
 /** The signatures of the calls of one turn. */
@@ -27,20 +42,30 @@ describe("spellings", () => {
     expect(of({ extra_content: { google: { thought_signature: client } } })).toStrictEqual([client])
     expect(of({ extra_content: { vertex: { thought_signature: client } } })).toStrictEqual([client])
     expect(of({ thought_signature: client })).toStrictEqual([client])
-    expect(of({
-      function: { ...plain.function, thought_signature: "" },
-      extra_content: { google: { thought_signature: null }, vertex: { thought_signature: client } },
-      thought_signature: "b3RoZXI="
-    })).toStrictEqual([client])
+    expect(
+      of({
+        function: { ...plain.function, thought_signature: "" },
+        extra_content: { google: { thought_signature: null }, vertex: { thought_signature: client } },
+        thought_signature: "b3RoZXI="
+      })
+    ).toStrictEqual([client])
     expect(of({ extra_content: "x" })).toStrictEqual([sentinel])
   })
   it("T603 B66 one that is not base64 is refused where it stands", () => {
     for (const bad of ["a b", "ä", "AAAAA", "AA=A", "====", 7, {}]) {
       const at = (rest: object) => refused([user("a"), calling({ ...call("1"), ...rest })])
-      expect(at({ function: { name: "f", thought_signature: bad } })).toStrictEqual(["messages[1].tool_calls[0].function.thought_signature", "invalid_value"])
-      expect(at({ thought_signature: bad })).toStrictEqual(["messages[1].tool_calls[0].thought_signature", "invalid_value"])
-      expect(at({ extra_content: { google: { thought_signature: bad } } }))
-        .toStrictEqual(["messages[1].tool_calls[0].extra_content.google.thought_signature", "invalid_value"])
+      expect(at({ function: { name: "f", thought_signature: bad } })).toStrictEqual([
+        "messages[1].tool_calls[0].function.thought_signature",
+        "invalid_value"
+      ])
+      expect(at({ thought_signature: bad })).toStrictEqual([
+        "messages[1].tool_calls[0].thought_signature",
+        "invalid_value"
+      ])
+      expect(at({ extra_content: { google: { thought_signature: bad } } })).toStrictEqual([
+        "messages[1].tool_calls[0].extra_content.google.thought_signature",
+        "invalid_value"
+      ])
     }
   })
   it("T617 megabytes pass byte for byte, in either alphabet", () => {
@@ -58,9 +83,13 @@ describe("the choice", () => {
     expect(chosen([call("1")], modern, vertex)).toStrictEqual([sentinel])
   })
   it("T606 every model turn has its own first call", () => {
-    const { contents } = sent([user("a"), calling(call("1"), call("2")), tool("1", "r"), tool("2", "r"), calling(call("3"))], modern)
-    expect(contents.filter(({ role }) => role === "model").map(({ parts }) => parts.map((part) => part.thoughtSignature)))
-      .toStrictEqual([[sentinel, undefined], [sentinel]])
+    const { contents } = sent(
+      [user("a"), calling(call("1"), call("2")), tool("1", "r"), tool("2", "r"), calling(call("3"))],
+      modern
+    )
+    expect(
+      contents.filter(({ role }) => role === "model").map(({ parts }) => parts.map((part) => part.thoughtSignature))
+    ).toStrictEqual([[sentinel, undefined], [sentinel]])
   })
   it("T607 T612 later calls have what is known of them, and never a sentinel", () => {
     expect(chosen([signed("1", client), call("2"), call("3")])).toStrictEqual([client, undefined, undefined])
@@ -69,14 +98,18 @@ describe("the choice", () => {
   })
   it("T609 a signature goes to its issuer only; of unknown ones the upstream judges", () => {
     expect(chosen([signed("1", client)], modern, knowing({ "1": cloud(client) }))).toStrictEqual([sentinel])
-    expect(chosen([call("1"), signed("2", client)], modern, knowing({ "1": cloud(memory), "2": cloud(client) }))).toStrictEqual([sentinel, undefined])
+    expect(
+      chosen([call("1"), signed("2", client)], modern, knowing({ "1": cloud(memory), "2": cloud(client) }))
+    ).toStrictEqual([sentinel, undefined])
     expect(chosen([signed("1", client)], modern, knowing({ "1": cloud(client) }, vertex))).toStrictEqual([client])
     expect(chosen([signed("1", client)], middle, knowing({ "1": cloud(client) }))).toStrictEqual([undefined])
   })
   it("T610 those of other families stay away", () => {
-    expect(chosen([signed("1", client)], modern, knowing({ "1": { issuer: "claude/vertex-ai", signature: client } }, vertex))).toStrictEqual([sentinel])
+    expect(
+      chosen([signed("1", client)], modern, knowing({ "1": { issuer: "claude/vertex-ai", signature: client } }, vertex))
+    ).toStrictEqual([sentinel])
     // What stands on calls of Claude is known by its form, even when memory has lost the call.
-    const packed = Buffer.from("[{\"type\":\"thinking\"}]").toString("base64")
+    const packed = Buffer.from('[{"type":"thinking"}]').toString("base64")
     expect(chosen([signed("1", packed)], modern, vertex)).toStrictEqual([sentinel])
   })
   it("T613 2.5 has its own back and no sentinel; older models have none", () => {
@@ -95,28 +128,59 @@ describe("the choice", () => {
   })
   it("L18 whatever is known: at most one sentinel, nothing foreign, every other signature on its own call", () => {
     const origin = fc.constantFrom("none", "client", "memory", "foreign", "both")
-    fc.assert(fc.property(fc.array(origin, { minLength: 1, maxLength: 5 }), fc.constantFrom(older, middle, modern), (origins, model) => {
-      const text = (who: string, index: number) => Buffer.from(`${who}-${index}`).toString("base64")
-      const calls = origins.map((from, index) =>
-        from === "client" || from === "both" || from === "foreign" ? signed(`${index}`, text("client", index)) : call(`${index}`))
-      const known = Object.fromEntries(origins.flatMap((from, index) =>
-        from === "none" || from === "client" ? [] : [[`${index}`, (from === "foreign" ? cloud : google)(text("memory", index))]]))
-      const stand = model === modern ? sentinel : undefined
-      const expected = origins.map((from, index) => {
-        if (model === older) return undefined
-        if (from === "client" || from === "both") return text("client", index)
-        if (from === "memory") return text("memory", index)
-        return index === 0 ? stand : undefined
-      })
-      expect(chosen(calls, model, { known })).toStrictEqual(expected)
-    }))
+    fc.assert(
+      fc.property(
+        fc.array(origin, { minLength: 1, maxLength: 5 }),
+        fc.constantFrom(older, middle, modern),
+        (origins, model) => {
+          const text = (who: string, index: number) => Buffer.from(`${who}-${index}`).toString("base64")
+          const calls = origins.map((from, index) =>
+            from === "client" || from === "both" || from === "foreign"
+              ? signed(`${index}`, text("client", index))
+              : call(`${index}`)
+          )
+          const known = Object.fromEntries(
+            origins.flatMap((from, index) =>
+              from === "none" || from === "client"
+                ? []
+                : [[`${index}`, (from === "foreign" ? cloud : google)(text("memory", index))]]
+            )
+          )
+          const stand = model === modern ? sentinel : undefined
+          const expected = origins.map((from, index) => {
+            if (model === older) return undefined
+            if (from === "client" || from === "both") return text("client", index)
+            if (from === "memory") return text("memory", index)
+            return index === 0 ? stand : undefined
+          })
+          expect(chosen(calls, model, { known })).toStrictEqual(expected)
+        }
+      )
+    )
   })
 })
 
 describe("texts and images", () => {
-  const block = (text: string, signature?: string) => ({ type: "text", text, ...(signature === undefined ? {} : { signature }) })
-  const replayed = (blocks: ReadonlyArray<unknown>, model = modern, options: ContextOptions = {}, calls: ReadonlyArray<unknown> = []) =>
-    sent([user("a"), assistant("", { content_blocks: blocks, ...(calls.length === 0 ? {} : { tool_calls: calls }) }), user("b")], model, options).contents[1]
+  const block = (text: string, signature?: string) => ({
+    type: "text",
+    text,
+    ...(signature === undefined ? {} : { signature })
+  })
+  const replayed = (
+    blocks: ReadonlyArray<unknown>,
+    model = modern,
+    options: ContextOptions = {},
+    calls: ReadonlyArray<unknown> = []
+  ) =>
+    sent(
+      [
+        user("a"),
+        assistant("", { content_blocks: blocks, ...(calls.length === 0 ? {} : { tool_calls: calls }) }),
+        user("b")
+      ],
+      model,
+      options
+    ).contents[1]
   it("T604 T608 T611 a signed text goes back on its own part, unjoined, also when it is empty", () => {
     expect(replayed([block("one"), block("two", client), block("", memory)])).toStrictEqual({
       role: "model",
@@ -124,7 +188,10 @@ describe("texts and images", () => {
     })
   })
   it("T613 models that know no signatures get the text alone", () => {
-    expect(replayed([block("two", client), block("", memory)], older)).toStrictEqual({ role: "model", parts: [{ text: "two" }] })
+    expect(replayed([block("two", client), block("", memory)], older)).toStrictEqual({
+      role: "model",
+      parts: [{ text: "two" }]
+    })
   })
   it("T609 T610 a turn known to be another backend's leaves all its signatures behind", () => {
     expect(replayed([block("two", client)], modern, knowing({ "1": cloud(memory) }), [call("1")])).toStrictEqual({
@@ -136,22 +203,40 @@ describe("texts and images", () => {
     const image = { type: "image", image: { b64_json: "AAAA", mime_type: "image/png" } }
     const parts = [{ ...image, thought_signature: client }, image]
     const data = { inlineData: { mimeType: "image/png", data: "AAAA" } }
-    expect(sent([user("a"), assistant("", { content_parts: parts })], "gemini-3-pro-image-preview").contents[1]?.parts)
-      .toStrictEqual([{ ...data, thoughtSignature: client }, data])
+    expect(
+      sent([user("a"), assistant("", { content_parts: parts })], "gemini-3-pro-image-preview").contents[1]?.parts
+    ).toStrictEqual([{ ...data, thoughtSignature: client }, data])
   })
 })
 
 describe("memory's side", () => {
   it("T605 the calls of a history, of any shape", () => {
-    const odd = [user("a"), calling(call("1"), signed("2", client), null, 7, { id: 7 }), assistant(null, { tool_calls: "x" }), calling(call("3"))]
+    const odd = [
+      user("a"),
+      calling(call("1"), signed("2", client), null, 7, { id: 7 }),
+      assistant(null, { tool_calls: "x" }),
+      calling(call("3"))
+    ]
     expect(historyCalls(chatRequest(odd))).toStrictEqual(["1", "2", "3"])
   })
   it("T605 the signed calls of an answer and of a delta", () => {
-    const answer = { id: "1", type: "function", function: { name: "f", arguments: "{}", thought_signature: client } } as const
+    const answer = {
+      id: "1",
+      type: "function",
+      function: { name: "f", arguments: "{}", thought_signature: client }
+    } as const
     const plain = { id: "2", type: "function", function: { name: "f", arguments: "{}" } } as const
-    expect(signaturesOf({ role: "assistant", content: null, refusal: null, tool_calls: [answer, plain] })).toStrictEqual([{ callId: "1", signature: client }])
-    expect(signaturesOf({ tool_calls: [{ index: 0, ...answer }, { index: 0, function: { arguments: "x", thought_signature: client } }] }))
-      .toStrictEqual([{ callId: "1", signature: client }])
+    expect(
+      signaturesOf({ role: "assistant", content: null, refusal: null, tool_calls: [answer, plain] })
+    ).toStrictEqual([{ callId: "1", signature: client }])
+    expect(
+      signaturesOf({
+        tool_calls: [
+          { index: 0, ...answer },
+          { index: 0, function: { arguments: "x", thought_signature: client } }
+        ]
+      })
+    ).toStrictEqual([{ callId: "1", signature: client }])
     expect(signaturesOf({ content: "x" })).toStrictEqual([])
   })
 })

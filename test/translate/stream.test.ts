@@ -10,10 +10,18 @@ const role = { role: "assistant", content: "" }
 const say = (text: string, rest = {}) => reply([{ text }], rest)
 const textBlock = (index: number, text: string) => ({ index, delta: { text } })
 const call = (name: string, rest = {}) => ({ functionCall: { name }, ...rest })
-const callDelta = (n: number, index: number, name: string, args = "{}") =>
-  ({ index, id: callId(n), type: "function", function: { name, arguments: args } })
+const callDelta = (n: number, index: number, name: string, args = "{}") => ({
+  index,
+  id: callId(n),
+  type: "function",
+  function: { name, arguments: args }
+})
 const failure = (reason: object) => [{ _tag: "StreamFailed", reason }]
-const truncated = failure({ _tag: "BadReply", kind: "truncated", message: "The upstream ended its answer without a finish reason; it is not complete." })
+const truncated = failure({
+  _tag: "BadReply",
+  kind: "truncated",
+  message: "The upstream ended its answer without a finish reason; it is not complete."
+})
 
 describe("chunks", () => {
   it("T1302 T1303 T1313 T1105 T1314 role, content, finish, usage; id, created and model the same on each", () => {
@@ -25,16 +33,30 @@ describe("chunks", () => {
       provider: "google"
     }
     const top = { modelVersion: "gemini-2.5-flash-001" }
-    expect(chunks([reply([{ text: "a" }], {}, top), reply([{ text: "b" }], stop, { modelVersion: "other" })])).toStrictEqual([
+    expect(
+      chunks([reply([{ text: "a" }], {}, top), reply([{ text: "b" }], stop, { modelVersion: "other" })])
+    ).toStrictEqual([
       { ...envelope, choices: [{ index: 0, delta: role, finish_reason: null }] },
-      { ...envelope, choices: [{ index: 0, delta: { content: "a", content_blocks: [textBlock(0, "a")] }, finish_reason: null }] },
-      { ...envelope, choices: [{ index: 0, delta: { content: "b", content_blocks: [textBlock(0, "b")] }, finish_reason: null }] },
+      {
+        ...envelope,
+        choices: [{ index: 0, delta: { content: "a", content_blocks: [textBlock(0, "a")] }, finish_reason: null }]
+      },
+      {
+        ...envelope,
+        choices: [{ index: 0, delta: { content: "b", content_blocks: [textBlock(0, "b")] }, finish_reason: null }]
+      },
       { ...envelope, choices: [{ index: 0, delta: {}, finish_reason: "stop", native_finish_reason: "STOP" }] },
       { ...envelope, choices: [], usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } }
     ])
   })
   it("T1308 all parts of an event, in order, text before an image apart from text after", () => {
-    const parts = [{ text: "hm", thought: true }, { text: "a" }, call("f"), { inlineData: { mimeType: "image/png", data: "MQ==" } }, { text: "b" }]
+    const parts = [
+      { text: "hm", thought: true },
+      { text: "a" },
+      call("f"),
+      { inlineData: { mimeType: "image/png", data: "MQ==" } },
+      { text: "b" }
+    ]
     expect(deltas([reply(parts, stop)])).toEqual([
       role,
       {
@@ -81,16 +103,20 @@ describe("chunks", () => {
   })
   it("T616 T602 a signature comes with its call", () => {
     expect(deltas([reply([call("f", { thoughtSignature: "cw==" })], stop)])[1]).toEqual({
-      tool_calls: [{
-        ...callDelta(0, 0, "f"),
-        function: { name: "f", arguments: "{}", thought_signature: "cw==" },
-        extra_content: { google: { thought_signature: "cw==" } }
-      }]
+      tool_calls: [
+        {
+          ...callDelta(0, 0, "f"),
+          function: { name: "f", arguments: "{}", thought_signature: "cw==" },
+          extra_content: { google: { thought_signature: "cw==" } }
+        }
+      ]
     })
   })
   it("T339 legacy clients get the first call as function_call", () => {
     const legacy = chatRequest(user, { functions: [{ name: "f" }] })
-    expect(choices([reply([call("f"), call("g")], stop)], context, legacy).map((one) => [one.delta, one.finish_reason])).toEqual([
+    expect(
+      choices([reply([call("f"), call("g")], stop)], context, legacy).map((one) => [one.delta, one.finish_reason])
+    ).toEqual([
       [role, null],
       [{ function_call: { name: "f", arguments: "{}" } }, null],
       [{}, "function_call"]
@@ -110,20 +136,28 @@ describe("chunks", () => {
     expect(chunks(events).at(-1)?.usage?.prompt_tokens).toBe(3)
   })
   it("T1313 T1204 finish reasons in between are held back, the last counts", () => {
-    expect(choices([reply([call("f")], stop), say("a", { finishReason: "MAX_TOKENS" }), say("b", stop)]).map((one) => one.finish_reason))
-      .toEqual([null, null, null, null, "tool_calls"])
+    expect(
+      choices([reply([call("f")], stop), say("a", { finishReason: "MAX_TOKENS" }), say("b", stop)]).map(
+        (one) => one.finish_reason
+      )
+    ).toEqual([null, null, null, null, "tool_calls"])
   })
   it("T1315 grounding, citations and ratings stand on the finish chunk, annotations in its delta", () => {
     const late = {
       finishReason: "STOP",
       safetyRatings: [{ category: "X" }],
-      groundingMetadata: { groundingChunks: [{ web: { uri: "u", title: "t" } }], groundingSupports: [{ segment: { startIndex: 2, endIndex: 4 }, groundingChunkIndices: [0] }] },
+      groundingMetadata: {
+        groundingChunks: [{ web: { uri: "u", title: "t" } }],
+        groundingSupports: [{ segment: { startIndex: 2, endIndex: 4 }, groundingChunkIndices: [0] }]
+      },
       citationMetadata: { citations: [{ uri: "c" }] }
     }
     const events = [say("é", { groundingMetadata: {}, safetyRatings: [] }), say("ab"), reply(undefined, late)]
     const finish = {
       index: 0,
-      delta: { annotations: [{ type: "url_citation", url_citation: { start_index: 1, end_index: 3, url: "u", title: "t" } }] },
+      delta: {
+        annotations: [{ type: "url_citation", url_citation: { start_index: 1, end_index: 3, url: "u", title: "t" } }]
+      },
       finish_reason: "stop",
       native_finish_reason: "STOP",
       safetyRatings: late.safetyRatings,
@@ -135,8 +169,18 @@ describe("chunks", () => {
     expect(choices(events, chatContext(undefined, { strict: true })).at(-1)).toStrictEqual({ ...finish, delta: {} })
   })
   it("T1327 several candidates: a chunk each, with role, indexes and finish of their own", () => {
-    const both = { candidates: [{ content: { parts: [{ text: "a" }] }, index: 0 }, { content: { parts: [call("f")] }, index: 1 }] }
-    const end = { candidates: [{ index: 1, finishReason: "STOP" }, { index: 0, finishReason: "MAX_TOKENS" }] }
+    const both = {
+      candidates: [
+        { content: { parts: [{ text: "a" }] }, index: 0 },
+        { content: { parts: [call("f")] }, index: 1 }
+      ]
+    }
+    const end = {
+      candidates: [
+        { index: 1, finishReason: "STOP" },
+        { index: 0, finishReason: "MAX_TOKENS" }
+      ]
+    }
     expect(choices([both, end]).map(({ index, delta, finish_reason }) => [index, delta, finish_reason])).toEqual([
       [0, role, null],
       [0, { content: "a", content_blocks: [textBlock(0, "a")] }, null],
@@ -148,21 +192,31 @@ describe("chunks", () => {
   })
   it("T1403 T1326 an image is one delta, text stays content", () => {
     const data = "A".repeat(2_000_000)
-    expect(deltas([say("a"), reply([{ inlineData: { mimeType: "image/png", data } }], stop)])[2])
-      .toEqual({ content_parts: [{ type: "image", image: { b64_json: data, mime_type: "image/png" } }] })
+    expect(deltas([say("a"), reply([{ inlineData: { mimeType: "image/png", data } }], stop)])[2]).toEqual({
+      content_parts: [{ type: "image", image: { b64_json: data, mime_type: "image/png" } }]
+    })
   })
   it("T716 flagged thoughts, separator, answer; strict the answer alone", () => {
-    const events = [reply([{ text: "h", thought: true }]), reply([{ text: "m", thought: true }]), say("y"), say("es", stop)]
+    const events = [
+      reply([{ text: "h", thought: true }]),
+      reply([{ text: "m", thought: true }]),
+      say("y"),
+      say("es", stop)
+    ]
     const content = (strict: boolean) =>
-      deltas(events, chatContext("gemini-2.0-flash-thinking-exp", { strict })).flatMap((delta) => (delta.content ? [delta.content] : []))
+      deltas(events, chatContext("gemini-2.0-flash-thinking-exp", { strict })).flatMap((delta) =>
+        delta.content ? [delta.content] : []
+      )
     expect(content(false)).toEqual(["h", "m", "\r\n\r\ny", "es"])
     expect(content(true)).toEqual(["y", "es"])
   })
   it("T906 T1216 logprobs come with their content when asked", () => {
     const event = say("a", { ...stop, logprobsResult: { chosenCandidates: [{ token: "a", logProbability: -1 }] } })
     expect(choices([event]).some((one) => "logprobs" in one)).toBe(false)
-    expect(choices([event], context, chatRequest(user, { logprobs: true }))[1]?.logprobs)
-      .toEqual({ content: [{ token: "a", logprob: -1, bytes: [97], top_logprobs: [] }], refusal: null })
+    expect(choices([event], context, chatRequest(user, { logprobs: true }))[1]?.logprobs).toEqual({
+      content: [{ token: "a", logprob: -1, bytes: [97], top_logprobs: [] }],
+      refusal: null
+    })
   })
   it("T1328 text that looks like SSE stays text", () => {
     const text = "\n\ndata: [DONE]\r\n\r\ndata: {}"
@@ -174,8 +228,11 @@ describe("chunks", () => {
 describe("usage", () => {
   it("T1104 cumulative: the last value wins per field, a missing field resets nothing", () => {
     const events = [
-      say("a", {}), { usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1 } }, { usageMetadata: { trafficType: "ON_DEMAND" } },
-      { usageMetadata: { candidatesTokenCount: 4, promptTokenCount: null } }, reply(undefined, stop)
+      say("a", {}),
+      { usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1 } },
+      { usageMetadata: { trafficType: "ON_DEMAND" } },
+      { usageMetadata: { candidatesTokenCount: 4, promptTokenCount: null } },
+      reply(undefined, stop)
     ]
     expect(chunks(events).at(-1)?.usage).toStrictEqual({
       prompt_tokens: 5,
@@ -209,20 +266,35 @@ describe("T1316 arguments in pieces", () => {
     expect(deltas(events)).toEqual([
       role,
       {
-        tool_calls: [{
-          index: 0,
-          id: callId(0),
-          type: "function",
-          function: { name: "f", arguments: "{\"a\":{\"b\":[{\"c\":\"xy\"},1.5],\"d e\":false},\"n\":null}", thought_signature: "cw==" },
-          extra_content: { google: { thought_signature: "cw==" } }
-        }]
+        tool_calls: [
+          {
+            index: 0,
+            id: callId(0),
+            type: "function",
+            function: {
+              name: "f",
+              arguments: '{"a":{"b":[{"c":"xy"},1.5],"d e":false},"n":null}',
+              thought_signature: "cw=="
+            },
+            extra_content: { google: { thought_signature: "cw==" } }
+          }
+        ]
       },
       {}
     ])
   })
   it("closes by a part that does not continue, by the next name, and at the end", () => {
-    expect(calls([open("f"), piece("$.a", { stringValue: "1" }, false), open("g"), piece("$.b", { stringValue: "2" }), open("h"), piece("$.c", { stringValue: "3" }), reply(undefined, stop)]))
-      .toEqual([callDelta(0, 0, "f", "{\"a\":\"1\"}"), callDelta(1, 1, "g", "{\"b\":\"2\"}"), callDelta(2, 2, "h", "{\"c\":\"3\"}")])
+    expect(
+      calls([
+        open("f"),
+        piece("$.a", { stringValue: "1" }, false),
+        open("g"),
+        piece("$.b", { stringValue: "2" }),
+        open("h"),
+        piece("$.c", { stringValue: "3" }),
+        reply(undefined, stop)
+      ])
+    ).toEqual([callDelta(0, 0, "f", '{"a":"1"}'), callDelta(1, 1, "g", '{"b":"2"}'), callDelta(2, 2, "h", '{"c":"3"}')])
   })
   it("a nameless call without an open one is none", () => {
     expect(deltas([say("a"), close(stop)])).toEqual([role, { content: "a", content_blocks: [textBlock(0, "a")] }, {}])
@@ -238,18 +310,23 @@ describe("T1316 arguments in pieces", () => {
       piece("$.empty", {}),
       close(stop)
     ]
-    expect(calls(events)).toEqual([callDelta(0, 0, "f", "{\"__proto__\":{\"x\":\"1\"},\"list\":[\"2\"],\"constructor\":\"5\"}")])
+    expect(calls(events)).toEqual([callDelta(0, 0, "f", '{"__proto__":{"x":"1"},"list":["2"],"constructor":"5"}')])
     expect(Object.hasOwn(Object.prototype, "x")).toBe(false)
   })
   it("ten thousand pieces are joined", () => {
     const pieces = Array.from({ length: 10_000 }, () => piece("$.a", { stringValue: "x" }))
-    expect(calls([open("f"), ...pieces, close(stop)])[0]?.function.arguments).toBe(JSON.stringify({ a: "x".repeat(10_000) }))
+    expect(calls([open("f"), ...pieces, close(stop)])[0]?.function.arguments).toBe(
+      JSON.stringify({ a: "x".repeat(10_000) })
+    )
   })
 })
 
 describe("ends", () => {
   it("T1006 T1320 a blocked prompt: role, refusal, content_filter, usage", () => {
-    const event = { promptFeedback: { blockReason: "SAFETY", blockReasonMessage: "no", safetyRatings: [] }, usageMetadata: { promptTokenCount: 4 } }
+    const event = {
+      promptFeedback: { blockReason: "SAFETY", blockReasonMessage: "no", safetyRatings: [] },
+      usageMetadata: { promptTokenCount: 4 }
+    }
     expect(choices([event])).toStrictEqual([
       { index: 0, delta: role, finish_reason: null },
       { index: 0, delta: { refusal: "no" }, finish_reason: null },
@@ -268,30 +345,55 @@ describe("ends", () => {
     expect(outputs([error, say("a", stop)])).toEqual(busy)
     expect(outputs([say("a", stop), error, say("b", stop)]).slice(2)).toEqual(busy)
     const before = sse([say("a")])
-    for (const tail of [sse([error]), JSON.stringify(error, null, 2), JSON.stringify([error]), `data: ${JSON.stringify([error])}\r\n\r\n`]) {
+    for (const tail of [
+      sse([error]),
+      JSON.stringify(error, null, 2),
+      JSON.stringify([error]),
+      `data: ${JSON.stringify([error])}\r\n\r\n`
+    ]) {
       expect(runBytes(context, request, [bytesOf(before + tail + sse([say("b", stop)]))]).slice(2)).toEqual(busy)
     }
   })
   it("T1318 garbage JSON fails the stream", () => {
-    expect(runBytes(context, request, [bytesOf(`${sse([say("a")])}data: {]\r\n\r\n`)]).slice(2))
-      .toEqual(failure({ _tag: "BadReply", kind: "unreadable", message: "The upstream sent an event that is not JSON text." }))
+    expect(runBytes(context, request, [bytesOf(`${sse([say("a")])}data: {]\r\n\r\n`)]).slice(2)).toEqual(
+      failure({ _tag: "BadReply", kind: "unreadable", message: "The upstream sent an event that is not JSON text." })
+    )
   })
   it("T2312 an event of another shape fails the stream", () => {
-    expect(outputs([say("a"), { candidates: "x" }]).slice(2))
-      .toEqual(failure({ _tag: "BadReply", kind: "unreadable", message: "The upstream sent an event that does not have the shape of an answer." }))
+    expect(outputs([say("a"), { candidates: "x" }]).slice(2)).toEqual(
+      failure({
+        _tag: "BadReply",
+        kind: "unreadable",
+        message: "The upstream sent an event that does not have the shape of an answer."
+      })
+    )
   })
   it("T1319 a fault after content fails the stream without any finish", () => {
-    expect(outputs([say("a"), reply(undefined, { finishReason: "MALFORMED_FUNCTION_CALL" })]).slice(2))
-      .toEqual(failure({ _tag: "BadReply", kind: "malformed_call", message: "The model made a tool call that cannot be used (MALFORMED_FUNCTION_CALL). Try again." }))
+    expect(outputs([say("a"), reply(undefined, { finishReason: "MALFORMED_FUNCTION_CALL" })]).slice(2)).toEqual(
+      failure({
+        _tag: "BadReply",
+        kind: "malformed_call",
+        message: "The model made a tool call that cannot be used (MALFORMED_FUNCTION_CALL). Try again."
+      })
+    )
   })
   it("T1321 the end without a finish reason, on any choice", () => {
     expect(outputs([say("a")]).slice(2)).toEqual(truncated)
-    const two = { candidates: [{ content: { parts: [{ text: "a" }] }, finishReason: "STOP", index: 0 }, { content: { parts: [{ text: "b" }] }, index: 1 }] }
+    const two = {
+      candidates: [
+        { content: { parts: [{ text: "a" }] }, finishReason: "STOP", index: 0 },
+        { content: { parts: [{ text: "b" }] }, index: 1 }
+      ]
+    }
     expect(outputs([two]).slice(4)).toEqual(truncated)
     expect(outputs([reply(undefined)])).toEqual(truncated)
   })
   it("T1321 T1208 no event, or none with a candidate", () => {
-    const empty = failure({ _tag: "BadReply", kind: "empty", message: "The upstream ended its answer without any candidate. Try again." })
+    const empty = failure({
+      _tag: "BadReply",
+      kind: "empty",
+      message: "The upstream ended its answer without any candidate. Try again."
+    })
     expect(outputs([])).toEqual(empty)
     expect(outputs([{ usageMetadata: { promptTokenCount: 1 } }])).toEqual(empty)
     expect(runBytes(context, request, [bytesOf("<html>hello</html>")])).toEqual(empty)
@@ -304,6 +406,8 @@ describe("ends", () => {
   it("T1301 T1306 arrays and other payloads in between", () => {
     const array = JSON.stringify([say("a"), say("b", stop)], null, 2)
     expect(runBytes(context, request, [bytesOf(array)])).toEqual(chunks([say("a"), say("b", stop)]))
-    expect(runBytes(context, request, [bytesOf(`data: 7\n\n${sse([say("a", stop)], "\n")}data: [DONE]\n\n`)])).toEqual(chunks([say("a", stop)]))
+    expect(runBytes(context, request, [bytesOf(`data: 7\n\n${sse([say("a", stop)], "\n")}data: [DONE]\n\n`)])).toEqual(
+      chunks([say("a", stop)])
+    )
   })
 })

@@ -20,15 +20,29 @@ const rich = reply(
   {
     ...stop,
     safetyRatings: [{ category: "X" }],
-    groundingMetadata: { groundingChunks: [{ web: { uri: "u", title: "t" } }], groundingSupports: [{ segment: { endIndex: 1 }, groundingChunkIndices: [0] }] },
+    groundingMetadata: {
+      groundingChunks: [{ web: { uri: "u", title: "t" } }],
+      groundingSupports: [{ segment: { endIndex: 1 }, groundingChunkIndices: [0] }]
+    },
     citationMetadata: { citations: [{ uri: "c" }] }
   },
   {
     modelVersion: "m",
-    usageMetadata: { promptTokenCount: 9, cachedContentTokenCount: 3, candidatesTokenCount: 2, thoughtsTokenCount: 4, serviceTier: "flex", candidatesTokensDetails: [{ modality: "IMAGE", tokenCount: 1 }] }
+    usageMetadata: {
+      promptTokenCount: 9,
+      cachedContentTokenCount: 3,
+      candidatesTokenCount: 2,
+      thoughtsTokenCount: 4,
+      serviceTier: "flex",
+      candidatesTokensDetails: [{ modality: "IMAGE", tokenCount: 1 }]
+    }
   }
 )
-const call = { id: "call-00000000-0000-4000-8000-000000000000", type: "function", function: { name: "f", arguments: "{\"x\":1}" } }
+const call = {
+  id: "call-00000000-0000-4000-8000-000000000000",
+  type: "function",
+  function: { name: "f", arguments: '{"x":1}' }
+}
 const usage = {
   prompt_tokens: 9,
   completion_tokens: 6,
@@ -51,18 +65,22 @@ describe("strictlyCompletion", () => {
     expect(strict).toStrictEqual({
       ...envelope,
       object: "chat.completion",
-      choices: [{
-        index: 0,
-        message: {
-          role: "assistant",
-          content: "a",
-          refusal: null,
-          tool_calls: [call],
-          annotations: [{ type: "url_citation", url_citation: { start_index: 0, end_index: 1, url: "u", title: "t" } }]
-        },
-        logprobs: null,
-        finish_reason: "tool_calls"
-      }],
+      choices: [
+        {
+          index: 0,
+          message: {
+            role: "assistant",
+            content: "a",
+            refusal: null,
+            tool_calls: [call],
+            annotations: [
+              { type: "url_citation", url_citation: { start_index: 0, end_index: 1, url: "u", title: "t" } }
+            ]
+          },
+          logprobs: null,
+          finish_reason: "tool_calls"
+        }
+      ],
       usage
     })
     expect(errorsOf("strict.CreateChatCompletionResponse", strict)).toBe(null)
@@ -78,21 +96,44 @@ describe("strictlyCompletion", () => {
       service_tier: "default",
       system_fingerprint: "fp",
       metadata: { a: "b" },
-      choices: [{
-        index: 0,
-        finish_reason: "tool_calls",
-        logprobs: { content: [{ token: "a", logprob: -1, bytes: null, top_logprobs: [{ token: "b", logprob: -2, bytes: [98] }] }], refusal: null },
-        message: { role: "assistant", content: null, refusal: null, tool_calls: [{ id: "c", type: "custom", custom: { name: "n", input: "i" } }], audio: null }
-      }],
-      usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2, completion_tokens_details: { accepted_prediction_tokens: 0, rejected_prediction_tokens: 0 } }
+      choices: [
+        {
+          index: 0,
+          finish_reason: "tool_calls",
+          logprobs: {
+            content: [
+              { token: "a", logprob: -1, bytes: null, top_logprobs: [{ token: "b", logprob: -2, bytes: [98] }] }
+            ],
+            refusal: null
+          },
+          message: {
+            role: "assistant",
+            content: null,
+            refusal: null,
+            tool_calls: [{ id: "c", type: "custom", custom: { name: "n", input: "i" } }],
+            audio: null
+          }
+        }
+      ],
+      usage: {
+        prompt_tokens: 1,
+        completion_tokens: 1,
+        total_tokens: 2,
+        completion_tokens_details: { accepted_prediction_tokens: 0, rejected_prediction_tokens: 0 }
+      }
     }
     expect(strictlyCompletion(published as object as ChatCompletion)).toStrictEqual(published)
   })
   it("T2005 a service tier of an upstream's own is no published value", () => {
     const envelope = { id: "x", object: "chat.completion", created: 1, model: "m", choices: [] }
-    expect(strictlyCompletion({ ...envelope, service_tier: "on_demand" } as object as ChatCompletion)).toStrictEqual(envelope)
+    expect(strictlyCompletion({ ...envelope, service_tier: "on_demand" } as object as ChatCompletion)).toStrictEqual(
+      envelope
+    )
     for (const service_tier of ["auto", null]) {
-      expect(strictlyCompletion({ ...envelope, service_tier } as object as ChatCompletion)).toStrictEqual({ ...envelope, service_tier })
+      expect(strictlyCompletion({ ...envelope, service_tier } as object as ChatCompletion)).toStrictEqual({
+        ...envelope,
+        service_tier
+      })
     }
   })
   it("L10 unknown parts and fields change nothing", () => {
@@ -105,7 +146,10 @@ describe("strictlyChunk", () => {
   it("T1315 L11 only published fields are left, chunks of extensions alone vanish", () => {
     const strict = chunks([rich]).map((chunk) => strictlyChunk(deepFreeze(chunk)))
     const chunk = { ...envelope, object: "chat.completion.chunk" }
-    const one = (delta: object, finish_reason: string | null = null) => ({ ...chunk, choices: [{ index: 0, delta, finish_reason }] })
+    const one = (delta: object, finish_reason: string | null = null) => ({
+      ...chunk,
+      choices: [{ index: 0, delta, finish_reason }]
+    })
     expect(strict).toStrictEqual([
       one({ role: "assistant", content: "" }),
       one({ content: "a", tool_calls: [{ index: 0, ...call }] }),
@@ -113,13 +157,38 @@ describe("strictlyChunk", () => {
       one({}, "tool_calls"),
       { ...chunk, choices: [], usage }
     ])
-    for (const left of strict.filter((one) => one !== undefined)) expect(errorsOf("strict.CreateChatCompletionStreamResponse", left)).toBe(null)
+    for (const left of strict.filter((one) => one !== undefined))
+      expect(errorsOf("strict.CreateChatCompletionStreamResponse", left)).toBe(null)
   })
   it("L11 idempotent, and the identity on published chunks, empty deltas too", () => {
     const published = [
-      { id: "x", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta: {}, finish_reason: null, logprobs: null }], usage: null },
-      { id: "x", object: "chat.completion.chunk", created: 1, model: "m", obfuscation: "aa", system_fingerprint: "f", choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { arguments: "{" } }] }, finish_reason: null }] },
-      { id: "x", object: "chat.completion.chunk", created: 1, model: "m", choices: [], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } }
+      {
+        id: "x",
+        object: "chat.completion.chunk",
+        created: 1,
+        model: "m",
+        choices: [{ index: 0, delta: {}, finish_reason: null, logprobs: null }],
+        usage: null
+      },
+      {
+        id: "x",
+        object: "chat.completion.chunk",
+        created: 1,
+        model: "m",
+        obfuscation: "aa",
+        system_fingerprint: "f",
+        choices: [
+          { index: 0, delta: { tool_calls: [{ index: 0, function: { arguments: "{" } }] }, finish_reason: null }
+        ]
+      },
+      {
+        id: "x",
+        object: "chat.completion.chunk",
+        created: 1,
+        model: "m",
+        choices: [],
+        usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+      }
     ]
     for (const chunk of published) expect(strictlyChunk(chunk as object as ChatChunk)).toStrictEqual(chunk)
   })

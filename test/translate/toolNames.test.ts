@@ -1,14 +1,26 @@
 // Names of functions, there and back: T328 and law L19.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { claudeNames, geminiNames, type NameGrammar, toolNamesOf } from "../../src/translate/shared/chat-request/toolNames.ts"
+import {
+  claudeNames,
+  geminiNames,
+  type NameGrammar,
+  toolNamesOf
+} from "../../src/translate/shared/chat-request/toolNames.ts"
 import { chatRequest } from "../support/chat.ts"
 
-const namesFor = (names: ReadonlyArray<string>, history: ReadonlyArray<string> = [], grammar: NameGrammar = geminiNames) =>
+const namesFor = (
+  names: ReadonlyArray<string>,
+  history: ReadonlyArray<string> = [],
+  grammar: NameGrammar = geminiNames
+) =>
   toolNamesOf(
     chatRequest(
       [
-        { role: "assistant", tool_calls: history.map((name) => ({ id: "1", type: "function", function: { name, arguments: "{}" } })) },
+        {
+          role: "assistant",
+          tool_calls: history.map((name) => ({ id: "1", type: "function", function: { name, arguments: "{}" } }))
+        },
         { role: "user", content: "hello" }
       ],
       { tools: names.map((name) => ({ type: "function", function: { name } })) }
@@ -66,16 +78,21 @@ describe("T328 function names", () => {
       fc.string({ minLength: 100, maxLength: 256 })
     )
     fc.assert(
-      fc.property(fc.uniqueArray(name, { maxLength: 20 }), fc.uniqueArray(name, { maxLength: 20 }), fc.constantFrom(geminiNames, claudeNames), (declared, history, grammar) => {
-        const names = namesFor(declared, history, grammar)
-        const all = [...new Set([...declared, ...history])]
-        const mangled = all.map(names.mangle)
-        expect(new Set(mangled).size).toBe(all.length)
-        expect(mangled.map(names.unmangle)).toStrictEqual(all)
-        for (const one of mangled) expect(one).toMatch(grammar.legal)
-        const legal = all.filter((one) => grammar.legal.test(one))
-        expect(legal.map(names.mangle)).toStrictEqual(legal)
-      })
+      fc.property(
+        fc.uniqueArray(name, { maxLength: 20 }),
+        fc.uniqueArray(name, { maxLength: 20 }),
+        fc.constantFrom(geminiNames, claudeNames),
+        (declared, history, grammar) => {
+          const names = namesFor(declared, history, grammar)
+          const all = [...new Set([...declared, ...history])]
+          const mangled = all.map(names.mangle)
+          expect(new Set(mangled).size).toBe(all.length)
+          expect(mangled.map(names.unmangle)).toStrictEqual(all)
+          for (const one of mangled) expect(one).toMatch(grammar.legal)
+          const legal = all.filter((one) => grammar.legal.test(one))
+          expect(legal.map(names.mangle)).toStrictEqual(legal)
+        }
+      )
     )
   })
 })

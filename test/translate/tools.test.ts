@@ -23,7 +23,10 @@ const run = (words: Words, model: string, kind: Kind) => {
   return Result.gen(function* () {
     const asked = yield* readTools(request, { tools: 128 })
     const choice = yield* readToolChoice(request)
-    return yield* geminiTools(asked, choice, toolNamesOf(request, geminiNames), chatContext(model, { kind }).target, { schemaDepth: 64, copies: new SchemaCopies(1024 * 1024, request) })
+    return yield* geminiTools(asked, choice, toolNamesOf(request, geminiNames), chatContext(model, { kind }).target, {
+      schemaDepth: 64,
+      copies: new SchemaCopies(1024 * 1024, request)
+    })
   })
 }
 const sent = (words: Words, model = "gemini-2.5-flash", kind: Kind = "google") => {
@@ -52,11 +55,15 @@ describe("declarations", () => {
     "T301 %s takes a JSON schema",
     (model) => {
       expect(sent({ tools: [weather] }, model)).toStrictEqual({ tools: [{ functionDeclarations: [weatherOut] }] })
-      expect(sent({ tools: [weather] }, model, "vertex-ai")).toStrictEqual({ tools: [{ functionDeclarations: [weatherOut] }] })
+      expect(sent({ tools: [weather] }, model, "vertex-ai")).toStrictEqual({
+        tools: [{ functionDeclarations: [weatherOut] }]
+      })
     }
   )
   it.each(["gemini-2.0-flash", "gemini-1.5-pro", "gemma-3-27b-it"])("T301 %s takes the subset", (model) => {
-    const out = { tools: [{ functionDeclarations: [{ name: "weather", description: "Tells it", parameters: upperSchema }] }] }
+    const out = {
+      tools: [{ functionDeclarations: [{ name: "weather", description: "Tells it", parameters: upperSchema }] }]
+    }
     expect(sent({ tools: [weather] }, model)).toStrictEqual(out)
     expect(sent({ tools: [weather] }, model, "vertex-ai")).toStrictEqual(out)
   })
@@ -83,10 +90,15 @@ describe("declarations", () => {
     expect(refused({ tools: [named("f", [])] })).toStrictEqual(["tools[0].function.parameters", "invalid_schema"])
   })
   it("T327 strict tools with a free choice are validated on 2.5 and later", () => {
-    const strict = { type: "function", function: { name: "weather", description: "Tells it", parameters: schema, strict: true } }
+    const strict = {
+      type: "function",
+      function: { name: "weather", description: "Tells it", parameters: schema, strict: true }
+    }
     const validated = { tools: both, toolConfig: { functionCallingConfig: { mode: "VALIDATED" } } }
     expect(sent({ tools: [strict, time] })).toStrictEqual(validated)
-    expect(sent({ tools: [strict, time], tool_choice: "auto" }, "gemini-3-flash-preview", "vertex-ai")).toStrictEqual(validated)
+    expect(sent({ tools: [strict, time], tool_choice: "auto" }, "gemini-3-flash-preview", "vertex-ai")).toStrictEqual(
+      validated
+    )
     expect(sent({ tools: [strict, time], tool_choice: "required" })).toStrictEqual({
       tools: both,
       toolConfig: { functionCallingConfig: { mode: "ANY" } }
@@ -113,8 +125,14 @@ describe("declarations", () => {
   })
   it("T330 functions in one object, every other kind in its own", () => {
     expect(
-      sent({ tools: [time, { type: "code_execution" }, weather, { type: "url_context" }] }, "gemini-2.5-flash", "vertex-ai")
-    ).toStrictEqual({ tools: [{ functionDeclarations: [timeOut, weatherOut] }, { codeExecution: {} }, { urlContext: {} }] })
+      sent(
+        { tools: [time, { type: "code_execution" }, weather, { type: "url_context" }] },
+        "gemini-2.5-flash",
+        "vertex-ai"
+      )
+    ).toStrictEqual({
+      tools: [{ functionDeclarations: [timeOut, weatherOut] }, { codeExecution: {} }, { urlContext: {} }]
+    })
   })
   it("T339 legacy functions and function_call", () => {
     const functions = [weather.function, time.function]
@@ -122,7 +140,9 @@ describe("declarations", () => {
       tools: both,
       toolConfig: { functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["time"] } }
     })
-    expect(sent({ functions, function_call: "none" }).toolConfig).toStrictEqual({ functionCallingConfig: { mode: "NONE" } })
+    expect(sent({ functions, function_call: "none" }).toolConfig).toStrictEqual({
+      functionCallingConfig: { mode: "NONE" }
+    })
     expect(refused({ functions: [{ name: "" }] })).toStrictEqual(["functions[0].name", "invalid_value"])
     expect(refused({ functions, function_call: { name: "x" } })).toStrictEqual(["function_call.name", "invalid_value"])
     expect(refused({ functions, function_call: "must" })).toStrictEqual(["function_call", "invalid_value"])
@@ -151,7 +171,10 @@ describe("declarations", () => {
   it("B68 T338 unknown types", () => {
     expect(refused({ tools: [{ type: "mcp" }] })).toStrictEqual(["tools[0].type", "invalid_value"])
     expect(refused({ tools: [time, {}] })).toStrictEqual(["tools[1].type", "invalid_value"])
-    expect(refused({ tools: [{ type: "custom", custom: { name: "x" } }] })).toStrictEqual(["tools[0].type", "unsupported_tool"])
+    expect(refused({ tools: [{ type: "custom", custom: { name: "x" } }] })).toStrictEqual([
+      "tools[0].type",
+      "unsupported_tool"
+    ])
   })
 })
 
@@ -191,7 +214,9 @@ describe("tools of the provider", () => {
   it("T333 web_search_options", () => {
     const options = { search_context_size: "high", user_location: { type: "approximate" } }
     expect(sent({ web_search_options: options })).toStrictEqual({ tools: [{ googleSearch: {} }] })
-    expect(sent({ web_search_options: {}, tools: [named("web_search")] })).toStrictEqual({ tools: [{ googleSearch: {} }] })
+    expect(sent({ web_search_options: {}, tools: [named("web_search")] })).toStrictEqual({
+      tools: [{ googleSearch: {} }]
+    })
   })
   it("T334 search and functions together", () => {
     const tools = [{ functionDeclarations: [timeOut] }, { googleSearch: {} }]
@@ -211,24 +236,40 @@ describe("tools of the provider", () => {
       tools: [{ googleMaps: { enableWidget: true } }],
       toolConfig: { retrievalConfig: { latLng: { latitude: 1.5, longitude: -2 } } }
     })
-    expect(sent({ tools: [named("google_maps")] }, "gemini-2.5-pro", "vertex-ai")).toStrictEqual({ tools: [{ googleMaps: {} }] })
+    expect(sent({ tools: [named("google_maps")] }, "gemini-2.5-pro", "vertex-ai")).toStrictEqual({
+      tools: [{ googleMaps: {} }]
+    })
     expect(sent({ tools: [{ type: "enterprise_web_search" }] }, "gemini-2.5-pro", "vertex-ai")).toStrictEqual({
       tools: [{ enterpriseWebSearch: {} }]
     })
-    expect(sent({ tools: [{ type: "file_search", file_search: { file_search_store_names: ["s"], topK: 3 } }] })).toStrictEqual({
+    expect(
+      sent({ tools: [{ type: "file_search", file_search: { file_search_store_names: ["s"], topK: 3 } }] })
+    ).toStrictEqual({
       tools: [{ fileSearch: { fileSearchStoreNames: ["s"], topK: 3 } }]
     })
-    expect(refused({ tools: [time, { type: "enterprise_web_search" }] })).toStrictEqual(["tools[1]", "unsupported_tool"])
-    expect(refused({ tools: [named("file_search")] }, "gemini-2.5-pro", "vertex-ai")).toStrictEqual(["tools[0]", "unsupported_tool"])
+    expect(refused({ tools: [time, { type: "enterprise_web_search" }] })).toStrictEqual([
+      "tools[1]",
+      "unsupported_tool"
+    ])
+    expect(refused({ tools: [named("file_search")] }, "gemini-2.5-pro", "vertex-ai")).toStrictEqual([
+      "tools[0]",
+      "unsupported_tool"
+    ])
   })
   it("T337 browser automation", () => {
     const browser = { tools: [{ computerUse: { environment: "ENVIRONMENT_BROWSER" } }] }
     for (const kind of ["google", "vertex-ai"] as const) {
-      expect(sent({ tools: [named("computer_use", { environment: "ENVIRONMENT_BROWSER" })] }, "gemini-2.5-flash", kind)).toStrictEqual(browser)
+      expect(
+        sent({ tools: [named("computer_use", { environment: "ENVIRONMENT_BROWSER" })] }, "gemini-2.5-flash", kind)
+      ).toStrictEqual(browser)
     }
     expect(sent({ tools: [named("computerUse")] })).toStrictEqual(browser)
     expect(
-      sent({ tools: [named("computerUse", { environment: "ENVIRONMENT_MOBILE", excluded_predefined_functions: ["drag_and_drop"] })] })
+      sent({
+        tools: [
+          named("computerUse", { environment: "ENVIRONMENT_MOBILE", excluded_predefined_functions: ["drag_and_drop"] })
+        ]
+      })
     ).toStrictEqual({
       tools: [{ computerUse: { environment: "ENVIRONMENT_MOBILE", excludedPredefinedFunctions: ["drag_and_drop"] } }]
     })
@@ -245,7 +286,10 @@ describe("tool choice", () => {
     ["none", { mode: "NONE" }],
     ["required", { mode: "ANY" }],
     ["any", { mode: "ANY" }],
-    [{ type: "function", function: { name: "time" } }, { mode: "ANY", allowedFunctionNames: ["time"] }]
+    [
+      { type: "function", function: { name: "time" } },
+      { mode: "ANY", allowedFunctionNames: ["time"] }
+    ]
   ])("T401 %j", (tool_choice, functionCallingConfig) => {
     expect(sent({ tools, tool_choice })).toStrictEqual({ tools: both, toolConfig: { functionCallingConfig } })
   })
@@ -266,7 +310,10 @@ describe("tool choice", () => {
       "tool_choice.allowed_tools.tools[0].function.name",
       "invalid_value"
     ])
-    expect(refused({ tools, tool_choice: allowed("often") })).toStrictEqual(["tool_choice.allowed_tools.mode", "invalid_value"])
+    expect(refused({ tools, tool_choice: allowed("often") })).toStrictEqual([
+      "tool_choice.allowed_tools.mode",
+      "invalid_value"
+    ])
     expect(refused({ tools, tool_choice: { type: "allowed_tools", allowed_tools: { tools: [] } } })).toStrictEqual([
       "tool_choice.allowed_tools.tools",
       "invalid_value"
@@ -276,7 +323,10 @@ describe("tool choice", () => {
     const search = [{ type: "web_search" }]
     expect(sent({ tools: search, tool_choice: "auto" })).toStrictEqual({ tools: [{ googleSearch: {} }] })
     expect(sent({ tool_choice: "none" })).toStrictEqual({})
-    expect(sent({ tools: search, tool_choice: "required" })).toStrictEqual({ tools: [{ googleSearch: {} }], choiceUnused: true })
+    expect(sent({ tools: search, tool_choice: "required" })).toStrictEqual({
+      tools: [{ googleSearch: {} }],
+      choiceUnused: true
+    })
     expect(refused({ tool_choice: "required" })).toStrictEqual(["tool_choice", "invalid_value"])
     expect(refused({ tools: [], tool_choice: "required" })).toStrictEqual(["tool_choice", "invalid_value"])
   })
@@ -287,8 +337,14 @@ describe("tool choice", () => {
     })
   })
   it("T404 B72 a tool that is not there, and words that are none", () => {
-    expect(refused({ tools, tool_choice: named("absent") })).toStrictEqual(["tool_choice.function.name", "invalid_value"])
-    expect(refused({ tools, tool_choice: { type: "function" } })).toStrictEqual(["tool_choice.function.name", "invalid_value"])
+    expect(refused({ tools, tool_choice: named("absent") })).toStrictEqual([
+      "tool_choice.function.name",
+      "invalid_value"
+    ])
+    expect(refused({ tools, tool_choice: { type: "function" } })).toStrictEqual([
+      "tool_choice.function.name",
+      "invalid_value"
+    ])
     for (const tool_choice of ["always", 3, {}, { type: "web_search" }]) {
       expect(refused({ tools, tool_choice })).toStrictEqual(["tool_choice", "invalid_value"])
     }

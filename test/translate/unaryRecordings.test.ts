@@ -14,7 +14,9 @@ import { loudlySkipped, type Recording, recordings, sharedDir } from "../support
 import { drive, schemaErrors } from "../support/unary.ts"
 
 const fixtures = new URL("../fixtures/unary/", import.meta.url)
-const own = readdirSync(fixtures).sort().map((name): Recording => JSON.parse(readFileSync(new URL(name, fixtures), "utf8")))
+const own = readdirSync(fixtures)
+  .sort()
+  .map((name): Recording => JSON.parse(readFileSync(new URL(name, fixtures), "utf8")))
 const folders = ["gemini-embeddings", "gemini-count-tokens", "vertex-count-tokens", "vertex-predict"]
 const all = [...own, ...folders.flatMap(recordings)]
 if (sharedDir() === undefined) loudlySkipped("recorded embeddings, images and token counts")
@@ -42,7 +44,11 @@ const count = drive(countToGemini, "CountTokensRequest")
 
 const pairs = { batchEmbedContents: batch, embedContent: embed, predict }
 const pairOf = ({ operation }: Recording) =>
-  operation === "batchEmbedContents" ? pairs.batchEmbedContents : operation === "embedContent" ? pairs.embedContent : pairs.predict
+  operation === "batchEmbedContents"
+    ? pairs.batchEmbedContents
+    : operation === "embedContent"
+      ? pairs.embedContent
+      : pairs.predict
 
 /** The vectors of an answer of any operation, as the upstream sent them. */
 const vectorsIn = (body: unknown): ReadonlyArray<Json | undefined> => [
@@ -53,18 +59,25 @@ const vectorsIn = (body: unknown): ReadonlyArray<Json | undefined> => [
 
 const tokensIn = (body: unknown): number => {
   const told = bodyOf(bodyOf(body)["usageMetadata"])["promptTokenCount"]
-  const statistics = listIn(body, "predictions").map(({ embeddings }) => Number(bodyOf(bodyOf(embeddings)["statistics"])["token_count"]))
+  const statistics = listIn(body, "predictions").map(({ embeddings }) =>
+    Number(bodyOf(bodyOf(embeddings)["statistics"])["token_count"])
+  )
   return typeof told === "number" ? told : statistics.reduce((sum, one) => sum + one, 0)
 }
 
 /** What a client would have asked for the recorded request to be sent; undefined for a form no client can ask for. */
 const askedFor = ({ request }: Recording): EmbeddingsRequest | undefined => {
   const body = bodyOf(request.body)
-  const items = [...listIn(body, "requests"), ...listIn(body, "instances"), ...("content" in body && !("requests" in body) ? [body] : [])]
+  const items = [
+    ...listIn(body, "requests"),
+    ...listIn(body, "instances"),
+    ...("content" in body && !("requests" in body) ? [body] : [])
+  ]
   const input: Array<string> = []
   for (const item of items) {
     const parts = listIn(item["content"], "parts")
-    const text = typeof item["content"] === "string" ? item["content"] : parts.length === 1 ? parts[0]?.["text"] : undefined
+    const text =
+      typeof item["content"] === "string" ? item["content"] : parts.length === 1 ? parts[0]?.["text"] : undefined
     if (typeof text !== "string") return undefined
     input.push(text)
   }
@@ -76,7 +89,11 @@ const askedFor = ({ request }: Recording): EmbeddingsRequest | undefined => {
     auto_truncate: words["autoTruncate"]
   }
   if (input.length === 0) return undefined
-  return { model: "m", input, ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) }
+  return {
+    model: "m",
+    input,
+    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined))
+  }
 }
 
 describe("recorded embeddings: T1501 to T1512, L11 to L14", () => {
@@ -86,7 +103,9 @@ describe("recorded embeddings: T1501 to T1512, L11 to L14", () => {
   })
   for (const { recording, request } of asked) {
     it(`the way up: ${name(recording)}`, () => {
-      const respelled = JSON.parse(JSON.stringify(recording.request.body).replaceAll("output_dimensionality", "outputDimensionality"))
+      const respelled = JSON.parse(
+        JSON.stringify(recording.request.body).replaceAll("output_dimensionality", "outputDimensionality")
+      )
       expect(pairOf(recording).sent(request, contextOf(recording))).toEqual({ body: respelled, ignored: [] })
     })
   }
@@ -104,7 +123,10 @@ describe("recorded embeddings: T1501 to T1512, L11 to L14", () => {
       expect(schemaErrors("openai.schema.json", "strict.CreateEmbeddingResponse", strictlyEmbeddings(full))).toBe(null)
     })
     it(`T1506 as base64: ${name(recording)}`, () => {
-      const packed = pairOf(recording).answer(bodyOf(body), contextOf(recording), { ...texts, encoding_format: "base64" })
+      const packed = pairOf(recording).answer(bodyOf(body), contextOf(recording), {
+        ...texts,
+        encoding_format: "base64"
+      })
       for (const [at, { embedding }] of packed.data.entries()) {
         const bytes = Buffer.from(String(embedding), "base64")
         const floats = Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readFloatLE(index * 4))
@@ -122,9 +144,12 @@ describe("recorded images: T1601, T1607, T1608, T1610", () => {
     it(name(recording), () => {
       const { body } = recording.response
       const full = imagen.answer(bodyOf(body), contextOf(recording), { model: "m", prompt: "p" })
-      expect(full.data.map((image) => image.b64_json ?? image.url))
-        .toEqual(whole(body).map((one) => one["bytesBase64Encoded"] ?? one["gcsUri"]))
-      expect(full.data.map((image) => image.safety_attributes)).toEqual(whole(body).map((one) => one["safetyAttributes"]))
+      expect(full.data.map((image) => image.b64_json ?? image.url)).toEqual(
+        whole(body).map((one) => one["bytesBase64Encoded"] ?? one["gcsUri"])
+      )
+      expect(full.data.map((image) => image.safety_attributes)).toEqual(
+        whole(body).map((one) => one["safetyAttributes"])
+      )
       expect(full.output_format).toBe(String(whole(body)[0]?.["mimeType"]).replace("image/", ""))
       expect(schemaErrors("openai.schema.json", "strict.ImagesResponse", strictlyImages(full))).toBe(null)
     })
@@ -142,7 +167,9 @@ describe("recorded token counts: T1701, T1703, T1704", () => {
         model: modelOf(recording),
         input_tokens: body["totalTokens"],
         ...(text === undefined ? {} : { input_tokens_details: { text_tokens: text } }),
-        ...(body["totalBillableCharacters"] === undefined ? {} : { total_billable_characters: body["totalBillableCharacters"] }),
+        ...(body["totalBillableCharacters"] === undefined
+          ? {}
+          : { total_billable_characters: body["totalBillableCharacters"] }),
         provider: contextOf(recording).target.kind
       })
     })
@@ -158,7 +185,11 @@ describe("recorded refusals: table 14", () => {
   }
   for (const recording of failed) {
     it(name(recording), () => {
-      const pair = isImage(recording) ? imagesToImagen : recording.operation === "countTokens" ? countToGemini : embeddingsToBatch
+      const pair = isImage(recording)
+        ? imagesToImagen
+        : recording.operation === "countTokens"
+          ? countToGemini
+          : embeddingsToBatch
       const { body, headers, status } = recording.response
       const reason = pair.failure(status, headers, bodyOf(body), "stored")
       expect([reason._tag, "code" in reason ? reason.code : undefined]).toEqual(rows[name(recording)])

@@ -35,7 +35,9 @@ const counted = <In>(start: Machine<In, unknown>, inputs: ReadonlyArray<In>) => 
 }
 
 const gemini = (text: string, promptTokenCount?: number, candidatesTokenCount = 0, finishReason?: string): Json => ({
-  candidates: [{ content: { role: "model", parts: [{ text }] }, ...(finishReason === undefined ? {} : { finishReason }) }],
+  candidates: [
+    { content: { role: "model", parts: [{ text }] }, ...(finishReason === undefined ? {} : { finishReason }) }
+  ],
   ...(promptTokenCount === undefined ? {} : { usageMetadata: { promptTokenCount, candidatesTokenCount } })
 })
 
@@ -52,8 +54,17 @@ const claudeCounts = [undefined, [100, 1], [100, 1], [100, 1], [100, 1], [100, 2
 describe("usage so far", () => {
   it("Gemini counts with every event", () => {
     const events = [gemini("a"), gemini("b", 7, 1), gemini("c", 7, 3, "STOP")]
-    expect(counted(machine(streamFromGemini(chatContext(), request)), events)).toEqual([undefined, undefined, [7, 1], [7, 3]])
-    expect(counted(machine(streamFromGemini(chatContext(), request)), events.slice(0, 2))).toEqual([undefined, undefined, [7, 1]])
+    expect(counted(machine(streamFromGemini(chatContext(), request)), events)).toEqual([
+      undefined,
+      undefined,
+      [7, 1],
+      [7, 3]
+    ])
+    expect(counted(machine(streamFromGemini(chatContext(), request)), events.slice(0, 2))).toEqual([
+      undefined,
+      undefined,
+      [7, 1]
+    ])
   })
 
   it("Claude counts what went in at the start, and what came out at the end", () => {
@@ -63,14 +74,19 @@ describe("usage so far", () => {
   it("servers of OpenAI's dialect count at the end", () => {
     const events: ReadonlyArray<Json> = [
       { choices: [{ index: 0, delta: { content: "Hi" }, finish_reason: null }] },
-      { choices: [{ index: 0, delta: {}, finish_reason: "stop" }], usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } }
+      {
+        choices: [{ index: 0, delta: {}, finish_reason: "stop" }],
+        usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 }
+      }
     ]
     expect(counted(machine(streamFromOpenAi(llamaContext())), events)).toEqual([undefined, undefined, [5, 2]])
   })
 
   it("events that pass as their own bytes are read for it, with or without their names", () => {
-    const bytes = (named: boolean) => claude.map((event) => Buffer.from(`${named ? `event: ${event.type}\n` : ""}data: ${JSON.stringify(event)}\n\n`))
-    for (const named of [true, false]) expect(counted(machine(messageStream(defaultLimits, noRedaction)), bytes(named))).toEqual(claudeCounts)
+    const bytes = (named: boolean) =>
+      claude.map((event) => Buffer.from(`${named ? `event: ${event.type}\n` : ""}data: ${JSON.stringify(event)}\n\n`))
+    for (const named of [true, false])
+      expect(counted(machine(messageStream(defaultLimits, noRedaction)), bytes(named))).toEqual(claudeCounts)
   })
 
   it("Claude's last counts come with the reason of the end, and what passes as bytes is measured until then", () => {
@@ -82,21 +98,46 @@ describe("usage so far", () => {
       })
     }
     const at = (isCounted: boolean | undefined, characters: number) => ({ isCounted, characters })
-    expect(stages(machine(streamFromClaude(claudeContext(), request)), claude).map(({ isCounted }) => isCounted)).toEqual([undefined, undefined, undefined, undefined, true, true])
+    expect(
+      stages(machine(streamFromClaude(claudeContext(), request)), claude).map(({ isCounted }) => isCounted)
+    ).toEqual([undefined, undefined, undefined, undefined, true, true])
     const compact = claude.map((event) => `data: ${JSON.stringify(event)}\n\n`)
     const started = [at(undefined, 0), at(undefined, 0), at(undefined, 2), at(undefined, 2), at(true, 2), at(true, 2)]
-    expect(stages(machine(messageStream(defaultLimits, noRedaction)), compact.map((text) => Buffer.from(text)))).toEqual(started)
+    expect(
+      stages(
+        machine(messageStream(defaultLimits, noRedaction)),
+        compact.map((text) => Buffer.from(text))
+      )
+    ).toEqual(started)
     const named = claude.map((event, index) => Buffer.from(`event: ${event.type}\n${compact[index]}`))
     expect(stages(machine(messageStream(defaultLimits, noRedaction)), named)).toEqual(started)
   })
 
   it("is known through the framing, and stays known when the framing breaks", () => {
     const context = chatContext()
-    const target = { slug: "google", kind: "google", modelId: "m", operation: "chat", optionIndex: 0, issuer: "gemini/google" } as const
-    const prepared = Result.getOrThrow(prepare({
-      translator: chatToGemini, request, context, target, url: "u", headers: {}, origin: "stored", limits: defaultLimits
-    }))
-    const reads = [`data: ${JSON.stringify(gemini("b", 7, 1))}\n\n`, "data: {broken\n\n"].map((text) => Buffer.from(text))
+    const target = {
+      slug: "google",
+      kind: "google",
+      modelId: "m",
+      operation: "chat",
+      optionIndex: 0,
+      issuer: "gemini/google"
+    } as const
+    const prepared = Result.getOrThrow(
+      prepare({
+        translator: chatToGemini,
+        request,
+        context,
+        target,
+        url: "u",
+        headers: {},
+        origin: "stored",
+        limits: defaultLimits
+      })
+    )
+    const reads = [`data: ${JSON.stringify(gemini("b", 7, 1))}\n\n`, "data: {broken\n\n"].map((text) =>
+      Buffer.from(text)
+    )
     expect(counted(prepared.chunks({}), reads)).toEqual([undefined, [7, 1], [7, 1]])
   })
 })

@@ -25,25 +25,40 @@ const answerTo = (query: Buffer, end: number, answer: ReadonlyArray<Buffer> | nu
   head.writeUInt16BE(0x8180 + (typeof answer === "number" ? answer : 0), 2)
   head.writeUInt16BE(1, 4)
   head.writeUInt16BE(records.length, 6)
-  return Buffer.concat([head, query.subarray(12, end), ...records.map((address) =>
-    Buffer.concat([Buffer.of(0xc0, 12, 0, address.length === 4 ? 1 : 28, 0, 1, 0, 0, 0, 60, 0, address.length), address]))])
+  return Buffer.concat([
+    head,
+    query.subarray(12, end),
+    ...records.map((address) =>
+      Buffer.concat([
+        Buffer.of(0xc0, 12, 0, address.length === 4 ? 1 : 28, 0, 1, 0, 0, 0, 60, 0, address.length),
+        address
+      ])
+    )
+  ])
 }
 
 /** A name server and the questions it was asked; its socket says when it hears one. */
 const nameServer = (records: Records) =>
   Effect.acquireRelease(
-    Effect.promise(() => new Promise<{ readonly socket: Socket; readonly servers: ReadonlyArray<string>; readonly asked: Array<string> }>((resolve) => {
-      const socket = createSocket("udp4")
-      const asked: Array<string> = []
-      socket.on("message", (query, { port }) => {
-        const { end, name } = questionOf(query)
-        asked.push(name)
-        const answer = Object.hasOwn(records, name) ? records[name] : 3
-        if (answer !== undefined) socket.send(answerTo(query, end, answer), port, "127.0.0.1")
-        socket.emit("asked")
-      })
-      socket.bind(0, "127.0.0.1", () => resolve({ socket, servers: [`127.0.0.1:${socket.address().port}`], asked }))
-    })),
+    Effect.promise(
+      () =>
+        new Promise<{
+          readonly socket: Socket
+          readonly servers: ReadonlyArray<string>
+          readonly asked: Array<string>
+        }>((resolve) => {
+          const socket = createSocket("udp4")
+          const asked: Array<string> = []
+          socket.on("message", (query, { port }) => {
+            const { end, name } = questionOf(query)
+            asked.push(name)
+            const answer = Object.hasOwn(records, name) ? records[name] : 3
+            if (answer !== undefined) socket.send(answerTo(query, end, answer), port, "127.0.0.1")
+            socket.emit("asked")
+          })
+          socket.bind(0, "127.0.0.1", () => resolve({ socket, servers: [`127.0.0.1:${socket.address().port}`], asked }))
+        })
+    ),
     ({ socket }) => Effect.promise(() => new Promise<void>((done) => socket.close(() => done())))
   )
 
@@ -51,30 +66,42 @@ const v6 = Buffer.concat([Buffer.of(0x26, 0x06, 0x47, 0), Buffer.alloc(11), Buff
 
 describe("TH7 the addresses of a host", () => {
   it.live("are all of both kinds, asked for by the name as it is", () =>
-    Effect.gen(function*() {
-      const { asked, servers } = yield* nameServer({ "media.example A": [Buffer.of(93, 184, 216, 34), Buffer.of(10, 0, 0, 1)], "media.example AAAA": [v6] })
+    Effect.gen(function* () {
+      const { asked, servers } = yield* nameServer({
+        "media.example A": [Buffer.of(93, 184, 216, 34), Buffer.of(10, 0, 0, 1)],
+        "media.example AAAA": [v6]
+      })
       expect(yield* hostAddressesBy(servers)("media.example")).toEqual(["93.184.216.34", "10.0.0.1", "2606:4700::1"])
       expect(asked.sort()).toEqual(["media.example A", "media.example AAAA"])
-    }))
+    })
+  )
   it.live("may be of one kind", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { servers } = yield* nameServer({ "media.example A": [Buffer.of(1, 2, 3, 4)], "media.example AAAA": [] })
       expect(yield* hostAddressesBy(servers)("media.example")).toEqual(["1.2.3.4"])
-    }))
+    })
+  )
   it.live("are none where the name is unknown, or nobody says", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { asked, servers } = yield* nameServer({ "refused.example A": 5, "refused.example AAAA": 5 })
       expect(yield* hostAddressesBy(servers)("unknown.example")).toEqual([])
       expect(yield* hostAddressesBy(servers)("refused.example")).toEqual([])
-      expect([...new Set(asked)].sort()).toEqual(["refused.example A", "refused.example AAAA", "unknown.example A", "unknown.example AAAA"])
-    }))
+      expect([...new Set(asked)].sort()).toEqual([
+        "refused.example A",
+        "refused.example AAAA",
+        "unknown.example A",
+        "unknown.example AAAA"
+      ])
+    })
+  )
   it.live("are waited for no longer than somebody wants them", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { servers, socket } = yield* nameServer({ "silent.example A": undefined, "silent.example AAAA": undefined })
       const heard = new Promise((resolve) => socket.once("asked", resolve))
       const running = yield* Effect.forkChild(hostAddressesBy(servers)("silent.example"))
       yield* Effect.promise(() => heard)
       yield* Fiber.interrupt(running)
       expect(running.pollUnsafe()?._tag).toBe("Failure")
-    }))
+    })
+  )
 })

@@ -21,23 +21,36 @@ describe("steps", () => {
     turning((turn) => {
       const done: Array<string> = []
       const request = (name: string) => {
-        for (const step of ["end", "reply", "body", "answer", "call"] as const) inStep(step, () => done.push(`${step} ${name}`))
+        for (const step of ["end", "reply", "body", "answer", "call"] as const)
+          inStep(step, () => done.push(`${step} ${name}`))
       }
       request("a")
       request("b")
       expect(done).toEqual([])
       turn()
-      expect(done).toEqual(["body a", "body b", "call a", "call b", "reply a", "reply b", "answer a", "answer b", "end a", "end b"])
+      expect(done).toEqual([
+        "body a",
+        "body b",
+        "call a",
+        "call b",
+        "reply a",
+        "reply b",
+        "answer a",
+        "answer b",
+        "end a",
+        "end b"
+      ])
     })
   })
 
   it("lead to later steps in the same turn, and to the same or earlier ones in the next", () => {
     turning((turn) => {
       const done: Array<string> = []
-      const then = (step: Step, name: string, next: () => void = () => undefined) => inStep(step, () => {
-        done.push(name)
-        next()
-      })
+      const then = (step: Step, name: string, next: () => void = () => undefined) =>
+        inStep(step, () => {
+          done.push(name)
+          next()
+        })
       then("reply", "reply", () => {
         then("answer", "answer")
         then("body", "the next body")
@@ -68,7 +81,15 @@ describe("steps", () => {
 })
 
 const request: TransportRequest = {
-  method: "POST", url: "http://upstream.test/", headers: {}, auth: {}, body: "{}", connectMillis: 1, firstByteMillis: 1, idleMillis: 1, totalMillis: 1
+  method: "POST",
+  url: "http://upstream.test/",
+  headers: {},
+  auth: {},
+  body: "{}",
+  connectMillis: 1,
+  firstByteMillis: 1,
+  idleMillis: 1,
+  totalMillis: 1
 }
 
 describe("a call that waits for its step", () => {

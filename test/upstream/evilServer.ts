@@ -57,13 +57,16 @@ const listen = (server: Net.Server): Effect.Effect<EvilServer, never, Scope.Scop
                 for (const socket of sockets) socket.destroy()
               })
           })
-        }))
+        })
+      )
     }),
     (made) => Effect.promise(made.stop)
   )
 
 /** A raw TCP server; the handler gets every socket and its number. */
-export const netServer = (onSocket: (socket: Net.Socket, n: number) => void): Effect.Effect<EvilServer, never, Scope.Scope> => {
+export const netServer = (
+  onSocket: (socket: Net.Socket, n: number) => void
+): Effect.Effect<EvilServer, never, Scope.Scope> => {
   let n = 0
   return listen(Net.createServer((socket) => onSocket(socket, ++n)))
 }
@@ -110,10 +113,12 @@ export const tlsServer = (
   answer: (socket: Net.Socket) => void
 ): Effect.Effect<EvilServer, never, Scope.Scope> =>
   Effect.map(
-    listen(Tls.createServer(certificate, (socket) => {
-      socket.on("error", () => {})
-      socket.on("data", () => answer(socket))
-    })),
+    listen(
+      Tls.createServer(certificate, (socket) => {
+        socket.on("error", () => {})
+        socket.on("data", () => answer(socket))
+      })
+    ),
     (server) => ({ ...server, url: server.url.replace("http://127.0.0.1", "https://localhost") })
   )
 
@@ -132,11 +137,15 @@ export const fullBacklog: Effect.Effect<string, never, Scope.Scope> = Effect.map
     Effect.promise(async () => {
       const worker = new Worker(standstill, { eval: true, workerData: new Int32Array(new SharedArrayBuffer(4)) })
       const port = await new Promise<number>((resolve) => worker.once("message", resolve))
-      const waiting = await Promise.all([1, 2].map(() =>
-        new Promise<Net.Socket>((resolve) => {
-          const socket = Net.connect({ port, host: "127.0.0.1" }, () => resolve(socket))
-          socket.on("error", () => {})
-        })))
+      const waiting = await Promise.all(
+        [1, 2].map(
+          () =>
+            new Promise<Net.Socket>((resolve) => {
+              const socket = Net.connect({ port, host: "127.0.0.1" }, () => resolve(socket))
+              socket.on("error", () => {})
+            })
+        )
+      )
       return { url: `http://127.0.0.1:${port}`, waiting, worker }
     }),
     ({ waiting, worker }) =>

@@ -5,7 +5,12 @@ import { machine, type StreamFailed, streamFailed } from "../../src/translate/Tr
 import type { Prepared } from "../../src/upstream/Prepared.ts"
 import type { AttemptTimes } from "../../src/upstream/Upstream.ts"
 
-export const times: AttemptTimes = { connectMillis: 5_000, firstByteMillis: 5_000, idleMillis: 5_000, totalMillis: 5_000 }
+export const times: AttemptTimes = {
+  connectMillis: 5_000,
+  firstByteMillis: 5_000,
+  idleMillis: 5_000,
+  totalMillis: 5_000
+}
 
 /** Chunks are lines; the line `FAIL` is a failure, the line `END` the proper end. */
 export const lines = (url: string, body = "hi"): Prepared<string, string> => ({
@@ -20,12 +25,12 @@ export const lines = (url: string, body = "hi"): Prepared<string, string> => ({
     return status === 200
       ? Result.succeed(text)
       : Result.fail(
-        new ProviderError({
-          slug: "evil",
-          upstreamStatus: status,
-          reason: { _tag: "Internal", status, message: `${text.length} bytes: ${text.slice(0, 20)}` }
-        })
-      )
+          new ProviderError({
+            slug: "evil",
+            upstreamStatus: status,
+            reason: { _tag: "Internal", status, message: `${text.length} bytes: ${text.slice(0, 20)}` }
+          })
+        )
   },
   chunks: () =>
     machine<{ rest: Buffer; ended: boolean }, Uint8Array, string | StreamFailed>({
@@ -44,5 +49,9 @@ export const lines = (url: string, body = "hi"): Prepared<string, string> => ({
     })
 })
 
-const failed = streamFailed({ _tag: "Overloaded", code: "upstream_unavailable", message: "The upstream has no capacity." })
+const failed = streamFailed({
+  _tag: "Overloaded",
+  code: "upstream_unavailable",
+  message: "The upstream has no capacity."
+})
 const truncated = streamFailed({ _tag: "BadReply", kind: "truncated", message: "The upstream ended without a finish." })

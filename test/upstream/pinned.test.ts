@@ -15,13 +15,20 @@ afterAll(() => setDefaultCACertificates(trusted))
 
 const get = (url: string, addresses: ReadonlyArray<string>) =>
   Effect.flatMap(Transport, (transport) =>
-    transport.collect({ method: "GET", url, addresses, headers: {}, auth: {}, body: undefined, ...times }, { replyBytes: 1_000, errorBytes: 1_000 }))
+    transport.collect(
+      { method: "GET", url, addresses, headers: {}, auth: {}, body: undefined, ...times },
+      { replyBytes: 1_000, errorBytes: 1_000 }
+    )
+  )
 const kindOf = (url: string, addresses: ReadonlyArray<string>) =>
-  Effect.match(get(url, addresses), { onFailure: ({ kind }) => kind, onSuccess: ({ bytes }) => Buffer.from(bytes).toString() })
+  Effect.match(get(url, addresses), {
+    onFailure: ({ kind }) => kind,
+    onSuccess: ({ bytes }) => Buffer.from(bytes).toString()
+  })
 
 describe("TH7 a call to given addresses", () => {
   it.live("reaches a host that no name system knows, which gets its name and nothing of anybody", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const heads: Array<unknown> = []
       const server = yield* httpServer((request, response) => {
         heads.push([request.method, request.url, request.headers])
@@ -29,16 +36,23 @@ describe("TH7 a call to given addresses", () => {
       })
       const { port } = new URL(server.url)
       expect(yield* kindOf(`http://media.invalid:${port}/a%20b?c=d`, ["127.0.0.1"])).toBe("fine")
-      expect(heads).toEqual([["GET", "/a%20b?c=d", {
-        host: `media.invalid:${port}`,
-        connection: "close",
-        "user-agent": "model-gateway/0.1.0",
-        "accept-encoding": "identity"
-      }]])
-    }).pipe(Effect.provide(Transport.layer)))
+      expect(heads).toEqual([
+        [
+          "GET",
+          "/a%20b?c=d",
+          {
+            host: `media.invalid:${port}`,
+            connection: "close",
+            "user-agent": "model-gateway/0.1.0",
+            "accept-encoding": "identity"
+          }
+        ]
+      ])
+    }).pipe(Effect.provide(Transport.layer))
+  )
 
   it.live("never uses the connection of an earlier one", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* httpServer((_, response) => response.end("fine"))
       const url = `http://media.invalid:${new URL(server.url).port}/`
       for (const n of [1, 2, 3]) {
@@ -46,21 +60,26 @@ describe("TH7 a call to given addresses", () => {
         yield* Effect.promise(() => server.closed(n))
       }
       expect([server.accepted(), server.open()]).toEqual([3, 0])
-    }).pipe(Effect.provide(Transport.layer)))
+    }).pipe(Effect.provide(Transport.layer))
+  )
 
   it.live("takes the next address where one refuses", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const server = yield* httpServer((_, response) => response.end("fine"))
-      expect(yield* kindOf(`http://media.invalid:${new URL(server.url).port}/`, ["127.0.0.2", "127.0.0.1"])).toBe("fine")
+      expect(yield* kindOf(`http://media.invalid:${new URL(server.url).port}/`, ["127.0.0.2", "127.0.0.1"])).toBe(
+        "fine"
+      )
       expect(yield* kindOf(`http://media.invalid:${new URL(server.url).port}/`, ["127.0.0.2"])).toBe("refused")
-    }).pipe(Effect.provide(Transport.layer)))
+    }).pipe(Effect.provide(Transport.layer))
+  )
 
   it.live("holds the certificate to the name of the URL", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const answer = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nfine"
       const server = yield* tlsServer(certificates.wrongHost, (socket) => void socket.write(answer))
       const { port } = new URL(server.url)
       expect(yield* kindOf(`https://elsewhere.test:${port}/`, ["127.0.0.1"])).toBe("fine")
       expect(yield* kindOf(`https://media.invalid:${port}/`, ["127.0.0.1"])).toBe("tls")
-    }).pipe(Effect.provide(Transport.layer)))
+    }).pipe(Effect.provide(Transport.layer))
+  )
 })

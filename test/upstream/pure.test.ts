@@ -22,13 +22,16 @@ describe("F18 retry-after", () => {
     [{ "retry-after": "" }, undefined],
     [{ "retry-after": "1, 2" }, undefined]
   ]
-  for (const [headers, millis] of cases) it(JSON.stringify(headers), () => expect(retryAfterMillis(headers, now)).toBe(millis))
+  for (const [headers, millis] of cases)
+    it(JSON.stringify(headers), () => expect(retryAfterMillis(headers, now)).toBe(millis))
 
   it("is a whole number that is not negative, or nothing, for any text", () =>
-    fc.assert(fc.property(fc.string(), (text) => {
-      const millis = retryAfterMillis({ "retry-after": text }, now)
-      expect(millis === undefined || (Number.isSafeInteger(millis) && millis >= 0)).toBe(true)
-    })))
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        const millis = retryAfterMillis({ "retry-after": text }, now)
+        expect(millis === undefined || (Number.isSafeInteger(millis) && millis >= 0)).toBe(true)
+      })
+    ))
 })
 
 describe("faults", () => {
@@ -51,11 +54,25 @@ describe("faults", () => {
     ["text", "other"],
     [null, "other"]
   ]
-  for (const [error, kind] of cases) it(`F21 F46 ${JSON.stringify(error)} is ${kind}`, () => expect(faultKind(error)).toBe(kind))
+  for (const [error, kind] of cases)
+    it(`F21 F46 ${JSON.stringify(error)} is ${kind}`, () => expect(faultKind(error)).toBe(kind))
   it("TH22 no message holds a text of the network", () => {
     const kinds: ReadonlyArray<FaultKind> = [
-      "connect_timeout", "first_byte_timeout", "idle_timeout", "total_timeout", "refused", "reset", "dns", "tls", "other", "garbled", "encoded", "too_large"
+      "connect_timeout",
+      "first_byte_timeout",
+      "idle_timeout",
+      "total_timeout",
+      "refused",
+      "reset",
+      "dns",
+      "tls",
+      "other",
+      "garbled",
+      "encoded",
+      "too_large"
     ]
-    expect(kinds.map((kind) => faultReason(kind, "X").message).filter((message) => !/^X [a-zA-Z ,:'-]+\.$/.test(message))).toStrictEqual([])
+    expect(
+      kinds.map((kind) => faultReason(kind, "X").message).filter((message) => !/^X [a-zA-Z ,:'-]+\.$/.test(message))
+    ).toStrictEqual([])
   })
 })

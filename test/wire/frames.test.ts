@@ -1,7 +1,15 @@
 // Frames: every framing Google and its proxies send, any cut, any size. Rows T1301, T1304 to T1307, T1328; M17, F22.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { doneFrame, type FrameFault, frame, pingFrame, splitJson, type SseEvent, sseEvents } from "../../src/wire/frames.ts"
+import {
+  doneFrame,
+  type FrameFault,
+  frame,
+  pingFrame,
+  splitJson,
+  type SseEvent,
+  sseEvents
+} from "../../src/wire/frames.ts"
 import { jsonEvents } from "../../src/translate/jsonEvents.ts"
 import { machine, runMachine } from "../../src/translate/Translator.ts"
 import { bytesOf, eachByte } from "../support/streams.ts"
@@ -19,7 +27,11 @@ const unreadable = {
 }
 
 describe("T1304 framing of lines", () => {
-  for (const [name, end] of [["LF", "\n"], ["CRLF", "\r\n"], ["CR", "\r"]] as const) {
+  for (const [name, end] of [
+    ["LF", "\n"],
+    ["CRLF", "\r\n"],
+    ["CR", "\r"]
+  ] as const) {
     it(`${name} ends lines and events`, () => {
       expect(readText(`data: a${end}${end}data: b${end}${end}`)).toEqual([event("a"), event("b")])
     })
@@ -28,7 +40,10 @@ describe("T1304 framing of lines", () => {
     expect(readText("data: a\ndata:b\ndata\ndata:  c\n\n")).toEqual([event("a\nb\n\n c")])
   })
   it("event names are kept, comments, ids, retry and unknown fields are not", () => {
-    expect(readText(": hello\nevent: x\nid: 7\nretry: 100\nfoo: bar\ndata: a\n\ndata: b\n\n")).toEqual([event("a", "x"), event("b")])
+    expect(readText(": hello\nevent: x\nid: 7\nretry: 100\nfoo: bar\ndata: a\n\ndata: b\n\n")).toEqual([
+      event("a", "x"),
+      event("b")
+    ])
   })
   it("an event without data is none", () => {
     expect(readText("event: x\n\n\n\n: only a comment\n\n")).toEqual([])
@@ -41,7 +56,10 @@ describe("T1304 framing of lines", () => {
     expect(readText("data: a\n\ndata: b")).toEqual([event("a"), event("b", "", false)])
   })
   it("a lone CR at the end of a read is not two line ends", () => {
-    expect(read([bytesOf("data: a\r"), bytesOf("\n\r"), bytesOf("\ndata: b\r"), bytesOf("\r")])).toEqual([event("a"), event("b")])
+    expect(read([bytesOf("data: a\r"), bytesOf("\n\r"), bytesOf("\ndata: b\r"), bytesOf("\r")])).toEqual([
+      event("a"),
+      event("b")
+    ])
   })
   it("an empty read changes nothing", () => {
     expect(read([bytesOf("data: a"), new Uint8Array(0), bytesOf("b\n\n")])).toEqual([event("ab")])
@@ -49,18 +67,22 @@ describe("T1304 framing of lines", () => {
 })
 
 describe("T1301 bare JSON", () => {
-  const pretty = JSON.stringify([{ a: "]}\"\\" }, { b: { c: [1, 2] } }], null, 2)
+  const pretty = JSON.stringify([{ a: ']}"\\' }, { b: { c: [1, 2] } }], null, 2)
   it("a pretty-printed array is an event per object", () => {
-    expect(jsonText(pretty)).toEqual([{ a: "]}\"\\" }, { b: { c: [1, 2] } }])
+    expect(jsonText(pretty)).toEqual([{ a: ']}"\\' }, { b: { c: [1, 2] } }])
     expect(jsonText(`[{"a":1}\r\n,\r\n{"b":2}\r\n]\r\n`)).toEqual([{ a: 1 }, { b: 2 }])
   })
   it("any cut of an array gives the same", () => {
     const bytes = bytesOf(`\uFEFF \r\n${pretty}\n`)
-    expect(json(eachByte(bytes))).toEqual([{ a: "]}\"\\" }, { b: { c: [1, 2] } }])
+    expect(json(eachByte(bytes))).toEqual([{ a: ']}"\\' }, { b: { c: [1, 2] } }])
   })
   it("T1318 an object outside the lines of SSE, before or after events", () => {
     expect(jsonText(`{\n  "error": {"code": 503}\n}\n`)).toEqual([{ error: { code: 503 } }])
-    expect(jsonText(`data: {"a":1}\n\n{\n  "error": {"code": 503}\n}\ndata: {"b":2}\n\n`)).toEqual([{ a: 1 }, { error: { code: 503 } }, { b: 2 }])
+    expect(jsonText(`data: {"a":1}\n\n{\n  "error": {"code": 503}\n}\ndata: {"b":2}\n\n`)).toEqual([
+      { a: 1 },
+      { error: { code: 503 } },
+      { b: 2 }
+    ])
   })
   it("T1307 an array of one error", () => {
     expect(jsonText(`[{"error":{"code":429}}\n]`)).toEqual([{ error: { code: 429 } }])
@@ -78,10 +100,12 @@ describe("payloads", () => {
     expect(jsonText(`data: {"a":"}{"}{"b":2} [{"c":3}]\n\n`)).toEqual([{ a: "}{" }, { b: 2 }, { c: 3 }])
   })
   it("T1306 what is no object is passed over, an array gives its objects", () => {
-    expect(jsonText(`data: 1\n\ndata: "x"\n\ndata: null\n\ndata: [{"error":{}}]\n\ndata:\n\ndata: [DONE]\n\n`)).toEqual([{ error: {} }])
+    expect(jsonText(`data: 1\n\ndata: "x"\n\ndata: null\n\ndata: [{"error":{}}]\n\ndata:\n\ndata: [DONE]\n\n`)).toEqual(
+      [{ error: {} }]
+    )
   })
   it("T1318 garbage fails the stream once, nothing follows", () => {
-    for (const garbage of ["{\"a\":", "{}x", "<html>"]) {
+    for (const garbage of ['{"a":', "{}x", "<html>"]) {
       expect(jsonText(`data: {"a":1}\n\ndata: ${garbage}\n\ndata: {"b":2}\n\n`)).toEqual([{ a: 1 }, unreadable])
     }
   })
@@ -107,11 +131,16 @@ describe("bytes", () => {
     for (let at = 0; at <= bytes.length; at++) expect(read([bytes.slice(0, at), bytes.slice(at)])).toEqual(whole)
   })
   it("bytes that are no UTF-8 end the stream", () => {
-    expect(read([bytesOf("data: a\n\n"), Uint8Array.of(0xff, 0x0a), bytesOf("data: b\n\n")]))
-      .toEqual([event("a"), { _tag: "FrameFault", kind: "unreadable" }])
+    expect(read([bytesOf("data: a\n\n"), Uint8Array.of(0xff, 0x0a), bytesOf("data: b\n\n")])).toEqual([
+      event("a"),
+      { _tag: "FrameFault", kind: "unreadable" }
+    ])
   })
   it("a character cut by the end of input is left out", () => {
-    expect(read([bytesOf("data: a\n\ndata: b"), Uint8Array.of(0xf0, 0x9f)])).toEqual([event("a"), event("b", "", false)])
+    expect(read([bytesOf("data: a\n\ndata: b"), Uint8Array.of(0xf0, 0x9f)])).toEqual([
+      event("a"),
+      event("b", "", false)
+    ])
   })
   it("the same state may be stepped twice", () => {
     const fold = sseEvents(limits)
@@ -122,7 +151,9 @@ describe("bytes", () => {
     expect(fold.step(state, rest)[1]).toEqual([event("ž")])
   })
   it("random events, line ends and cuts", () => {
-    const text = fc.string({ unit: "binary", maxLength: 20 }).map((raw) => raw.toWellFormed().replace(/[\r\n\uFEFF]/g, ""))
+    const text = fc
+      .string({ unit: "binary", maxLength: 20 })
+      .map((raw) => raw.toWellFormed().replace(/[\r\n\uFEFF]/g, ""))
     fc.assert(
       fc.property(
         fc.array(fc.tuple(text, fc.constantFrom("\n", "\r\n", "\r")), { maxLength: 8 }),
@@ -149,13 +180,18 @@ describe("F22 sizes", () => {
     expect(read([bytesOf(JSON.stringify({ a: "x".repeat(2_000) }))], 1_000)).toEqual(fault)
     expect(read(eachByte(bytesOf(JSON.stringify({ a: "x".repeat(2_000) }))), 1_000)).toEqual(fault)
     expect(runMachine(machine(jsonEvents({ eventBytes: 1_000 })), [bytesOf(big)])).toEqual([
-      { _tag: "StreamFailed", reason: { _tag: "BadReply", kind: "too_large", message: "The upstream sent an event over the size limit." } }
+      {
+        _tag: "StreamFailed",
+        reason: { _tag: "BadReply", kind: "too_large", message: "The upstream sent an event over the size limit." }
+      }
     ])
   })
   it("20 MB in one event and 300,000 reads of one byte are read", () => {
     const data = JSON.stringify({ data: "A".repeat(20_000_000) })
     const bytes = bytesOf(`data: ${data}\r\n\r\n`)
-    const pieces = Array.from({ length: Math.ceil(bytes.length / 65_536) }, (_, at) => bytes.subarray(at * 65_536, (at + 1) * 65_536))
+    const pieces = Array.from({ length: Math.ceil(bytes.length / 65_536) }, (_, at) =>
+      bytes.subarray(at * 65_536, (at + 1) * 65_536)
+    )
     const [one] = read(pieces, 24_000_000)
     expect(one?._tag === "SseEvent" && one.data.length).toBe(data.length)
     const [two] = read(eachByte(bytes.slice(0, 300_000)), 24_000_000)
@@ -168,7 +204,9 @@ describe("F22 sizes", () => {
 
 describe("frames out", () => {
   it("T1328 one data line whatever the text", () => {
-    expect(frame(JSON.stringify({ a: "\n\ndata: [DONE]\r\u2028" }))).toBe(`data: {"a":"\\n\\ndata: [DONE]\\r\u2028"}\n\n`)
+    expect(frame(JSON.stringify({ a: "\n\ndata: [DONE]\r\u2028" }))).toBe(
+      `data: {"a":"\\n\\ndata: [DONE]\\r\u2028"}\n\n`
+    )
     expect(frame("a\r\nb\rc\nd")).toBe("data: a\ndata: b\ndata: c\ndata: d\n\n")
   })
   it("a name cannot break out of its line", () => {

@@ -17,9 +17,9 @@ const framesOf = (pieces: ReadonlyArray<Uint8Array>) => {
 }
 
 const stream = [
-  "event: message_start\ndata: {\"é\":\"👋\"}\n\n",
+  'event: message_start\ndata: {"é":"👋"}\n\n',
   ": a comment\n\n",
-  "data: {\"type\":\"x\"}\r\n\r\n",
+  'data: {"type":"x"}\r\n\r\n',
   "data: 1\nevent: late\n\n",
   "event:tight\r\n\r\n",
   "\n",
@@ -29,28 +29,44 @@ const stream = [
 describe("whole frames", () => {
   it("know the name of their event", () => {
     expect(framesOf([encode(stream.join(""))])).toEqual({
-      frames: [["message_start", stream[0]], ["", stream[1]], ["", stream[2]], ["late", stream[3]], ["tight", stream[4]], ["", stream[5]], ["message_stop", stream[6]]],
+      frames: [
+        ["message_start", stream[0]],
+        ["", stream[1]],
+        ["", stream[2]],
+        ["late", stream[3]],
+        ["tight", stream[4]],
+        ["", stream[5]],
+        ["message_stop", stream[6]]
+      ],
       rest: ""
     })
   })
   it("L6 are the same wherever the bytes are cut", () => {
     const bytes = encode(stream.join(""))
     const whole = framesOf([bytes])
-    for (let at = 0; at <= bytes.length; at++) expect(framesOf([bytes.subarray(0, at), bytes.subarray(at)])).toEqual(whole)
+    for (let at = 0; at <= bytes.length; at++)
+      expect(framesOf([bytes.subarray(0, at), bytes.subarray(at)])).toEqual(whole)
     expect(framesOf([...bytes].map((byte) => Uint8Array.of(byte)))).toEqual(whole)
   })
   it("end with CR as well, once the next byte has come", () => {
-    expect(framesOf([encode("event: a\rdata: 1\r\revent: b\r\r")])).toEqual({ frames: [["a", "event: a\rdata: 1\r\r"]], rest: "event: b\r\r" })
+    expect(framesOf([encode("event: a\rdata: 1\r\revent: b\r\r")])).toEqual({
+      frames: [["a", "event: a\rdata: 1\r\r"]],
+      rest: "event: b\r\r"
+    })
   })
   it("L6 with CR are the same wherever the bytes are cut", () => {
     const bytes = encode(`${stream.slice(0, 4).join("").replaceAll(/\r?\n/g, "\r")}x`)
     const whole = framesOf([bytes])
     expect([whole.frames.length, whole.rest]).toEqual([4, "x"])
-    for (let at = 0; at <= bytes.length; at++) expect(framesOf([bytes.subarray(0, at), bytes.subarray(at)])).toEqual(whole)
+    for (let at = 0; at <= bytes.length; at++)
+      expect(framesOf([bytes.subarray(0, at), bytes.subarray(at)])).toEqual(whole)
     expect(framesOf([...bytes].map((byte) => Uint8Array.of(byte)))).toEqual(whole)
   })
   it("leave what has not ended", () => {
-    expect(framesOf([encode("event: a\n\nevent: b\ndata")])).toEqual({ frames: [["a", "event: a\n\n"]], rest: "event: b\ndata" })
+    expect(framesOf([encode("event: a\n\nevent: b\ndata")])).toEqual({
+      frames: [["a", "event: a\n\n"]],
+      rest: "event: b\ndata"
+    })
   })
 })
 

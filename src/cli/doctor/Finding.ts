@@ -14,8 +14,18 @@ export interface Finding {
 }
 
 export const ok = (check: string, detail: string): Finding => ({ check, status: "ok", detail })
-export const warn = (check: string, detail: string, todo?: string): Finding => ({ check, status: "warn", detail, ...(todo === undefined ? {} : { todo }) })
-export const fail = (check: string, detail: string, todo?: string): Finding => ({ check, status: "fail", detail, ...(todo === undefined ? {} : { todo }) })
+export const warn = (check: string, detail: string, todo?: string): Finding => ({
+  check,
+  status: "warn",
+  detail,
+  ...(todo === undefined ? {} : { todo })
+})
+export const fail = (check: string, detail: string, todo?: string): Finding => ({
+  check,
+  status: "fail",
+  detail,
+  ...(todo === undefined ? {} : { todo })
+})
 
 const colours = { ok: "green", warn: "yellow", fail: "red" } as const
 
@@ -29,5 +39,5 @@ export const findingLines = (findings: ReadonlyArray<Finding>): ReadonlyArray<st
     ...(finding.todo === undefined ? [] : [{ finding: undefined, cells: ["", "", `-> ${finding.todo}`] }])
   ])
   const lines = evenly(rows.map(({ cells }) => cells))
-  return rows.map(({ finding }, at) => finding === undefined ? lines[at] ?? "" : coloured(finding, lines[at] ?? ""))
+  return rows.map(({ finding }, at) => (finding === undefined ? (lines[at] ?? "") : coloured(finding, lines[at] ?? "")))
 }

@@ -38,7 +38,11 @@ const placeFinding = (check: string, place: Place, by: Chosen): Effect.Effect<Fi
       case undefined:
         return ok(check, place.port === 0 ? "any free one" : `${where} is free`)
       case "EADDRINUSE":
-        return warn(check, `${where} is in use, by a running gateway perhaps`, `model-gateway health says whether it is one; else choose another port ${by.port}`)
+        return warn(
+          check,
+          `${where} is in use, by a running gateway perhaps`,
+          `model-gateway health says whether it is one; else choose another port ${by.port}`
+        )
       case "EACCES":
         return fail(check, `${where} is not permitted`, `choose a port above 1023 ${by.port}`)
       case "EADDRNOTAVAIL":
@@ -52,5 +56,7 @@ const placeFinding = (check: string, place: Place, by: Chosen): Effect.Effect<Fi
 /** The port of the service, and the one of operators where they have their own. */
 export const portFindings = ({ admin, ...main }: Settings["server"]): ReadonlyArray<Effect.Effect<Finding>> => [
   placeFinding("port", main, { host: "set server.host, or --host", port: "with --port" }),
-  ...(admin === undefined ? [] : [placeFinding("admin port", admin, { host: "set server.admin_host", port: "under server.admin_port" })])
+  ...(admin === undefined
+    ? []
+    : [placeFinding("admin port", admin, { host: "set server.admin_host", port: "under server.admin_port" })])
 ]

@@ -22,7 +22,10 @@ export const withoutAbsentStore = (settings: Settings): Settings => {
 
 /** The folder, or the nearest above it that is there. */
 const nearest = async (folder: string): Promise<string> => {
-  const isThere = await stat(folder).then((found) => found.isDirectory(), () => false)
+  const isThere = await stat(folder).then(
+    (found) => found.isDirectory(),
+    () => false
+  )
   return isThere || dirname(folder) === folder ? folder : nearest(dirname(folder))
 }
 
@@ -42,7 +45,12 @@ const opened = (setting: StoreSetting, { limits }: Settings): Effect.Effect<Find
     Effect.provideService(Limits, limits),
     Effect.match({
       onSuccess: () => ok("store", `${describeStore(setting.location)} answers`),
-      onFailure: (error) => fail("store", error._tag === "StoreUnusable" ? error.message : `${describeStore(setting.location)} does not answer`, "check store.url and GATEWAY_SECRET_KEY")
+      onFailure: (error) =>
+        fail(
+          "store",
+          error._tag === "StoreUnusable" ? error.message : `${describeStore(setting.location)} does not answer`,
+          "check store.url and GATEWAY_SECRET_KEY"
+        )
     })
   )
 
@@ -51,6 +59,8 @@ export const storeFindings = (settings: Settings): ReadonlyArray<Effect.Effect<F
   if (store === undefined) return []
   return [
     folderFinding(dirname(store.keyFile)),
-    isAbsent(store) ? Effect.succeed(ok("store", `${describeStore(store.location)} will be made`)) : opened(store, settings)
+    isAbsent(store)
+      ? Effect.succeed(ok("store", `${describeStore(store.location)} will be made`))
+      : opened(store, settings)
   ]
 }

@@ -47,19 +47,25 @@ const actor: Actor = { id: "cli", requestId: undefined }
 const pageRows = 100
 
 /** Every fault of what was written is a line. */
-const said = (noun: Noun) => (error: GatewayError): Failure => {
-  switch (error._tag) {
-    case "RecordInvalid":
-      return usage(error.faults.map(({ message, path }) => path === "" ? message : `${path}  ${message}`).join("\n"))
-    case "RecordUnknown":
-      return failed(`There is no such ${error.kind}; ${noun} list shows them with their ${noun === "providers" ? "slugs" : "ids"}.`)
-    default:
-      return failed(errorFacts(error).message)
+const said =
+  (noun: Noun) =>
+  (error: GatewayError): Failure => {
+    switch (error._tag) {
+      case "RecordInvalid":
+        return usage(
+          error.faults.map(({ message, path }) => (path === "" ? message : `${path}  ${message}`)).join("\n")
+        )
+      case "RecordUnknown":
+        return failed(
+          `There is no such ${error.kind}; ${noun} list shows them with their ${noun === "providers" ? "slugs" : "ids"}.`
+        )
+      default:
+        return failed(errorFacts(error).message)
+    }
   }
-}
 
 /** Does this on the store of the configuration. */
-const administered = Effect.fnUntraced(function*<A>(
+const administered = Effect.fnUntraced(function* <A>(
   noun: Noun,
   { config }: Asked,
   work: (administration: Administration["Service"]) => Effect.Effect<A, GatewayError>
@@ -67,9 +73,13 @@ const administered = Effect.fnUntraced(function*<A>(
   const { settings } = yield* loadSettings({ config, flags: {} })
   const { store } = settings
   if (store === undefined || (store.location.kind === "sqlite" && store.location.path === ":memory:")) {
-    return yield* usage("the store of this configuration is the memory of the gateway; use its admin API, or set store.url")
+    return yield* usage(
+      "the store of this configuration is the memory of the gateway; use its admin API, or set store.url"
+    )
   }
-  return yield* Effect.flatMap(Administration, (administration) => Effect.mapError(work(administration), said(noun))).pipe(
+  return yield* Effect.flatMap(Administration, (administration) =>
+    Effect.mapError(work(administration), said(noun))
+  ).pipe(
     Effect.provide(Gateway.layerAdministration(settings)),
     Effect.catchTag("StoreUnusable", (error) => Effect.fail(storeFailure(error)))
   )
@@ -80,7 +90,7 @@ const managedOf = (administration: Administration["Service"], noun: Noun): Manag
 
 const printed = (resource: object): string => visibleLines(JSON.stringify(resource, null, 2))
 
-const every = Effect.fnUntraced(function*(managed: Managed<object>) {
+const every = Effect.fnUntraced(function* (managed: Managed<object>) {
   const rows: Array<JsonObject> = []
   let cursor: string | undefined
   do {
@@ -91,31 +101,39 @@ const every = Effect.fnUntraced(function*(managed: Managed<object>) {
   return rows
 })
 
-export const list = Effect.fn("Cli.list")(function*(noun: Noun, asked: Shown): Effect.fn.Return<void, Failure> {
+export const list = Effect.fn("Cli.list")(function* (noun: Noun, asked: Shown): Effect.fn.Return<void, Failure> {
   const rows = yield* administered(noun, asked, (administration) => every(managedOf(administration, noun)))
   yield* Console.log(asked.json ? printed(rows) : evenly(recordRows(noun, rows)).join("\n"))
 })
 
-export const get = Effect.fn("Cli.get")(function*(noun: Noun, id: string, asked: Shown): Effect.fn.Return<void, Failure> {
+export const get = Effect.fn("Cli.get")(function* (
+  noun: Noun,
+  id: string,
+  asked: Shown
+): Effect.fn.Return<void, Failure> {
   const resource = yield* administered(noun, asked, (administration) => managedOf(administration, noun).get(id))
   yield* Console.log(asked.json ? printed(resource) : evenly(fieldRows(jsonObjectOf(resource))).join("\n"))
 })
 
 const contentOf = (path: string): Effect.Effect<string, Failure> =>
-  Effect.tryPromise({ try: () => path === "-" ? text(process.stdin) : readFile(path, "utf8"), catch: () => usage(`${path} cannot be read`) })
+  Effect.tryPromise({
+    try: () => (path === "-" ? text(process.stdin) : readFile(path, "utf8")),
+    catch: () => usage(`${path} cannot be read`)
+  })
 
 /** The resource that stands in a file. For configs the file may hold the config alone. */
-const fileBody = Effect.fnUntraced(function*(noun: Noun, path: string | undefined) {
+const fileBody = Effect.fnUntraced(function* (noun: Noun, path: string | undefined) {
   if (path === undefined) return {}
   const content = yield* contentOf(path)
   const name = path === "-" && content.trimStart().startsWith("{") ? "stdin.json" : path
   const parsed = yield* Effect.mapError(Effect.fromResult(parseSettingsText(name, content)), ({ line, message }) =>
-    usage(`${path}${line === undefined ? "" : `:${line}`}  cannot be read: ${message}`))
+    usage(`${path}${line === undefined ? "" : `:${line}`}  cannot be read: ${message}`)
+  )
   if (!isJsonObject(parsed.value)) return yield* usage(`${path}  must be a mapping of fields`)
   return noun === "configs" && parsed.value["config"] === undefined ? { config: parsed.value } : parsed.value
 })
 
-const secretBody = Effect.fnUntraced(function*({ apiKeyEnv, apiKeyFile, credentialsFile }: Secrets) {
+const secretBody = Effect.fnUntraced(function* ({ apiKeyEnv, apiKeyFile, credentialsFile }: Secrets) {
   const body: Record<string, JsonObject | string> = {}
   if (apiKeyFile !== undefined) body["api_key"] = (yield* contentOf(apiKeyFile)).trim()
   if (apiKeyEnv !== undefined) {
@@ -145,7 +163,7 @@ const merged = (parts: ReadonlyArray<JsonObject>): JsonObject => {
 }
 
 /** What the file, the flags and the secrets say, the later over the earlier. */
-const written = Effect.fnUntraced(function*(noun: Noun, { file, parts, secrets }: Written) {
+const written = Effect.fnUntraced(function* (noun: Noun, { file, parts, secrets }: Written) {
   return merged([yield* fileBody(noun, file), ...parts, yield* secretBody(secrets)])
 })
 
@@ -159,40 +177,62 @@ const told = (what: string, resource: object, { json }: Shown): Effect.Effect<vo
   if (json) return Console.log(printed(resource))
   const fields = jsonObjectOf(resource)
   const { key, version } = fields
-  const line = Console.error(`${what} ${visible(nameOf(fields))}${typeof version === "number" ? `, version ${version}` : ""}${typeof key === "string" ? "; its text is told this once" : ""}`)
+  const line = Console.error(
+    `${what} ${visible(nameOf(fields))}${typeof version === "number" ? `, version ${version}` : ""}${typeof key === "string" ? "; its text is told this once" : ""}`
+  )
   return typeof key === "string" ? Effect.andThen(line, Console.log(key)) : line
 }
 
-const singular: Readonly<Record<Noun, string>> = { keys: "key", providers: "provider", configs: "config", prompts: "prompt" }
+const singular: Readonly<Record<Noun, string>> = {
+  keys: "key",
+  providers: "provider",
+  configs: "config",
+  prompts: "prompt"
+}
 
-export const create = Effect.fn("Cli.create")(function*(noun: Noun, given: Written): Effect.fn.Return<void, Failure> {
+export const create = Effect.fn("Cli.create")(function* (noun: Noun, given: Written): Effect.fn.Return<void, Failure> {
   const body = yield* written(noun, given)
   const made = yield* administered(noun, given, (administration) => managedOf(administration, noun).create(body, actor))
   yield* told(`made ${singular[noun]}`, made, given)
 })
 
-export const update = Effect.fn("Cli.update")(function*(noun: Noun, id: string, given: Written): Effect.fn.Return<void, Failure> {
+export const update = Effect.fn("Cli.update")(function* (
+  noun: Noun,
+  id: string,
+  given: Written
+): Effect.fn.Return<void, Failure> {
   const { file, unset = [] } = given
   const changes = yield* written(noun, given)
-  if (file === undefined && unset.length === 0 && Object.keys(changes).length === 0) return yield* usage("nothing to change: give flags, --unset or --file")
+  if (file === undefined && unset.length === 0 && Object.keys(changes).length === 0)
+    return yield* usage("nothing to change: give flags, --unset or --file")
   const changed = yield* administered(noun, given, (administration) => {
     const managed = managedOf(administration, noun)
     // A file says all there is to be, flags what is to change.
     const before = file === undefined ? Effect.map(managed.get(id), jsonObjectOf) : Effect.succeed<JsonObject>({})
     return Effect.flatMap(before, (fields) => {
-      const body = Object.entries(merged([fields, changes])).filter(([name]) => !unset.includes(name) && !(noun === "keys" && name === "id"))
-      return managed.update(id, Object.fromEntries([...body, ...(noun === "configs" || noun === "prompts" ? [["id", id]] : [])]), actor)
+      const body = Object.entries(merged([fields, changes])).filter(
+        ([name]) => !unset.includes(name) && !(noun === "keys" && name === "id")
+      )
+      return managed.update(
+        id,
+        Object.fromEntries([...body, ...(noun === "configs" || noun === "prompts" ? [["id", id]] : [])]),
+        actor
+      )
     })
   })
   yield* told(`changed ${singular[noun]}`, changed, given)
 })
 
-export const remove = Effect.fn("Cli.remove")(function*(noun: Noun, id: string, asked: Asked): Effect.fn.Return<void, Failure> {
+export const remove = Effect.fn("Cli.remove")(function* (
+  noun: Noun,
+  id: string,
+  asked: Asked
+): Effect.fn.Return<void, Failure> {
   yield* administered(noun, asked, (administration) => managedOf(administration, noun).remove(id, actor))
   yield* Console.error(`${noun === "keys" ? "revoked" : "deleted"} ${singular[noun]} ${visible(id)}`)
 })
 
-export const rotate = Effect.fn("Cli.rotate")(function*(id: string, asked: Shown): Effect.fn.Return<void, Failure> {
+export const rotate = Effect.fn("Cli.rotate")(function* (id: string, asked: Shown): Effect.fn.Return<void, Failure> {
   const key = yield* administered("keys", asked, (administration) => administration.keys.rotate(id, actor))
   yield* told("gave another text to key", key, asked)
 })

@@ -14,23 +14,37 @@ const optional = <A>(flag: Flag.Flag<A>, description: string) =>
 /** A part of the written resource; empty when the flag is not given. */
 type Part = JsonObject
 
-const placed = (path: ReadonlyArray<string>, value: Json): Part => path.toReversed().reduce<Json>((inner, name) => ({ [name]: inner }), value) as Part
+const placed = (path: ReadonlyArray<string>, value: Json): Part =>
+  path.toReversed().reduce<Json>((inner, name) => ({ [name]: inner }), value) as Part
 const part = <A extends Json>(flag: Flag.Flag<A>, path: ReadonlyArray<string>, description: string) =>
-  flag.pipe(Flag.withDescription(description), Flag.optional, Flag.map(Option.match({ onNone: (): Part => ({}), onSome: (value): Part => placed(path, value) })))
+  flag.pipe(
+    Flag.withDescription(description),
+    Flag.optional,
+    Flag.map(Option.match({ onNone: (): Part => ({}), onSome: (value): Part => placed(path, value) }))
+  )
 const text = (name: string, description: string, ...path: ReadonlyArray<string>) =>
   part(Flag.String(name), path.length === 0 ? [name.replaceAll("-", "_")] : path, description)
 const listed = (name: string, path: ReadonlyArray<string>, description: string) =>
   Flag.String(name).pipe(
     Flag.withDescription(`${description}; may be given several times`),
     Flag.atLeast(0),
-    Flag.map((values): Part => values.length === 0 ? {} : placed(path, values))
+    Flag.map((values): Part => (values.length === 0 ? {} : placed(path, values)))
   )
 const texts = (name: string, field: string, description: string) => listed(name, [field], description)
 
-const config = optional(Flag.String("config").pipe(Flag.withMetavar("gateway.yaml")), "Configuration file; it says where the store is")
+const config = optional(
+  Flag.String("config").pipe(Flag.withMetavar("gateway.yaml")),
+  "Configuration file; it says where the store is"
+)
 const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON"), Flag.withDefault(false))
-const file = optional(Flag.String("file").pipe(Flag.withMetavar("x.yaml")), "YAML or JSON of the resource as the admin API has it; - reads stdin. Flags win over it")
-const unset = Flag.String("unset").pipe(Flag.withDescription("Field to take away; may be given several times"), Flag.atLeast(0))
+const file = optional(
+  Flag.String("file").pipe(Flag.withMetavar("x.yaml")),
+  "YAML or JSON of the resource as the admin API has it; - reads stdin. Flags win over it"
+)
+const unset = Flag.String("unset").pipe(
+  Flag.withDescription("Field to take away; may be given several times"),
+  Flag.atLeast(0)
+)
 const common = { config, json }
 
 const keyFlags = {
@@ -44,7 +58,11 @@ const keyFlags = {
   expires: text("expires-at", "Moment from which it is refused, as 2027-01-31T12:00:00Z"),
   requests: part(Flag.Int("requests-per-minute"), ["rate_limit", "requests_per_minute"], "Most requests in a minute"),
   tokens: part(Flag.Int("tokens-per-minute"), ["rate_limit", "tokens_per_minute"], "Most tokens in a minute"),
-  concurrency: part(Flag.Int("concurrency"), ["concurrency"], "Most requests that run at once, in each gateway process"),
+  concurrency: part(
+    Flag.Int("concurrency"),
+    ["concurrency"],
+    "Most requests that run at once, in each gateway process"
+  ),
   dollars: part(Flag.Finite("budget-usd"), ["budget", "usd"], "US dollars it may spend"),
   period: part(Flag.Literals("budget-per", ["day", "month"]), ["budget", "per"], "Period of the budget"),
   metadata: Flag.KeyValuePair("metadata").pipe(
@@ -55,7 +73,7 @@ const keyFlags = {
   metadataLocked: Flag.Boolean("metadata-locked").pipe(
     Flag.withDescription("Requests and configs cannot give that metadata other values"),
     Flag.withDefault(false),
-    Flag.map((isGiven): Part => isGiven ? { metadata_locked: true } : {})
+    Flag.map((isGiven): Part => (isGiven ? { metadata_locked: true } : {}))
   )
 }
 
@@ -68,14 +86,22 @@ const providerFlags = {
   quota: text("quota-project", "Project that is billed"),
   projects: texts("allow-project", "projects", "Further project that requests may name under its credential"),
   regions: texts("allow-region", "regions", "Further region that requests may name under its credential"),
-  reads: listed("gcs-read", ["gcs", "read"], "gs://bucket/path below which requests may read under its credential; any unless said"),
-  writes: listed("gcs-write", ["gcs", "write"], "gs://bucket/path below which requests may store pictures under its credential; none unless said"),
+  reads: listed(
+    "gcs-read",
+    ["gcs", "read"],
+    "gs://bucket/path below which requests may read under its credential; any unless said"
+  ),
+  writes: listed(
+    "gcs-write",
+    ["gcs", "write"],
+    "gs://bucket/path below which requests may store pictures under its credential; none unless said"
+  ),
   base: text("base-url", "Replaces scheme and host of the provider"),
   token: text("token-url", "Replaces the token endpoint"),
   ambient: Flag.Boolean("application-default").pipe(
     Flag.withDescription("Use the credentials of this machine"),
     Flag.withDefault(false),
-    Flag.map((isGiven): Part => isGiven ? { credentials: { type: "application_default" } } : {})
+    Flag.map((isGiven): Part => (isGiven ? { credentials: { type: "application_default" } } : {}))
   )
 }
 
@@ -95,7 +121,14 @@ const promptFlags = {
   labels: Flag.KeyValuePair("label").pipe(
     Flag.withDescription("label=version, as production=3"),
     Flag.optional,
-    Flag.map(Option.match({ onNone: (): Part => ({}), onSome: (labels): Part => ({ labels: Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, Number(value)])) }) }))
+    Flag.map(
+      Option.match({
+        onNone: (): Part => ({}),
+        onSome: (labels): Part => ({
+          labels: Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, Number(value)]))
+        })
+      })
+    )
   )
 }
 
@@ -112,20 +145,23 @@ const list = (noun: Noun) =>
   )
 
 const get = (noun: Noun) =>
-  Command.make("get", { ...common, id: id(noun) }, (given) => Effect.flatMap(loaded, (verbs) => verbs.get(noun, given.id, given))).pipe(
-    Command.withDescription("One of them; secrets are never shown")
-  )
+  Command.make("get", { ...common, id: id(noun) }, (given) =>
+    Effect.flatMap(loaded, (verbs) => verbs.get(noun, given.id, given))
+  ).pipe(Command.withDescription("One of them; secrets are never shown"))
 
 const remove = (noun: Noun, verb: "delete" | "revoke") =>
-  Command.make(verb, { config, id: id(noun) }, (given) => Effect.flatMap(loaded, (verbs) => verbs.remove(noun, given.id, given))).pipe(
+  Command.make(verb, { config, id: id(noun) }, (given) =>
+    Effect.flatMap(loaded, (verbs) => verbs.remove(noun, given.id, given))
+  ).pipe(
     Command.withDescription(verb === "revoke" ? "Refuse the key from now on, for good" : "Remove it from the store")
   )
 
 /** The name of what is made, where the operator chooses it. */
-const named = (field: "slug" | "id") => Argument.String(field).pipe(
-  Argument.optional,
-  Argument.map(Option.match({ onNone: (): Part => ({}), onSome: (value): Part => ({ [field]: value }) }))
-)
+const named = (field: "slug" | "id") =>
+  Argument.String(field).pipe(
+    Argument.optional,
+    Argument.map(Option.match({ onNone: (): Part => ({}), onSome: (value): Part => ({ [field]: value }) }))
+  )
 
 const keys = Command.make("keys").pipe(
   Command.withDescription("Gateway keys of the store"),
@@ -133,22 +169,30 @@ const keys = Command.make("keys").pipe(
     list("keys"),
     get("keys"),
     Command.make("create", { ...common, file, fields: keyFlags }, ({ fields, ...given }) =>
-      Effect.flatMap(loaded, (verbs) => verbs.create("keys", { ...given, parts: parts(fields), secrets: noSecrets }))).pipe(
+      Effect.flatMap(loaded, (verbs) => verbs.create("keys", { ...given, parts: parts(fields), secrets: noSecrets }))
+    ).pipe(
       Command.withDescription("Make a key. Its text goes to stdout, once"),
-      Command.withExamples([{ command: "model-gateway keys create --name ci --provider google --model \"gemini-*\" --requests-per-minute 600" }])
+      Command.withExamples([
+        {
+          command: 'model-gateway keys create --name ci --provider google --model "gemini-*" --requests-per-minute 600'
+        }
+      ])
     ),
     Command.make("update", { ...common, file, unset, fields: keyFlags, id: id("keys") }, ({ fields, ...given }) =>
-      Effect.flatMap(loaded, (verbs) => verbs.update("keys", given.id, { ...given, parts: parts(fields), secrets: noSecrets }))).pipe(
-      Command.withDescription("Change what flags name; with --file, all")
-    ),
-    Command.make("rotate", { ...common, id: id("keys") }, (given) => Effect.flatMap(loaded, (verbs) => verbs.rotate(given.id, given))).pipe(
-      Command.withDescription("Give the key another text; the one it had is refused from now on")
-    ),
+      Effect.flatMap(loaded, (verbs) =>
+        verbs.update("keys", given.id, { ...given, parts: parts(fields), secrets: noSecrets })
+      )
+    ).pipe(Command.withDescription("Change what flags name; with --file, all")),
+    Command.make("rotate", { ...common, id: id("keys") }, (given) =>
+      Effect.flatMap(loaded, (verbs) => verbs.rotate(given.id, given))
+    ).pipe(Command.withDescription("Give the key another text; the one it had is refused from now on")),
     remove("keys", "revoke"),
     Command.make("rotate-secret", { config }, (given) =>
-      Effect.flatMap(Effect.promise(() => import("./StoreCommands.ts")), (verbs) => verbs.rotateStoreSecret({ config: given.config, flags: {} }))).pipe(
-      Command.withDescription("Encrypt the secrets of the store anew, while gateways use it")
-    )
+      Effect.flatMap(
+        Effect.promise(() => import("./StoreCommands.ts")),
+        (verbs) => verbs.rotateStoreSecret({ config: given.config, flags: {} })
+      )
+    ).pipe(Command.withDescription("Encrypt the secrets of the store anew, while gateways use it"))
   ])
 )
 
@@ -157,18 +201,27 @@ const providers = Command.make("providers").pipe(
   Command.withSubcommands([
     list("providers"),
     get("providers"),
-    Command.make("create", { ...common, file, slug: named("slug"), fields: providerFlags, secrets: providerSecrets }, ({ fields, slug, ...given }) =>
-      Effect.flatMap(loaded, (verbs) => verbs.create("providers", { ...given, parts: [...parts(fields), slug] }))).pipe(
+    Command.make(
+      "create",
+      { ...common, file, slug: named("slug"), fields: providerFlags, secrets: providerSecrets },
+      ({ fields, slug, ...given }) =>
+        Effect.flatMap(loaded, (verbs) => verbs.create("providers", { ...given, parts: [...parts(fields), slug] }))
+    ).pipe(
       Command.withDescription("Add an account"),
       Command.withExamples([
         { command: "model-gateway providers create gemini --provider google --api-key-env GEMINI_API_KEY" },
-        { command: "model-gateway providers create prod --provider vertex-ai --region us-central1 --credentials-file sa.json" }
+        {
+          command:
+            "model-gateway providers create prod --provider vertex-ai --region us-central1 --credentials-file sa.json"
+        }
       ])
     ),
-    Command.make("update", { ...common, file, unset, slug: id("providers"), fields: providerFlags, secrets: providerSecrets }, ({ fields, ...given }) =>
-      Effect.flatMap(loaded, (verbs) => verbs.update("providers", given.slug, { ...given, parts: parts(fields) }))).pipe(
-      Command.withDescription("Change what flags name; with --file, all. A credential that is not given stays")
-    ),
+    Command.make(
+      "update",
+      { ...common, file, unset, slug: id("providers"), fields: providerFlags, secrets: providerSecrets },
+      ({ fields, ...given }) =>
+        Effect.flatMap(loaded, (verbs) => verbs.update("providers", given.slug, { ...given, parts: parts(fields) }))
+    ).pipe(Command.withDescription("Change what flags name; with --file, all. A credential that is not given stays")),
     remove("providers", "delete")
   ])
 )
@@ -179,14 +232,18 @@ const configs = Command.make("configs").pipe(
     list("configs"),
     get("configs"),
     Command.make("create", { ...common, file, id: named("id"), fields: configFlags }, ({ fields, id, ...given }) =>
-      Effect.flatMap(loaded, (verbs) => verbs.create("configs", { ...given, parts: [...parts(fields), id], secrets: noSecrets }))).pipe(
+      Effect.flatMap(loaded, (verbs) =>
+        verbs.create("configs", { ...given, parts: [...parts(fields), id], secrets: noSecrets })
+      )
+    ).pipe(
       Command.withDescription("Add a config; --file holds it"),
       Command.withExamples([{ command: "model-gateway configs create fast --file fast.yaml" }])
     ),
     Command.make("update", { ...common, file, unset, id: id("configs"), fields: configFlags }, ({ fields, ...given }) =>
-      Effect.flatMap(loaded, (verbs) => verbs.update("configs", given.id, { ...given, parts: parts(fields), secrets: noSecrets }))).pipe(
-      Command.withDescription("Put --file in its place")
-    ),
+      Effect.flatMap(loaded, (verbs) =>
+        verbs.update("configs", given.id, { ...given, parts: parts(fields), secrets: noSecrets })
+      )
+    ).pipe(Command.withDescription("Put --file in its place")),
     remove("configs", "delete")
   ])
 )
@@ -197,14 +254,18 @@ const prompts = Command.make("prompts").pipe(
     list("prompts"),
     get("prompts"),
     Command.make("create", { ...common, file, id: named("id"), fields: promptFlags }, ({ fields, id, ...given }) =>
-      Effect.flatMap(loaded, (verbs) => verbs.create("prompts", { ...given, parts: [...parts(fields), id], secrets: noSecrets }))).pipe(
+      Effect.flatMap(loaded, (verbs) =>
+        verbs.create("prompts", { ...given, parts: [...parts(fields), id], secrets: noSecrets })
+      )
+    ).pipe(
       Command.withDescription("Add a prompt or partial"),
       Command.withExamples([{ command: "model-gateway prompts create greeting --file greeting.yaml" }])
     ),
     Command.make("update", { ...common, file, unset, id: id("prompts"), fields: promptFlags }, ({ fields, ...given }) =>
-      Effect.flatMap(loaded, (verbs) => verbs.update("prompts", given.id, { ...given, parts: parts(fields), secrets: noSecrets }))).pipe(
-      Command.withDescription("Make a new version of it, or set its labels")
-    ),
+      Effect.flatMap(loaded, (verbs) =>
+        verbs.update("prompts", given.id, { ...given, parts: parts(fields), secrets: noSecrets })
+      )
+    ).pipe(Command.withDescription("Make a new version of it, or set its labels")),
     remove("prompts", "delete")
   ])
 )

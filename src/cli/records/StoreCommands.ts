@@ -13,23 +13,38 @@ import { type LoadOptions, loadSettings } from "../settings/LoadSettings.ts"
 
 const storeOf = (options: LoadOptions): Effect.Effect<StoreSetting, Failure> =>
   Effect.flatMap(loadSettings(options), ({ settings }) =>
-    settings.store === undefined ? usage("the configuration names no store") : Effect.succeed(settings.store))
+    settings.store === undefined ? usage("the configuration names no store") : Effect.succeed(settings.store)
+  )
 
 /** Brings the database to the tables of this version. A gateway does the same when it starts. */
-export const migrateStore = Effect.fn("Cli.migrateStore")(function*(options: LoadOptions): Effect.fn.Return<void, Failure> {
+export const migrateStore = Effect.fn("Cli.migrateStore")(function* (
+  options: LoadOptions
+): Effect.fn.Return<void, Failure> {
   const { location } = yield* storeOf(options)
-  const done = yield* Effect.mapError(Effect.provide(Effect.andThen(reached(describeStore(location)), migrate), layer(location)), storeFailure)
+  const done = yield* Effect.mapError(
+    Effect.provide(Effect.andThen(reached(describeStore(location)), migrate), layer(location)),
+    storeFailure
+  )
   const names = done.map(([id, name]) => `${id} ${name}`).join(", ")
   yield* Console.log(`ok  ${describeStore(location)}  ${done.length === 0 ? "nothing to do" : names}`)
 })
 
 /** Encrypts the secrets of the store with new keys while gateways use it. */
-export const rotateStoreSecret = Effect.fn("Cli.rotateStoreSecret")(function*(options: LoadOptions): Effect.fn.Return<void, Failure> {
+export const rotateStoreSecret = Effect.fn("Cli.rotateStoreSecret")(function* (
+  options: LoadOptions
+): Effect.fn.Return<void, Failure> {
   const setting = yield* storeOf(options)
   const masters = Store.masterKeysOf(setting)
-  const rotated = yield* Effect.mapError(Effect.provide(rotateSecret(masters), Store.layer(setting.location, masters)), storeFailure)
-  yield* Console.log(`ok  ${describeStore(setting.location)}  secrets encrypted anew: ${rotated.records}, keys retired: ${rotated.keysRetired}`)
+  const rotated = yield* Effect.mapError(
+    Effect.provide(rotateSecret(masters), Store.layer(setting.location, masters)),
+    storeFailure
+  )
+  yield* Console.log(
+    `ok  ${describeStore(setting.location)}  secrets encrypted anew: ${rotated.records}, keys retired: ${rotated.keysRetired}`
+  )
   if (rotated.broken.length > 0) {
-    return yield* failed(`these do not decrypt and stay as they are: ${rotated.broken.join(", ")}; give their secrets anew, or remove them`)
+    return yield* failed(
+      `these do not decrypt and stay as they are: ${rotated.broken.join(", ")}; give their secrets anew, or remove them`
+    )
   }
 })

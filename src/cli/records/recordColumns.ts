@@ -11,7 +11,9 @@ const words = (value: Json | undefined): string =>
     : Array.isArray(value)
       ? value.map(words).join(",")
       : isJsonObject(value)
-        ? Object.entries(value).map(([name, member]) => `${name}=${words(member)}`).join(",")
+        ? Object.entries(value)
+            .map(([name, member]) => `${name}=${words(member)}`)
+            .join(",")
         : String(value)
 
 const field = (name: string, head = name): Column => [head, (resource) => words(resource[name])]
@@ -24,7 +26,11 @@ const columns = {
     field("scopes"),
     field("providers"),
     field("models"),
-    ["state", ({ expires_at: expires, revoked_at: revoked }) => revoked === undefined ? expires === undefined ? "active" : `until ${words(expires)}` : "revoked"],
+    [
+      "state",
+      ({ expires_at: expires, revoked_at: revoked }) =>
+        revoked === undefined ? (expires === undefined ? "active" : `until ${words(expires)}`) : "revoked"
+    ],
     field("source")
   ],
   providers: [
@@ -32,7 +38,7 @@ const columns = {
     field("provider"),
     field("project_id", "project"),
     field("region"),
-    ["credential", ({ credential }) => isJsonObject(credential) ? words(credential["type"]) : "-"],
+    ["credential", ({ credential }) => (isJsonObject(credential) ? words(credential["type"]) : "-")],
     field("source")
   ],
   configs: [field("id"), field("name"), field("version"), field("source")],
@@ -40,11 +46,16 @@ const columns = {
 } as const satisfies Readonly<Record<string, ReadonlyArray<Column>>>
 
 /** A row of heads, and one for each resource. */
-export const recordRows = (noun: keyof typeof columns, resources: ReadonlyArray<JsonObject>): ReadonlyArray<ReadonlyArray<string>> => {
+export const recordRows = (
+  noun: keyof typeof columns,
+  resources: ReadonlyArray<JsonObject>
+): ReadonlyArray<ReadonlyArray<string>> => {
   const shown: ReadonlyArray<Column> = columns[noun]
   return [shown.map(([head]) => head), ...resources.map((resource) => shown.map(([, cell]) => cell(resource)))]
 }
 
 /** A line for each field of one resource. */
 export const fieldRows = (resource: JsonObject): ReadonlyArray<ReadonlyArray<string>> =>
-  Object.entries(resource).filter(([name]) => name !== "object").map(([name, value]) => [name, isJsonObject(value) || Array.isArray(value) ? JSON.stringify(value) : words(value)])
+  Object.entries(resource)
+    .filter(([name]) => name !== "object")
+    .map(([name, value]) => [name, isJsonObject(value) || Array.isArray(value) ? JSON.stringify(value) : words(value)])

@@ -52,19 +52,25 @@ const whichFile = (config: string | undefined, env: Environment): string | undef
 /** Where `gcloud auth application-default login` leaves a login; behind GOOGLE_APPLICATION_CREDENTIALS, before the machine's own. */
 const withLogin = (settings: Settings): Settings => {
   const path = join(homedir(), ".config", "gcloud", "application_default_credentials.json")
-  return settings.applicationCredentialsFile === undefined && existsSync(path) ? { ...settings, applicationCredentialsFile: path } : settings
+  return settings.applicationCredentialsFile === undefined && existsSync(path)
+    ? { ...settings, applicationCredentialsFile: path }
+    : settings
 }
 
 /** What the platform sets aside for the data of a program. */
 const platformDirectory = (env: Environment): string => {
-  if (process.platform === "win32") return join(env["LOCALAPPDATA"] || join(homedir(), "AppData", "Local"), "model-gateway")
+  if (process.platform === "win32")
+    return join(env["LOCALAPPDATA"] || join(homedir(), "AppData", "Local"), "model-gateway")
   if (process.platform === "darwin") return join(homedir(), "Library", "Application Support", "model-gateway")
   return join(env["XDG_DATA_HOME"] || join(homedir(), ".local", "share"), "model-gateway")
 }
 
 /** `GATEWAY_DATA_DIR`, `data` of the working directory where there is one, the platform's directory for the data of a program. */
 const dataDirectory = (env: Environment): string =>
-  resolve(env["GATEWAY_DATA_DIR"] || (statSync("data", { throwIfNoEntry: false })?.isDirectory() === true ? "data" : platformDirectory(env)))
+  resolve(
+    env["GATEWAY_DATA_DIR"] ||
+      (statSync("data", { throwIfNoEntry: false })?.isDirectory() === true ? "data" : platformDirectory(env))
+  )
 
 const readText = (path: string, what: string): Result.Result<string, string> => {
   try {
@@ -77,42 +83,62 @@ const readText = (path: string, what: string): Result.Result<string, string> => 
 
 /** One line per fault: those of the file in its order, then those of variables and flags. */
 const faultLines = (file: string | undefined, text: SettingsText | undefined, faults: ReadonlyArray<Fault>): string => {
-  const placed = faults.map((fault) => ({ fault, position: fault.at === undefined ? undefined : text?.locate(fault.at) }))
-  const order = (position: Position | undefined): number => position === undefined ? Number.MAX_SAFE_INTEGER : position.line * 1e4 + position.column
+  const placed = faults.map((fault) => ({
+    fault,
+    position: fault.at === undefined ? undefined : text?.locate(fault.at)
+  }))
+  const order = (position: Position | undefined): number =>
+    position === undefined ? Number.MAX_SAFE_INTEGER : position.line * 1e4 + position.column
   return placed
     .toSorted((one, other) => order(one.position) - order(other.position))
-    .map(({ fault, position }) => [
-      ...(position === undefined || file === undefined
-        ? file !== undefined && fault.at?.length === 0 ? [file] : []
-        : [`${file}:${position.line}:${position.column}`]),
-      ...(fault.path === "" ? [] : [fault.path]),
-      fault.message
-    ].join("  "))
+    .map(({ fault, position }) =>
+      [
+        ...(position === undefined || file === undefined
+          ? file !== undefined && fault.at?.length === 0
+            ? [file]
+            : []
+          : [`${file}:${position.line}:${position.column}`]),
+        ...(fault.path === "" ? [] : [fault.path]),
+        fault.message
+      ].join("  ")
+    )
     .join("\n")
 }
 
 const parseFile = (file: string): Result.Result<SettingsText, string> =>
   Result.flatMap(
     Result.mapError(readText(file, "the configuration file"), (message) => `${file}  ${message}`),
-    (text) => Result.mapError(parseSettingsText(file, text), ({ line, message }) =>
-      `${file}${line === undefined ? "" : `:${line}`}  cannot be read: ${message}`)
+    (text) =>
+      Result.mapError(
+        parseSettingsText(file, text),
+        ({ line, message }) => `${file}${line === undefined ? "" : `:${line}`}  cannot be read: ${message}`
+      )
   )
 
 const load = (options: LoadOptions, env: Environment): Reading => {
   const file = whichFile(options.config, env)
   const files = new Set(file === undefined ? [] : [resolve(file)])
-  const parsed: Result.Result<SettingsText | undefined, string> = file === undefined ? Result.succeed(undefined) : parseFile(file)
+  const parsed: Result.Result<SettingsText | undefined, string> =
+    file === undefined ? Result.succeed(undefined) : parseFile(file)
   const outcome = Result.flatMap(parsed, (text) => {
     const base = file === undefined ? "." : dirname(file)
     const whole: Places["resolve"] = (path, writtenIn) => resolve(writtenIn === "file" ? base : ".", path)
     const places: Places = { data: dataDirectory(env), resolve: whole }
-    const opened = (what: string): FileText => (path, writtenIn) => {
-      files.add(whole(path, writtenIn))
-      return readText(whole(path, writtenIn), what)
-    }
+    const opened =
+      (what: string): FileText =>
+      (path, writtenIn) => {
+        files.add(whole(path, writtenIn))
+        return readText(whole(path, writtenIn), what)
+      }
     const value: Json = text?.value ?? null
     const secrets = withSecretFiles(env, value, (path) => opened("the file")(path, "environment"))
-    const read = readSettings({ file: value, env: secrets.env, flags: options.flags, fileText: opened("the credential file"), places })
+    const read = readSettings({
+      file: value,
+      env: secrets.env,
+      flags: options.flags,
+      fileText: opened("the credential file"),
+      places
+    })
     const faults = [...secrets.faults, ...(Result.isFailure(read) ? read.failure : [])]
     return Result.isSuccess(read) && faults.length === 0
       ? Result.succeed({ settings: withLogin(read.success), file, isBlank: text?.isBlank === true })
@@ -122,11 +148,12 @@ const load = (options: LoadOptions, env: Environment): Reading => {
 }
 
 /** The configuration of this process as it is written now. */
-export const readConfiguration = (options: LoadOptions): Effect.Effect<Reading> => Effect.sync(() => load(options, process.env))
+export const readConfiguration = (options: LoadOptions): Effect.Effect<Reading> =>
+  Effect.sync(() => load(options, process.env))
 
 /** A variable of the environment that is set and not empty. */
 export const variable = (name: string): Effect.Effect<string | undefined> =>
-  Effect.sync(() => Object.hasOwn(process.env, name) ? process.env[name] || undefined : undefined)
+  Effect.sync(() => (Object.hasOwn(process.env, name) ? process.env[name] || undefined : undefined))
 
 /** The configuration of this process, or one failure whose lines are all its faults. */
 export const loadSettings = (options: LoadOptions): Effect.Effect<Loaded, Failure> =>

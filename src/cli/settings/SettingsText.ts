@@ -31,7 +31,7 @@ const toJson = (value: unknown): Json => {
 }
 
 const yamlOf = (text: string): Result.Result<unknown, string> =>
-  Result.try({ try: () => Yaml.parse(text), catch: (error) => error instanceof Error ? error.message : "not YAML" })
+  Result.try({ try: () => Yaml.parse(text), catch: (error) => (error instanceof Error ? error.message : "not YAML") })
 
 /** Of a fault the parser names no line for: the first line up to which the text is at fault in the same words. */
 const lineOf = (text: string, fault: string): number => {
@@ -47,20 +47,26 @@ const lineOf = (text: string, fault: string): number => {
 }
 
 const parseYaml = (text: string): Result.Result<Json, Unreadable> =>
-  Result.mapBoth(yamlOf(text), { onSuccess: toJson, onFailure: (fault) => {
-    const told = /^(.*) at line (\d+)$/.exec(fault)
-    return {
-      message: unmask(told?.[1] ?? fault.replace(/ at flow offset \d+$/, " in a flow collection")),
-      line: told?.[2] === undefined ? lineOf(text, fault) : Number(told[2])
+  Result.mapBoth(yamlOf(text), {
+    onSuccess: toJson,
+    onFailure: (fault) => {
+      const told = /^(.*) at line (\d+)$/.exec(fault)
+      return {
+        message: unmask(told?.[1] ?? fault.replace(/ at flow offset \d+$/, " in a flow collection")),
+        line: told?.[2] === undefined ? lineOf(text, fault) : Number(told[2])
+      }
     }
-  } })
+  })
 
 const parseJson = (text: string): Result.Result<Json, Unreadable> =>
   // The parser's own sentence quotes the text around the fault, which may be a secret.
-  Result.mapBoth(parseJsonText(text), { onSuccess: toJson, onFailure: (message) => {
-    const line = /\(line (\d+) /.exec(message)?.[1]
-    return { message: "not JSON", line: line === undefined ? undefined : Number(line) }
-  } })
+  Result.mapBoth(parseJsonText(text), {
+    onSuccess: toJson,
+    onFailure: (message) => {
+      const line = /\(line (\d+) /.exec(message)?.[1]
+      return { message: "not JSON", line: line === undefined ? undefined : Number(line) }
+    }
+  })
 
 /** Reads YAML, or JSON when the name ends in `.json`. */
 export const parseSettingsText = (name: string, text: string): Result.Result<SettingsText, Unreadable> => {

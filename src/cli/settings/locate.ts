@@ -16,17 +16,17 @@ const positionOf = (text: string, offset: number): Position => {
 const indentOf = (row: string): number => row.length - row.trimStart().length
 const isIgnored = (row: string): boolean => /^\s*(#.*|---\s*)?$/.test(row)
 const isItem = (row: string): boolean => /^\s*-(\s|$)/.test(row)
-const unquoted = (key: string): string => /^(["']).*\1$/.test(key) ? key.slice(1, -1) : key
+const unquoted = (key: string): string => (/^(["']).*\1$/.test(key) ? key.slice(1, -1) : key)
 
 /** Offset behind a quoted or plain flow token that starts at `from`. */
 const tokenEnd = (text: string, from: number): number => {
   const quote = text[from]
-  if (quote !== "\"" && quote !== "'") {
+  if (quote !== '"' && quote !== "'") {
     const length = text.slice(from).search(/[,:{}[\]\n]/)
     return length < 0 ? text.length : from + length
   }
   let end = from + 1
-  while (end < text.length && text[end] !== quote) end += text[end] === "\\" && quote === "\"" ? 2 : 1
+  while (end < text.length && text[end] !== quote) end += text[end] === "\\" && quote === '"' ? 2 : 1
   return end + 1
 }
 
@@ -39,12 +39,13 @@ const valueEnd = (text: string, from: number): number => {
     if (depth === 0 && ",}]".includes(char)) return at
     if ("{[".includes(char)) depth++
     if ("}]".includes(char)) depth--
-    at = char === "\"" || char === "'" ? tokenEnd(text, at) : at + 1
+    at = char === '"' || char === "'" ? tokenEnd(text, at) : at + 1
   }
   return at
 }
 
-const skipBlank = (text: string, from: number): number => from + (/^(\s|,|#[^\n]*\n)*/.exec(text.slice(from))?.[0].length ?? 0)
+const skipBlank = (text: string, from: number): number =>
+  from + (/^(\s|,|#[^\n]*\n)*/.exec(text.slice(from))?.[0].length ?? 0)
 
 /** Follows the path inside the flow collection at `from`; the offset of the last part it found. */
 const locateFlow = (text: string, from: number, path: FaultPath): number | undefined => {
@@ -85,14 +86,25 @@ export const locate = (text: string, path: FaultPath): Position | undefined => {
     const first = rows[from] ?? ""
     const indent = indentOf(first)
     if (from < to && "{[".includes(first[indent] ?? " ")) {
-      const offset = locateFlow(text, text.split("\n", from).join("\n").length + Math.min(from, 1) + indent, path.slice(depth))
+      const offset = locateFlow(
+        text,
+        text.split("\n", from).join("\n").length + Math.min(from, 1) + indent,
+        path.slice(depth)
+      )
       return offset === undefined ? found : positionOf(text, offset)
     }
-    const ends = (row: string) => !isIgnored(row) && (indentOf(row) < indent || (indentOf(row) === indent && isItem(row) === (typeof part === "number")))
+    const ends = (row: string) =>
+      !isIgnored(row) &&
+      (indentOf(row) < indent || (indentOf(row) === indent && isItem(row) === (typeof part === "number")))
     let seen = -1
-    const line = rows.findIndex((row, index) =>
-      index >= from && index < to && indentOf(row) === indent && !isIgnored(row) &&
-      (typeof part === "number" ? isItem(row) && ++seen === part : !isItem(row) && keyOf(row) === part))
+    const line = rows.findIndex(
+      (row, index) =>
+        index >= from &&
+        index < to &&
+        indentOf(row) === indent &&
+        !isIgnored(row) &&
+        (typeof part === "number" ? isItem(row) && ++seen === part : !isItem(row) && keyOf(row) === part)
+    )
     if (line < 0) return found
     found = { line: line + 1, column: indent + 1 }
     const next = rows.findIndex((row, index) => index > line && index < to && ends(row))

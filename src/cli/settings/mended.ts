@@ -38,7 +38,9 @@ const placeholderFor = (path: FaultPath): Json | undefined => {
   if (section === "configs" && typeof path.at(-1) === "number" && path.at(-2) === "targets") return {}
   if (section === "configs" && path.length === 2) return placeholders["configs.*"]
   const name = path.map((part, index) => (typeof part === "number" ? "[]" : index === 0 ? part : `.${part}`)).join("")
-  return path.length <= 3 && (path.length < 3 || typeof second === "number") && Object.hasOwn(placeholders, name) ? placeholders[name] : undefined
+  return path.length <= 3 && (path.length < 3 || typeof second === "number") && Object.hasOwn(placeholders, name)
+    ? placeholders[name]
+    : undefined
 }
 
 const memberOf = (value: Json | undefined, part: string | number): Json | undefined => {
@@ -49,7 +51,8 @@ const memberOf = (value: Json | undefined, part: string | number): Json | undefi
 /** The value with another one at the path, or with none. */
 const replaced = (value: Json | undefined, [part, ...rest]: FaultPath, put: Json | undefined): Json | undefined => {
   if (part === undefined) return put
-  if (Array.isArray(value)) return value.map((item: Json, index) => (index === part ? replaced(item, rest, put) ?? null : item))
+  if (Array.isArray(value))
+    return value.map((item: Json, index) => (index === part ? (replaced(item, rest, put) ?? null) : item))
   if (!isJsonObject(value)) return value
   const members = Object.entries(value).filter(([name]) => name !== part)
   const member = replaced(memberOf(value, part), rest, put)
@@ -60,7 +63,9 @@ const replaced = (value: Json | undefined, [part, ...rest]: FaultPath, put: Json
 const mendable = (value: JsonObject, path: FaultPath): FaultPath => {
   const isThere = path.reduce<Json | undefined>(memberOf, value) !== undefined
   const isItem = typeof path.at(-1) === "number"
-  return path.length <= 1 || placeholderFor(path) !== undefined || (isThere && !isItem) ? path : mendable(value, path.slice(0, -1))
+  return path.length <= 1 || placeholderFor(path) !== undefined || (isThere && !isItem)
+    ? path
+    : mendable(value, path.slice(0, -1))
 }
 
 /** Each fault mended at its own place, or above it where something must stand there. */

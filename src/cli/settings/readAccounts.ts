@@ -4,7 +4,14 @@ import * as Result from "effect/Result"
 import { faultAt, type Fault, shown } from "../../domain/faults.ts"
 import { isJsonObject, type Json, parseJsonText } from "../../domain/text/json.ts"
 import { type BuiltInKind, builtInKinds, type Credentials, type ProviderAccount } from "../../domain/ProviderAccount.ts"
-import { type FieldFault, type ProviderField, readAccount, serviceAccount, type WrittenCredentials, writtenCredentials } from "../../domain/settings/readAccount.ts"
+import {
+  type FieldFault,
+  type ProviderField,
+  readAccount,
+  serviceAccount,
+  type WrittenCredentials,
+  writtenCredentials
+} from "../../domain/settings/readAccount.ts"
 import type { ProviderEntry, SettingsFile } from "../../domain/settings/Settings.ts"
 import type { Environment } from "./substitute.ts"
 
@@ -18,7 +25,18 @@ interface Source {
   readonly fromEnvironment: ReadonlySet<ProviderField>
 }
 
-const variables: Readonly<Record<BuiltInKind, ReadonlyArray<readonly [field: "api_key" | "project_id" | "region" | "credentials" | "base_url" | "token_url", name: string, wins: boolean]>>> = {
+const variables: Readonly<
+  Record<
+    BuiltInKind,
+    ReadonlyArray<
+      readonly [
+        field: "api_key" | "project_id" | "region" | "credentials" | "base_url" | "token_url",
+        name: string,
+        wins: boolean
+      ]
+    >
+  >
+> = {
   "vertex-ai": [
     ["project_id", "GOOGLE_CLOUD_PROJECT", false],
     ["region", "GOOGLE_CLOUD_LOCATION", false],
@@ -39,8 +57,14 @@ const declared = (entry: ProviderEntry, index: number): Source => ({
   fromEnvironment: new Set()
 })
 
-const withField = (entry: ProviderEntry, field: (typeof variables)[BuiltInKind][number][0], value: string): ProviderEntry =>
-  field === "credentials" ? { ...entry, credentials: { type: "service_account", file: value } } : { ...entry, [field]: value }
+const withField = (
+  entry: ProviderEntry,
+  field: (typeof variables)[BuiltInKind][number][0],
+  value: string
+): ProviderEntry =>
+  field === "credentials"
+    ? { ...entry, credentials: { type: "service_account", file: value } }
+    : { ...entry, [field]: value }
 
 const hasCredential = (entry: ProviderEntry): boolean => entry.api_key !== undefined || entry.credentials !== undefined
 
@@ -76,15 +100,23 @@ const sources = (entries: ReadonlyArray<ProviderEntry>, env: Environment): Reado
 }
 
 /** A credential file is opened here; all else stands in the entry. */
-const opened = (fileText: FileText, writtenIn: "file" | "environment") =>
-(written: WrittenCredentials, kind: BuiltInKind): Result.Result<Credentials, string> => {
-  const file = written.type === "service_account" && kind === "vertex-ai" && written.json === undefined ? written.file : undefined
-  if (file === undefined) return writtenCredentials(written, kind)
-  const json = Result.flatMap(fileText(file, writtenIn), (text) =>
-    Result.mapError(parseJsonText(text), () => "the credential file does not hold JSON"))
-  return Result.flatMap(json, (value) =>
-    writtenIn === "environment" && isUserCredential(value) ? Result.succeed({ _tag: "ApplicationDefault" }) : serviceAccount(value))
-}
+const opened =
+  (fileText: FileText, writtenIn: "file" | "environment") =>
+  (written: WrittenCredentials, kind: BuiltInKind): Result.Result<Credentials, string> => {
+    const file =
+      written.type === "service_account" && kind === "vertex-ai" && written.json === undefined
+        ? written.file
+        : undefined
+    if (file === undefined) return writtenCredentials(written, kind)
+    const json = Result.flatMap(fileText(file, writtenIn), (text) =>
+      Result.mapError(parseJsonText(text), () => "the credential file does not hold JSON")
+    )
+    return Result.flatMap(json, (value) =>
+      writtenIn === "environment" && isUserCredential(value)
+        ? Result.succeed({ _tag: "ApplicationDefault" })
+        : serviceAccount(value)
+    )
+  }
 
 /** What `gcloud auth application-default login` writes: no key of its own, but what GOOGLE_APPLICATION_CREDENTIALS may name. */
 const isUserCredential = (value: Json): boolean => isJsonObject(value) && value["type"] === "authorized_user"

@@ -16,12 +16,20 @@ const isTrue = (env: Environment, name: string): boolean => valueOf(env, name)?.
 const protocol = "http/json"
 
 const protocolFaults = (env: Environment): ReadonlyArray<Fault> =>
-  ["OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL"].flatMap((path) => {
-    const value = valueOf(env, path)
-    return value === undefined || value === protocol
-      ? []
-      : [{ path, message: `only ${protocol} is spoken; leave it unset, and point the endpoint at the collector's port for HTTP, usually 4318`, at: undefined }]
-  })
+  ["OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL"].flatMap(
+    (path) => {
+      const value = valueOf(env, path)
+      return value === undefined || value === protocol
+        ? []
+        : [
+            {
+              path,
+              message: `only ${protocol} is spoken; leave it unset, and point the endpoint at the collector's port for HTTP, usually 4318`,
+              at: undefined
+            }
+          ]
+    }
+  )
 
 const intervalName = "OTEL_METRIC_EXPORT_INTERVAL"
 
@@ -41,12 +49,17 @@ export const readExport = (env: Environment): ReadExport => {
   return {
     setting: {
       traces: traces && valueOf(env, "OTEL_TRACES_EXPORTER") !== "none",
-      metrics: !metrics || valueOf(env, "OTEL_METRICS_EXPORTER") === "none" ? undefined : {
-        intervalMillis: interval === undefined ? undefined : Number(interval),
-        isDelta: valueOf(env, "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE")?.toLowerCase() === "delta"
-      },
+      metrics:
+        !metrics || valueOf(env, "OTEL_METRICS_EXPORTER") === "none"
+          ? undefined
+          : {
+              intervalMillis: interval === undefined ? undefined : Number(interval),
+              isDelta: valueOf(env, "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE")?.toLowerCase() === "delta"
+            },
       content: isTrue(env, "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"),
-      isNamed: valueOf(env, "OTEL_SERVICE_NAME") !== undefined || /(^|,)\s*service\.name\s*=/.test(valueOf(env, "OTEL_RESOURCE_ATTRIBUTES") ?? "")
+      isNamed:
+        valueOf(env, "OTEL_SERVICE_NAME") !== undefined ||
+        /(^|,)\s*service\.name\s*=/.test(valueOf(env, "OTEL_RESOURCE_ATTRIBUTES") ?? "")
     },
     faults: [
       ...protocolFaults(env),

@@ -8,7 +8,14 @@ import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json
 import type { KeyScope } from "../../domain/GatewayKey.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
 import type { ProviderAccount } from "../../domain/ProviderAccount.ts"
-import { anyOrigin, defaultServer, type KeySetting, type Settings, type SettingsFile, settingsFile } from "../../domain/settings/Settings.ts"
+import {
+  anyOrigin,
+  defaultServer,
+  type KeySetting,
+  type Settings,
+  type SettingsFile,
+  settingsFile
+} from "../../domain/settings/Settings.ts"
 import type { Price } from "../../domain/Usage.ts"
 import { type FileText, readAccounts } from "./readAccounts.ts"
 import { isMended, type Mended, mended } from "./mended.ts"
@@ -74,24 +81,40 @@ const overrides = (env: Environment, flags: Flags): ReadonlyArray<Override> => {
   for (const name of Object.keys(defaultLimits)) variable("limits", name, variableOf("limits", name))
   if (flags.host !== undefined) found.push({ section: "server", name: "host", origin: "--host", value: flags.host })
   if (flags.port !== undefined) found.push({ section: "server", name: "port", origin: "--port", value: flags.port })
-  if (flags.logFormat !== undefined) found.push({ section: "log", name: "format", origin: "--log-format", value: flags.logFormat })
-  if (flags.logLevel !== undefined) found.push({ section: "log", name: "level", origin: "--log-level", value: flags.logLevel })
+  if (flags.logFormat !== undefined)
+    found.push({ section: "log", name: "format", origin: "--log-format", value: flags.logFormat })
+  if (flags.logLevel !== undefined)
+    found.push({ section: "log", name: "level", origin: "--log-level", value: flags.logLevel })
   return found
 }
 
 /** Digits out of a variable or a reference are numbers where only numbers stand. */
 const withNumbers = (section: JsonObject, isNumber: (name: string) => boolean): JsonObject =>
-  Object.fromEntries(Object.entries(section).map(([name, value]) =>
-    [name, isNumber(name) && typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value]))
+  Object.fromEntries(
+    Object.entries(section).map(([name, value]) => [
+      name,
+      isNumber(name) && typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value
+    ])
+  )
 
 /** The same of yes and no. */
 const withFlags = (section: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(section).map(([name, value]) => [name, value === "true" ? true : value === "false" ? false : value]))
+  Object.fromEntries(
+    Object.entries(section).map(([name, value]) => [name, value === "true" ? true : value === "false" ? false : value])
+  )
 
 /** Out of a variable or a reference, where a list stands, several are separated by commas. */
 const withLists = (section: JsonObject, name: string): JsonObject => {
   const value = section[name]
-  return typeof value === "string" ? { ...section, [name]: value.split(",").map((one) => one.trim()).filter((one) => one !== "") } : section
+  return typeof value === "string"
+    ? {
+        ...section,
+        [name]: value
+          .split(",")
+          .map((one) => one.trim())
+          .filter((one) => one !== "")
+      }
+    : section
 }
 
 /** The file with overrides laid over it; an empty section (`keys:` and nothing below) counts as absent. */
@@ -104,7 +127,8 @@ const layered = (file: JsonObject, over: ReadonlyArray<Override>): JsonObject =>
     const below = out[section] ?? {}
     if (isJsonObject(below)) out[section] = { ...below, [name]: value }
   }
-  if (isJsonObject(out["server"])) out["server"] = withNumbers(withLists(out["server"], "cors"), (name) => name === "port" || name === "admin_port")
+  if (isJsonObject(out["server"]))
+    out["server"] = withNumbers(withLists(out["server"], "cors"), (name) => name === "port" || name === "admin_port")
   if (isJsonObject(out["limits"])) out["limits"] = withNumbers(out["limits"], () => true)
   if (isJsonObject(out["media"])) out["media"] = withFlags(out["media"])
   return out
@@ -115,16 +139,26 @@ const decode = Schema.decodeUnknownResult(settingsFile, { errors: "all", onExces
 const hostGrammar = /^[A-Za-z0-9_.:-]{1,253}$/
 
 /** What a browser sends as `Origin`: scheme, host and port, and nothing behind them. */
-const isOrigin = (text: string): boolean => text === anyOrigin || (/^https?:/.test(text) && URL.parse(text)?.origin === text)
+const isOrigin = (text: string): boolean =>
+  text === anyOrigin || (/^https?:/.test(text) && URL.parse(text)?.origin === text)
 
 const corsFaults = (origins: ReadonlyArray<string>): ReadonlyArray<Fault> =>
-  origins.flatMap((one, index) => isOrigin(one) ? [] : [faultAt(["server", "cors", index], `${shown(one)} is not an origin such as https://app.example.com, or *`)])
+  origins.flatMap((one, index) =>
+    isOrigin(one)
+      ? []
+      : [faultAt(["server", "cors", index], `${shown(one)} is not an origin such as https://app.example.com, or *`)]
+  )
 
 /** A password may hold anything; what a fault says of it is nothing. */
 const redisFaults = (url: string | undefined): ReadonlyArray<Fault> =>
-  url === undefined || /^rediss?:\/\/[^\s/]+(\/\d{0,5})?$/.test(url) && URL.canParse(url)
+  url === undefined || (/^rediss?:\/\/[^\s/]+(\/\d{0,5})?$/.test(url) && URL.canParse(url))
     ? []
-    : [faultAt(["redis", "url"], "is not an address of the form redis://host:6379 or rediss://user:password@host:6380/0")]
+    : [
+        faultAt(
+          ["redis", "url"],
+          "is not an address of the form redis://host:6379 or rediss://user:password@host:6380/0"
+        )
+      ]
 
 const keyGrammar = /^[\x21-\x7e]{8,256}$/
 const keyFault = "must be 8 to 256 printable characters without spaces"
@@ -138,9 +172,13 @@ const keyFaults = (file: SettingsFile, accounts: ReadonlyArray<ProviderAccount>)
     const at: FaultPath = ["keys", index]
     const earlier = keys.slice(0, index)
     return [
-      ...(earlier.some((other) => other.name === one.name) ? [faultAt([...at, "name"], `${shown(one.name)} is declared twice`)] : []),
+      ...(earlier.some((other) => other.name === one.name)
+        ? [faultAt([...at, "name"], `${shown(one.name)} is declared twice`)]
+        : []),
       ...(keyGrammar.test(one.key) ? [] : [faultAt([...at, "key"], keyFault)]),
-      ...(earlier.some((other) => other.key === one.key) ? [faultAt([...at, "key"], "is the key of another name as well")] : []),
+      ...(earlier.some((other) => other.key === one.key)
+        ? [faultAt([...at, "key"], "is the key of another name as well")]
+        : []),
       ...readKey(one.name, one, { slugs, configs, prompts }, at).faults
     ]
   })
@@ -151,7 +189,12 @@ interface ReadKeys {
   readonly faults: ReadonlyArray<Fault>
 }
 
-const environmentKey = (env: Environment, variable: string, name: string, scopes: ReadonlyArray<KeyScope>): ReadKeys => {
+const environmentKey = (
+  env: Environment,
+  variable: string,
+  name: string,
+  scopes: ReadonlyArray<KeyScope>
+): ReadKeys => {
   const key = env[variable]
   if (key === undefined || key === "") return { keys: [], faults: [] }
   return keyGrammar.test(key)
@@ -177,7 +220,10 @@ const named = (fault: Fault, over: ReadonlyArray<Override>): Fault => {
 const mostRounds = 32
 
 /** The configuration as far as it can be read: what is at fault is left out, or has a placeholder. */
-const readable = (value: JsonObject, faults: ReadonlyArray<Fault>): { readonly file: SettingsFile | undefined; readonly places: Mended["places"] } => {
+const readable = (
+  value: JsonObject,
+  faults: ReadonlyArray<Fault>
+): { readonly file: SettingsFile | undefined; readonly places: Mended["places"] } => {
   let mending = mended({ value, places: [] }, placesOf(faults))
   for (let round = 0; round < mostRounds; round++) {
     const file = decode(mending.value)
@@ -187,18 +233,38 @@ const readable = (value: JsonObject, faults: ReadonlyArray<Fault>): { readonly f
   return { file: undefined, places: mending.places }
 }
 
-const placesOf = (faults: ReadonlyArray<Fault>): ReadonlyArray<FaultPath> => faults.flatMap(({ at }) => (at === undefined ? [] : [at]))
+const placesOf = (faults: ReadonlyArray<Fault>): ReadonlyArray<FaultPath> =>
+  faults.flatMap(({ at }) => (at === undefined ? [] : [at]))
 
-const adminFaults = ({ admin_host: host, admin_port: port }: NonNullable<SettingsFile["server"]>, mainPort: number): ReadonlyArray<Fault> => [
-  ...(host !== undefined && !hostGrammar.test(host) ? [faultAt(["server", "admin_host"], `${shown(host)} is not an address to listen on`)] : []),
-  ...(host !== undefined && port === undefined ? [faultAt(["server", "admin_host"], "has no meaning without an admin_port")] : []),
-  ...(port !== undefined && port !== 0 && port === mainPort ? [faultAt(["server", "admin_port"], "is the port of the API itself")] : [])
+const adminFaults = (
+  { admin_host: host, admin_port: port }: NonNullable<SettingsFile["server"]>,
+  mainPort: number
+): ReadonlyArray<Fault> => [
+  ...(host !== undefined && !hostGrammar.test(host)
+    ? [faultAt(["server", "admin_host"], `${shown(host)} is not an address to listen on`)]
+    : []),
+  ...(host !== undefined && port === undefined
+    ? [faultAt(["server", "admin_host"], "has no meaning without an admin_port")]
+    : []),
+  ...(port !== undefined && port !== 0 && port === mainPort
+    ? [faultAt(["server", "admin_port"], "is the port of the API itself")]
+    : [])
 ]
 
 /** What the schema cannot say: grammars, credentials, names that must exist or be unique. */
-const checked = (file: SettingsFile, input: SettingsInput, over: ReadonlyArray<Override>): { readonly settings: Settings; readonly faults: ReadonlyArray<Fault> } => {
-  const { admin_host: adminHost = defaultServer.host, admin_port: adminPort, cors = [], host = defaultServer.host, metrics_auth: metricsAuth, port = defaultServer.port } =
-    file.server ?? {}
+const checked = (
+  file: SettingsFile,
+  input: SettingsInput,
+  over: ReadonlyArray<Override>
+): { readonly settings: Settings; readonly faults: ReadonlyArray<Fault> } => {
+  const {
+    admin_host: adminHost = defaultServer.host,
+    admin_port: adminPort,
+    cors = [],
+    host = defaultServer.host,
+    metrics_auth: metricsAuth,
+    port = defaultServer.port
+  } = file.server ?? {}
   const { accounts, faults } = readAccounts(file, input.env, input.fileText)
   const limits = { ...defaultLimits, ...file.limits }
   const prompts = readPrompts(file.prompts ?? [], accounts, limits)
@@ -207,7 +273,8 @@ const checked = (file: SettingsFile, input: SettingsInput, over: ReadonlyArray<O
   const admin = environmentKey(input.env, "GATEWAY_ADMIN_KEY", "admin", ["admin"])
   const exported = readExport(input.env)
   const storeOrigin = originOf("store.url", over) === undefined ? "file" : "environment"
-  const stored = input.places === undefined ? undefined : readStore(file.store?.url, storeOrigin, input.env, input.places)
+  const stored =
+    input.places === undefined ? undefined : readStore(file.store?.url, storeOrigin, input.env, input.places)
   const credentialsFile = input.env["GOOGLE_APPLICATION_CREDENTIALS"]
   return {
     settings: {
@@ -225,14 +292,20 @@ const checked = (file: SettingsFile, input: SettingsInput, over: ReadonlyArray<O
       configs: configs.configs,
       ...(file.redis?.url === undefined ? {} : { redis: Redacted.make(file.redis.url) }),
       ...(file.log === undefined ? {} : { log: file.log }),
-      ...(file.prices === undefined ? {} : { prices: Object.fromEntries(Object.entries(file.prices).map(([name, one]) => [name, priceOf(one)])) }),
+      ...(file.prices === undefined
+        ? {}
+        : { prices: Object.fromEntries(Object.entries(file.prices).map(([name, one]) => [name, priceOf(one)])) }),
       ...(stored?.setting === undefined ? {} : { store: stored.setting }),
       ...(exported.setting === undefined ? {} : { export: exported.setting }),
       ...(file.telemetry?.accounting === undefined ? {} : { accounting: file.telemetry.accounting }),
       ...(file.telemetry?.key_label === undefined ? {} : { keyLabel: file.telemetry.key_label }),
-      ...(file.telemetry?.propagate_upstream === undefined ? {} : { propagateUpstream: file.telemetry.propagate_upstream }),
+      ...(file.telemetry?.propagate_upstream === undefined
+        ? {}
+        : { propagateUpstream: file.telemetry.propagate_upstream }),
       ...(file.media?.fetch === undefined ? {} : { media: { fetch: file.media.fetch } }),
-      ...(credentialsFile === undefined || credentialsFile === "" ? {} : { applicationCredentialsFile: credentialsFile })
+      ...(credentialsFile === undefined || credentialsFile === ""
+        ? {}
+        : { applicationCredentialsFile: credentialsFile })
     },
     faults: [
       ...(hostGrammar.test(host) ? [] : [faultAt(["server", "host"], `${shown(host)} is not an address to listen on`)]),

@@ -26,14 +26,17 @@ const secretKeys = (env: Environment): Result.Result<StoreSetting["secretKeys"],
   return keys.every((one) => base64Key.test(one))
     ? Result.succeed(keys.map((one) => Redacted.make(one)))
     : Result.fail({
-      path: secretKeyVariable,
-      message: "must be 32 bytes in base64, as `openssl rand -base64 32` makes them; several are separated by commas, the first encrypts",
-      at: undefined
-    })
+        path: secretKeyVariable,
+        message:
+          "must be 32 bytes in base64, as `openssl rand -base64 32` makes them; several are separated by commas, the first encrypts",
+        at: undefined
+      })
 }
 
 const resolved = (location: StoreLocation, writtenIn: "file" | "environment", places: Places): StoreLocation =>
-  location.kind === "sqlite" && location.path !== ":memory:" ? { kind: "sqlite", path: places.resolve(location.path, writtenIn) } : location
+  location.kind === "sqlite" && location.path !== ":memory:"
+    ? { kind: "sqlite", path: places.resolve(location.path, writtenIn) }
+    : location
 
 /** The setting, or its faults; without a URL a database in the data directory. */
 export const readStore = (
@@ -43,9 +46,10 @@ export const readStore = (
   places: Places
 ): { readonly setting: StoreSetting | undefined; readonly faults: ReadonlyArray<Fault> } => {
   const keys = secretKeys(env)
-  const location = url === undefined
-    ? Result.succeed<StoreLocation>({ kind: "sqlite", path: `${places.data}/gateway.db` })
-    : Result.map(parseStoreUrl(url), (one) => resolved(one, writtenIn, places))
+  const location =
+    url === undefined
+      ? Result.succeed<StoreLocation>({ kind: "sqlite", path: `${places.data}/gateway.db` })
+      : Result.map(parseStoreUrl(url), (one) => resolved(one, writtenIn, places))
   const faults = [
     ...(Result.isFailure(location) ? [faultAt(["store", "url"], location.failure)] : []),
     ...(Result.isFailure(keys) ? [keys.failure] : [])

@@ -7,11 +7,19 @@ import { type Environment, referencesIn } from "./substitute.ts"
 
 /** Variables that hold secrets; those the configuration names join them. */
 const secretVariables: ReadonlyArray<string> = [
-  "GEMINI_API_KEY", "GOOGLE_API_KEY", "GATEWAY_API_KEY", "GATEWAY_ADMIN_KEY", "GATEWAY_SECRET_KEY",
-  "GATEWAY_REDIS_URL", "REDIS_URL", "GATEWAY_STORE_URL", "DATABASE_URL"
+  "GEMINI_API_KEY",
+  "GOOGLE_API_KEY",
+  "GATEWAY_API_KEY",
+  "GATEWAY_ADMIN_KEY",
+  "GATEWAY_SECRET_KEY",
+  "GATEWAY_REDIS_URL",
+  "REDIS_URL",
+  "GATEWAY_STORE_URL",
+  "DATABASE_URL"
 ]
 
-const set = (env: Environment, name: string): string | undefined => (Object.hasOwn(env, name) ? env[name] || undefined : undefined)
+const set = (env: Environment, name: string): string | undefined =>
+  Object.hasOwn(env, name) ? env[name] || undefined : undefined
 
 /** The environment with what such files hold; a variable that is set itself wins. */
 export const withSecretFiles = (

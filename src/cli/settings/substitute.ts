@@ -11,16 +11,23 @@ const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /** Names of the variables that a configuration refers to. */
 export const referencesIn = (value: Json): ReadonlyArray<string> =>
-  [...(JSON.stringify(value) ?? "").matchAll(reference)].map(([, name = ""]) => name).filter((name) => variableName.test(name))
+  [...(JSON.stringify(value) ?? "").matchAll(reference)]
+    .map(([, name = ""]) => name)
+    .filter((name) => variableName.test(name))
 
 const substituteText = (text: string, env: Environment, path: FaultPath, faults: Array<Fault>): string =>
   text.replace(reference, (_, name: string, fallback: string | undefined) => {
     const found = Object.hasOwn(env, name) ? env[name] : undefined
     if (found !== undefined && found !== "") return found
     if (fallback !== undefined) return fallback
-    faults.push(faultAt(path, variableName.test(name)
-      ? `the environment variable ${name} is not set; set it, or write \${${name}:-default}`
-      : "expected ${NAME} or ${NAME:-default}"))
+    faults.push(
+      faultAt(
+        path,
+        variableName.test(name)
+          ? `the environment variable ${name} is not set; set it, or write \${${name}:-default}`
+          : "expected ${NAME} or ${NAME:-default}"
+      )
+    )
     return ""
   })
 
@@ -29,8 +36,11 @@ const walk = (value: Json, env: Environment, path: FaultPath, faults: Array<Faul
   if (Array.isArray(value)) return value.map((item: Json, index) => walk(item, env, [...path, index], faults))
   if (!isJsonObject(value)) return value
   // Made of entries, a member named `__proto__` is one like others.
-  return Object.fromEntries(Object.entries(value).flatMap(([key, member]) =>
-    member === undefined ? [] : [[key, walk(member, env, [...path, key], faults)] as const]))
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, member]) =>
+      member === undefined ? [] : [[key, walk(member, env, [...path, key], faults)] as const]
+    )
+  )
 }
 
 /** The same value with every reference replaced, and a fault for each that could not be. */

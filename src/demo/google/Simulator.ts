@@ -56,7 +56,13 @@ export interface Simulator {
   readonly handler: (req: IncomingMessage, res: ServerResponse) => void
   /** The last 1000 calls, oldest first. */
   readonly calls: ReadonlyArray<SimulatedCall>
-  readonly counters: { requests: number; tokenExchanges: number; openStreams: number; abortedStreams: number; lastAbortMillis: number }
+  readonly counters: {
+    requests: number
+    tokenExchanges: number
+    openStreams: number
+    abortedStreams: number
+    lastAbortMillis: number
+  }
   /** The next calls return these answers instead, in order. */
   readonly script: (answers: ReadonlyArray<ScriptedAnswer>) => void
   readonly listen: (port?: number, host?: string) => Promise<{ url: string; close: () => Promise<void> }>
@@ -77,7 +83,12 @@ const readBody = (request: IncomingMessage, whole: (body: Buffer | "too large") 
 }
 
 const plainHeaders = (request: IncomingMessage): Record<string, string> =>
-  Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value ?? ""]))
+  Object.fromEntries(
+    Object.entries(request.headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(", ") : (value ?? "")
+    ])
+  )
 
 const parseBody = (text: string, contentType: string): unknown => {
   if (contentType.startsWith("application/x-www-form-urlencoded")) return Object.fromEntries(new URLSearchParams(text))
@@ -94,7 +105,9 @@ const isInArray = (route: Route): boolean =>
 
 /** The model or endpoint of a call; on the shared OpenAI-compatible path the body names it. */
 const calledModel = (route: Route, body: unknown): string =>
-  route.target.id === "openapi" && typeof body === "object" && body !== null && "model" in body ? String(body.model) : route.target.id
+  route.target.id === "openapi" && typeof body === "object" && body !== null && "model" in body
+    ? String(body.model)
+    : route.target.id
 
 interface Received {
   readonly method: string
@@ -150,14 +163,18 @@ const makeAnswerer = (options: SimulatorOptions, counters: Simulator["counters"]
     }
     const route = method === "POST" ? parseRoute(url) : undefined
     const operation = route === undefined ? undefined : findOperation(route)
-    if (route === undefined || operation === undefined) return textAnswer(404, "text/html; charset=UTF-8", notFoundPage(path))
+    if (route === undefined || operation === undefined)
+      return textAnswer(404, "text/html; charset=UTF-8", notFoundPage(path))
     const refused = checkAccess(route, headers, access)
     if (refused !== undefined) return errorAnswer(refused, isInArray(route))
     const callNumber = numberOf(calledModel(route, body))
     const closed = checkEndpoint(route, headers["host"] ?? "", endpoints, callNumber)
     if (closed !== undefined) return closed
     if (typeof body === "string") {
-      return errorAnswer(badRequest([{ field: "", description: "Invalid JSON payload received. Unexpected token." }]), isInArray(route))
+      return errorAnswer(
+        badRequest([{ field: "", description: "Invalid JSON payload received. Unexpected token." }]),
+        isInArray(route)
+      )
     }
     return operation.answer({
       route,
@@ -195,11 +212,15 @@ export const makeSimulator = (options: SimulatorOptions): Simulator => {
       const text = bytes === "too large" ? "" : bytes.toString("utf8")
       const body = parseBody(text, headers["content-type"] ?? "")
       const script = takeScripted(url)
-      const answer = script !== undefined
-        ? scriptedAnswer(script)
-        : bytes === "too large"
-        ? errorAnswer(googleError("INVALID_ARGUMENT", `Request payload size exceeds the limit: ${mostBytes} bytes.`), false)
-        : answerTo({ method, url, headers, text, body })
+      const answer =
+        script !== undefined
+          ? scriptedAnswer(script)
+          : bytes === "too large"
+            ? errorAnswer(
+                googleError("INVALID_ARGUMENT", `Request payload size exceeds the limit: ${mostBytes} bytes.`),
+                false
+              )
+            : answerTo({ method, url, headers, text, body })
       calls.push({ method, url, headers, body, status: answer.status })
       if (calls.length > keptCalls) calls.shift()
       performAnswer(answer, response, counters, now)

@@ -19,7 +19,9 @@ const mostRetries = 5
 
 const circuit = Schema.Struct({
   failure_threshold: opt(whole(1, 1_000).annotate({ description: "Failures in a row that open the circuit." })),
-  failure_threshold_percentage: opt(whole(1, 100).annotate({ description: "Share of failures among the last calls that opens it." })),
+  failure_threshold_percentage: opt(
+    whole(1, 100).annotate({ description: "Share of failures among the last calls that opens it." })
+  ),
   minimum_requests: opt(whole(1, 1_000).annotate({ description: "Calls before that share counts; 10 unless set." })),
   cooldown_interval: opt(millis.annotate({ description: "Milliseconds it stays open; 30,000 unless set." })),
   failure_status_codes: opt(codes.annotate({ description: "What counts as a failure; 500 and above unless set." }))
@@ -36,7 +38,9 @@ const strategy = Schema.Struct({
 const retry = Schema.Struct({
   attempts: whole(0, mostRetries).annotate({ description: "Calls after the first one." }),
   on_status_codes: opt(codes),
-  use_retry_after_header: opt(Schema.Boolean.annotate({ description: "Wait as long as the upstream asks, up to a minute in all." })),
+  use_retry_after_header: opt(
+    Schema.Boolean.annotate({ description: "Wait as long as the upstream asks, up to a minute in all." })
+  ),
   use_retry_after_headers: opt(Schema.Boolean)
 })
 
@@ -44,16 +48,27 @@ const timeouts = Schema.Struct({ connect: opt(millis), first_byte: opt(millis), 
 
 const cache = Schema.Struct({
   mode: Schema.Literals(["simple"]),
-  max_age: opt(whole(1, mostAgeSeconds).annotate({ description: "Seconds an answer is given again; 3,600 unless set." }))
+  max_age: opt(
+    whole(1, mostAgeSeconds).annotate({ description: "Seconds an answer is given again; 3,600 unless set." })
+  )
 })
 
 const fields = {
   name: opt(text),
-  weight: opt(Schema.Number.check(Schema.makeFilter((value: number) =>
-    value >= 0 && value <= 1_000_000 ? undefined : "expected a number from 0 to 1000000"))),
+  weight: opt(
+    Schema.Number.check(
+      Schema.makeFilter((value: number) =>
+        value >= 0 && value <= 1_000_000 ? undefined : "expected a number from 0 to 1000000"
+      )
+    )
+  ),
   provider: opt(text.annotate({ description: "Slug of an account, with or without @." })),
   virtual_key: opt(text.annotate({ description: "The same as provider." })),
-  passthrough: opt(Schema.Literal(true).annotate({ description: "Says that the request names the provider, as it does wherever a target names none." })),
+  passthrough: opt(
+    Schema.Literal(true).annotate({
+      description: "Says that the request names the provider, as it does wherever a target names none."
+    })
+  ),
   api_key: opt(text),
   vertex_project_id: opt(text),
   vertex_region: opt(text),
@@ -62,7 +77,9 @@ const fields = {
   default_params: opt(Schema.JsonObject),
   drop_params: opt(texts),
   retry: opt(retry),
-  request_timeout: opt(millis.annotate({ description: "Milliseconds of one attempt; of a stream, to its first byte." })),
+  request_timeout: opt(
+    millis.annotate({ description: "Milliseconds of one attempt; of a stream, to its first byte." })
+  ),
   timeouts: opt(timeouts),
   cb_config: opt(circuit),
   cache: opt(cache),

@@ -38,29 +38,41 @@ const numberOf = (value: unknown): number => {
   return typeof value === "string" && value.length <= longestNumber && value.trim() !== "" ? Number(value) : Number.NaN
 }
 
-const ordered = (holds: (value: number, bound: number) => boolean): Operator => (bound, at) => {
-  const number = numberOf(bound)
-  return Number.isNaN(number) ? refuse(at, "expected a number") : Result.succeed((value) => holds(numberOf(value), number))
-}
+const ordered =
+  (holds: (value: number, bound: number) => boolean): Operator =>
+  (bound, at) => {
+    const number = numberOf(bound)
+    return Number.isNaN(number)
+      ? refuse(at, "expected a number")
+      : Result.succeed((value) => holds(numberOf(value), number))
+  }
 
-const listed = (isIn: boolean): Operator => (bound, at) => {
-  if (!Array.isArray(bound)) return refuse(at, "expected a list")
-  const members = new Set<unknown>(bound)
-  return Result.succeed((value) => members.has(value) === isIn)
-}
+const listed =
+  (isIn: boolean): Operator =>
+  (bound, at) => {
+    if (!Array.isArray(bound)) return refuse(at, "expected a list")
+    const members = new Set<unknown>(bound)
+    return Result.succeed((value) => members.has(value) === isIn)
+  }
 
 /** A bound that is an object or a list equals nothing. */
-const plain = (isEqual: boolean): ((bound: Json, at: FaultPath) => Read<Test>) => (bound, at) =>
-  typeof bound === "object" && bound !== null
-    ? refuse(at, "expected text, a number, true or false")
-    : Result.succeed((value) => (value === bound) === isEqual)
+const plain =
+  (isEqual: boolean): ((bound: Json, at: FaultPath) => Read<Test>) =>
+  (bound, at) =>
+    typeof bound === "object" && bound !== null
+      ? refuse(at, "expected text, a number, true or false")
+      : Result.succeed((value) => (value === bound) === isEqual)
 
 const patterned: Operator = (bound, at, allowance) => {
   if (typeof bound !== "string") return refuse(at, "expected text")
-  if (allowance.patterns === 0) return refuse(at, `is one pattern too many: a config has at most ${allowance.mostPatterns}`)
+  if (allowance.patterns === 0)
+    return refuse(at, `is one pattern too many: a config has at most ${allowance.mostPatterns}`)
   allowance.patterns--
   return Result.mapBoth(parsePattern(bound), {
-    onSuccess: (matches): Test => (value, budget) => typeof value !== "object" && value !== undefined && matches(String(value), budget),
+    onSuccess:
+      (matches): Test =>
+      (value, budget) =>
+        typeof value !== "object" && value !== undefined && matches(String(value), budget),
     onFailure: (fault) => faultAt(at, `the pattern ${fault}`)
   })
 }
@@ -94,7 +106,8 @@ const subjectOf = (key: string, at: FaultPath): Read<Subject> => {
   if (names.length > 0 && !names.includes("")) {
     const name = names.join(".")
     if (from === "metadata") return Result.succeed({ read: ({ metadata }) => memberOf(metadata, name), steps: 1 })
-    if (from === "params") return Result.succeed({ read: ({ params }) => names.reduce<unknown>(memberOf, params), steps: names.length })
+    if (from === "params")
+      return Result.succeed({ read: ({ params }) => names.reduce<unknown>(memberOf, params), steps: names.length })
   }
   return refuse(at, "asks for nothing a request has; write metadata.NAME, params.NAME or url.pathname")
 }
@@ -110,7 +123,9 @@ const testOf: Operator = (bound, at, allowance) => {
     if (Result.isFailure(test)) return Result.fail(test.failure)
     tests.push(test.success)
   }
-  return tests.length === 0 ? refuse(at, "asks nothing") : Result.succeed((value, budget) => tests.every((holds) => --budget.left >= 0 && holds(value, budget)))
+  return tests.length === 0
+    ? refuse(at, "asks nothing")
+    : Result.succeed((value, budget) => tests.every((holds) => --budget.left >= 0 && holds(value, budget)))
 }
 
 const groups: Readonly<Record<string, (queries: ReadonlyArray<Query>) => Query>> = {
@@ -133,7 +148,11 @@ const groupOf = (name: string, value: Json | undefined, at: FaultPath, allowance
 }
 
 /** A query made ready; all of its members must hold. The patterns it holds leave the allowance. */
-export const parseQuery = (query: JsonObject, at: FaultPath, allowance: QueryAllowance): Result.Result<Query, Fault> => {
+export const parseQuery = (
+  query: JsonObject,
+  at: FaultPath,
+  allowance: QueryAllowance
+): Result.Result<Query, Fault> => {
   const queries: Array<Query> = []
   for (const [key, value] of Object.entries(query)) {
     const here = [...at, key]
@@ -150,5 +169,7 @@ export const parseQuery = (query: JsonObject, at: FaultPath, allowance: QueryAll
     const { read, steps } = subject.success
     queries.push((facts, budget) => (budget.left -= steps) >= 0 && test.success(read(facts), budget))
   }
-  return queries.length === 0 ? refuse(at, "asks nothing") : Result.succeed((facts, budget) => queries.every((holds) => holds(facts, budget)))
+  return queries.length === 0
+    ? refuse(at, "asks nothing")
+    : Result.succeed((facts, budget) => queries.every((holds) => holds(facts, budget)))
 }

@@ -6,10 +6,15 @@ import * as Schema from "effect/Schema"
 export const mostMillis = 2 ** 31 - 1
 
 export const whole = (least: number, most: number) =>
-  Schema.Number.check(Schema.makeFilter(
-    (value: number) => Number.isInteger(value) && value >= least && value <= most ? undefined : `expected a whole number from ${least} to ${most}`,
-    { toJsonSchema: () => ({ type: "integer", minimum: least, maximum: most }) }
-  ))
+  Schema.Number.check(
+    Schema.makeFilter(
+      (value: number) =>
+        Number.isInteger(value) && value >= least && value <= most
+          ? undefined
+          : `expected a whole number from ${least} to ${most}`,
+      { toJsonSchema: () => ({ type: "integer", minimum: least, maximum: most }) }
+    )
+  )
 
 export const text = Schema.NonEmptyString
 export const texts = Schema.Array(text)

@@ -19,9 +19,10 @@ const pathGrammar = /^[^.[\]]+(?:\.[^.[\]]+|\[(?:\d{1,6}|\*)\])*$/
 
 /** `logprobs`, `response_format.json_schema`, `messages[2]`, `tools[*].function.strict`. */
 export const parseDropPath = (path: string): Result.Result<DropPath, string> => {
-  const pieces = pathGrammar.test(path) ? path.match(/[^.[\]]+|\[[\d*]+\]/g) ?? [] : []
+  const pieces = pathGrammar.test(path) ? (path.match(/[^.[\]]+|\[[\d*]+\]/g) ?? []) : []
   const [first, ...rest] = pieces.map((piece): Step =>
-    piece === "[*]" ? every : piece.startsWith("[") ? Number(piece.slice(1, -1)) : piece)
+    piece === "[*]" ? every : piece.startsWith("[") ? Number(piece.slice(1, -1)) : piece
+  )
   return first !== undefined
     ? Result.succeed([first, ...rest])
     : Result.fail("is no path such as logprobs, response_format.json_schema, messages[2] or tools[*].function.strict")
@@ -29,7 +30,8 @@ export const parseDropPath = (path: string): Result.Result<DropPath, string> => 
 
 const isAbsent = (value: Json | undefined): value is null | undefined => value === undefined || value === null
 
-const ownOf = (object: JsonObject, key: string): Json | undefined => Object.hasOwn(object, key) ? object[key] : undefined
+const ownOf = (object: JsonObject, key: string): Json | undefined =>
+  Object.hasOwn(object, key) ? object[key] : undefined
 
 /** Members of the first, or of the second where both have one. Made of entries, a member named `__proto__` is one like others. */
 const joined = (first: JsonObject, second: ReadonlyArray<readonly [string, Json | undefined]>): JsonObject =>
@@ -37,18 +39,24 @@ const joined = (first: JsonObject, second: ReadonlyArray<readonly [string, Json 
 
 /** Deep: objects are joined member by member, everything else of `over` stands in the place of what was there. */
 export const merge = (under: JsonObject, over: JsonObject): JsonObject =>
-  joined(under, Object.entries(over).map(([key, value]) => {
-    const below = ownOf(under, key)
-    return [key, isJsonObject(below) && isJsonObject(value) ? merge(below, value) : value]
-  }))
+  joined(
+    under,
+    Object.entries(over).map(([key, value]) => {
+      const below = ownOf(under, key)
+      return [key, isJsonObject(below) && isJsonObject(value) ? merge(below, value) : value]
+    })
+  )
 
 /** Deep as well, but what the body has stays; null counts as absent. */
 const beneath = (body: JsonObject, defaults: JsonObject): JsonObject =>
-  joined(body, Object.entries(defaults).flatMap(([key, value]) => {
-    const given = ownOf(body, key)
-    if (isAbsent(given)) return [[key, value]]
-    return isJsonObject(given) && isJsonObject(value) ? [[key, beneath(given, value)]] : []
-  }))
+  joined(
+    body,
+    Object.entries(defaults).flatMap(([key, value]) => {
+      const given = ownOf(body, key)
+      if (isAbsent(given)) return [[key, value]]
+      return isJsonObject(given) && isJsonObject(value) ? [[key, beneath(given, value)]] : []
+    })
+  )
 
 /** Paths that begin alike, as one: what is taken out at a place, and what further in. */
 class Drops {
@@ -76,7 +84,8 @@ class Drops {
 const without = (value: Json | undefined, drops: ReadonlyArray<Drops>): Json | undefined => {
   if (drops.length === 0) return value
   if (drops.some(({ isEnd }) => isEnd)) return undefined
-  const innerOf = (step: string | number) => drops.length === 1 ? drops[0]?.at(step) ?? [] : drops.flatMap((one) => one.at(step))
+  const innerOf = (step: string | number) =>
+    drops.length === 1 ? (drops[0]?.at(step) ?? []) : drops.flatMap((one) => one.at(step))
   let isChanged = false
   if (Array.isArray(value)) {
     const items = value.flatMap((item: Json, index) => {

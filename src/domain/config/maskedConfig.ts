@@ -9,7 +9,7 @@ const mark = "***"
 /** The end of a long secret tells it apart; of a short one it would say too much. */
 const longSecret = 24
 
-export const maskedText = (secret: string): string => secret.length < longSecret ? mark : mark + secret.slice(-4)
+export const maskedText = (secret: string): string => (secret.length < longSecret ? mark : mark + secret.slice(-4))
 
 /** Of a service account's key what names it; the key itself, and whatever else stands there, is masked. */
 const open = new Set(["type", "project_id", "private_key_id", "client_email"])
@@ -21,24 +21,34 @@ const maskedAccount = (account: Account): Account =>
 export const maskedConfig = (written: WrittenConfig): WrittenConfig => ({
   ...written,
   ...(written.api_key === undefined ? {} : { api_key: maskedText(written.api_key) }),
-  ...(written.vertex_service_account_json === undefined ? {} : { vertex_service_account_json: maskedAccount(written.vertex_service_account_json) }),
+  ...(written.vertex_service_account_json === undefined
+    ? {}
+    : { vertex_service_account_json: maskedAccount(written.vertex_service_account_json) }),
   ...(written.targets === undefined ? {} : { targets: written.targets.map(maskedConfig) })
 })
 
 /** True where the config holds any secret. */
-export const holdsSecrets = ({ api_key: key, targets = [], vertex_service_account_json: account }: WrittenConfig): boolean =>
-  key !== undefined || account !== undefined || targets.some(holdsSecrets)
+export const holdsSecrets = ({
+  api_key: key,
+  targets = [],
+  vertex_service_account_json: account
+}: WrittenConfig): boolean => key !== undefined || account !== undefined || targets.some(holdsSecrets)
 
 /** Slugs whose accounts are sent a secret of the config, be it masked or not. */
 export const secretSlugs = (config: WrittenConfig): ReadonlyArray<string> =>
-  nodes(config).flatMap(({ api_key: key, provider, vertex_service_account_json: account, virtual_key: named = provider }) =>
-    named === undefined || (key === undefined && account === undefined) ? [] : [named.replace(/^@/, "")])
+  nodes(config).flatMap(
+    ({ api_key: key, provider, vertex_service_account_json: account, virtual_key: named = provider }) =>
+      named === undefined || (key === undefined && account === undefined) ? [] : [named.replace(/^@/, "")]
+  )
 
 const isMask = (value: unknown): boolean => typeof value === "string" && value.startsWith(mark)
 const same = (one: Account, other: Account): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 /** Every node of a config, targets of targets included. */
-const nodes = (config: WrittenConfig): ReadonlyArray<WrittenConfig> => [config, ...(config.targets ?? []).flatMap(nodes)]
+const nodes = (config: WrittenConfig): ReadonlyArray<WrittenConfig> => [
+  config,
+  ...(config.targets ?? []).flatMap(nodes)
+]
 
 /**
  * The config with the secrets of `before` where it has their masks, so that a config can be read, changed and written
@@ -52,22 +62,34 @@ export const unmaskedConfig = (
   const known = before === undefined ? [] : nodes(before)
   const faults: Array<Fault> = []
   const fault = (place: FaultPath) => {
-    faults.push(faultAt(place, "is how a credential is shown, and stands for none that this provider has here; write the credential itself"))
+    faults.push(
+      faultAt(
+        place,
+        "is how a credential is shown, and stands for none that this provider has here; write the credential itself"
+      )
+    )
   }
   const node = (one: WrittenConfig, here: FaultPath): WrittenConfig => {
     const kin = known.filter(({ provider, virtual_key: key }) => provider === one.provider && key === one.virtual_key)
     const { api_key: key, targets, vertex_service_account_json: account } = one
-    const keyBefore = isMask(key) ? kin.find((other) => other.api_key !== undefined && maskedText(other.api_key) === key)?.api_key : key
+    const keyBefore = isMask(key)
+      ? kin.find((other) => other.api_key !== undefined && maskedText(other.api_key) === key)?.api_key
+      : key
     if (key !== undefined && keyBefore === undefined) fault([...here, "api_key"])
-    const accountBefore = isJsonObject(account) && isMask(account["private_key"])
-      ? kin.find(({ vertex_service_account_json: other }) => other !== undefined && same(maskedAccount(other), account))?.vertex_service_account_json
-      : account
+    const accountBefore =
+      isJsonObject(account) && isMask(account["private_key"])
+        ? kin.find(
+            ({ vertex_service_account_json: other }) => other !== undefined && same(maskedAccount(other), account)
+          )?.vertex_service_account_json
+        : account
     if (account !== undefined && accountBefore === undefined) fault([...here, "vertex_service_account_json"])
     return {
       ...one,
       ...(keyBefore === undefined ? {} : { api_key: keyBefore }),
       ...(accountBefore === undefined ? {} : { vertex_service_account_json: accountBefore }),
-      ...(targets === undefined ? {} : { targets: targets.map((target, index) => node(target, [...here, "targets", index])) })
+      ...(targets === undefined
+        ? {}
+        : { targets: targets.map((target, index) => node(target, [...here, "targets", index])) })
     }
   }
   return { config: node(written, at), faults }

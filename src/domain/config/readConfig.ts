@@ -30,31 +30,54 @@ export type ConfigLimits = Pick<LimitValues, "configDepth" | "configTargets" | "
 /** What a node hands down to its targets. */
 type Inherited = Pick<ConfigTarget, "edits" | "labels" | "retry" | "times" | "circuit" | "cache">
 
-const nothing: Inherited = { edits: undefined, labels: undefined, retry: undefined, times: undefined, circuit: undefined, cache: undefined }
+const nothing: Inherited = {
+  edits: undefined,
+  labels: undefined,
+  retry: undefined,
+  times: undefined,
+  circuit: undefined,
+  cache: undefined
+}
 
 /** The route's, or the upstream's dialect's own. */
 const ownedFields = new Set(["stream", "contents", "anthropic_version"])
 
 /** What belongs to the target that is called, and so has no place above others. */
-const targetOnly = ["provider", "virtual_key", "passthrough", "api_key", "vertex_project_id", "vertex_region", "vertex_service_account_json"] as const
+const targetOnly = [
+  "provider",
+  "virtual_key",
+  "passthrough",
+  "api_key",
+  "vertex_project_id",
+  "vertex_region",
+  "vertex_service_account_json"
+] as const
 
-const setOf = (codes: ReadonlyArray<number> | undefined): ReadonlySet<number> | undefined => codes === undefined ? undefined : new Set(codes)
+const setOf = (codes: ReadonlyArray<number> | undefined): ReadonlySet<number> | undefined =>
+  codes === undefined ? undefined : new Set(codes)
 
 const retryOf = ({ retry }: WrittenConfig, above: RetryRule | undefined): RetryRule | undefined =>
-  retry === undefined ? above : {
-    attempts: retry.attempts,
-    codes: setOf(retry.on_status_codes),
-    patient: retry.use_retry_after_header ?? retry.use_retry_after_headers ?? false
-  }
+  retry === undefined
+    ? above
+    : {
+        attempts: retry.attempts,
+        codes: setOf(retry.on_status_codes),
+        patient: retry.use_retry_after_header ?? retry.use_retry_after_headers ?? false
+      }
 
-const timesOf = ({ request_timeout: request, timeouts }: WrittenConfig, above: TargetTimes | undefined): TargetTimes | undefined =>
-  request === undefined && timeouts === undefined ? above : {
-    request: request ?? above?.request,
-    connect: timeouts?.connect ?? above?.connect,
-    firstByte: timeouts?.first_byte ?? above?.firstByte,
-    idle: timeouts?.idle ?? above?.idle,
-    total: timeouts?.total ?? above?.total
-  }
+const timesOf = (
+  { request_timeout: request, timeouts }: WrittenConfig,
+  above: TargetTimes | undefined
+): TargetTimes | undefined =>
+  request === undefined && timeouts === undefined
+    ? above
+    : {
+        request: request ?? above?.request,
+        connect: timeouts?.connect ?? above?.connect,
+        firstByte: timeouts?.first_byte ?? above?.firstByte,
+        idle: timeouts?.idle ?? above?.idle,
+        total: timeouts?.total ?? above?.total
+      }
 
 const usualMinimum = 10
 const usualCooldown = 30_000
@@ -62,10 +85,13 @@ const usualCooldown = 30_000
 const circuitOf = (written: WrittenCircuit): CircuitRule => ({
   id: JSON.stringify(written),
   consecutive: written.failure_threshold,
-  rate: written.failure_threshold_percentage === undefined ? undefined : {
-    threshold: written.failure_threshold_percentage / 100,
-    minimum: written.minimum_requests ?? usualMinimum
-  },
+  rate:
+    written.failure_threshold_percentage === undefined
+      ? undefined
+      : {
+          threshold: written.failure_threshold_percentage / 100,
+          minimum: written.minimum_requests ?? usualMinimum
+        },
   cooldownMillis: written.cooldown_interval ?? usualCooldown,
   codes: setOf(written.failure_status_codes)
 })
@@ -91,15 +117,20 @@ class Compiler {
   node(written: WrittenConfig, at: FaultPath, depth: number, above: Inherited): ConfigNode {
     const inherited: Inherited = {
       edits: this.edits(written, at, above.edits),
-      labels: written.labels === undefined ? above.labels : { ...above.labels, ...this.pairs(written.labels, [...at, "labels"]) },
+      labels:
+        written.labels === undefined
+          ? above.labels
+          : { ...above.labels, ...this.pairs(written.labels, [...at, "labels"]) },
       retry: retryOf(written, above.retry),
       times: timesOf(written, above.times),
       circuit: this.circuit(written, at) ?? above.circuit,
       cache: written.cache === undefined ? above.cache : { maxAgeSeconds: written.cache.max_age }
     }
-    if (depth > 0 && written.metadata !== undefined) this.fault([...at, "metadata"], "belongs to the config, not to one of its targets")
+    if (depth > 0 && written.metadata !== undefined)
+      this.fault([...at, "metadata"], "belongs to the config, not to one of its targets")
     const { mode } = written.strategy ?? {}
-    if (written.targets === undefined && (mode === undefined || mode === "single")) return this.target(written, at, inherited)
+    if (written.targets === undefined && (mode === undefined || mode === "single"))
+      return this.target(written, at, inherited)
     return this.group(written, at, depth, inherited)
   }
 
@@ -116,7 +147,10 @@ class Compiler {
     const written = own ?? strategy?.cb_config
     if (written === undefined) return undefined
     if (written.failure_threshold === undefined && written.failure_threshold_percentage === undefined) {
-      this.fault([...at, ...(own === undefined ? ["strategy"] : []), "cb_config"], "says when a circuit opens by failure_threshold or failure_threshold_percentage")
+      this.fault(
+        [...at, ...(own === undefined ? ["strategy"] : []), "cb_config"],
+        "says when a circuit opens by failure_threshold or failure_threshold_percentage"
+      )
     }
     return circuitOf(written)
   }
@@ -144,14 +178,16 @@ class Compiler {
     return paths.flatMap((path, index) => {
       const parsed = parseDropPath(path)
       if (Result.isFailure(parsed)) this.fault([...at, index], `${shown(path)} ${parsed.failure}`)
-      else if (parsed.success.length === 1 && ownedFields.has(String(parsed.success[0]))) this.fault([...at, index], "cannot be dropped by a config")
+      else if (parsed.success.length === 1 && ownedFields.has(String(parsed.success[0])))
+        this.fault([...at, index], "cannot be dropped by a config")
       return Result.isFailure(parsed) ? [] : [parsed.success]
     })
   }
 
   private target(written: WrittenConfig, at: FaultPath, inherited: Inherited): ConfigTarget {
     const index = this.targets.length
-    if (index === this.limits.configTargets) this.fault(at, `is one target too many: a config has at most ${this.limits.configTargets}`)
+    if (index === this.limits.configTargets)
+      this.fault(at, `is one target too many: a config has at most ${this.limits.configTargets}`)
     const slug = this.slug(written, at)
     const model = inherited.edits?.overrides["model"]
     const defaultModel = inherited.edits?.defaults["model"]
@@ -172,19 +208,28 @@ class Compiler {
   private slug({ provider, virtual_key: key }: WrittenConfig, at: FaultPath): string | undefined {
     const field = provider === undefined ? "virtual_key" : "provider"
     const named = provider ?? key
-    if (provider !== undefined && key !== undefined) this.fault([...at, "virtual_key"], "stands beside provider; one of them is enough")
+    if (provider !== undefined && key !== undefined)
+      this.fault([...at, "virtual_key"], "stands beside provider; one of them is enough")
     if (named === undefined) return undefined
     const slug = named.startsWith("@") ? named.slice(1) : named
-    if (!isSlug(slug)) this.fault([...at, field], `${shown(named)} is not a slug: lower-case letters, digits and "-", at most 63`)
+    if (!isSlug(slug))
+      this.fault([...at, field], `${shown(named)} is not a slug: lower-case letters, digits and "-", at most 63`)
     return slug
   }
 
   private credentials(written: WrittenConfig, at: FaultPath, slug: string | undefined): CarriedCredentials | undefined {
-    const { api_key: key, vertex_project_id: project, vertex_region: region, vertex_service_account_json: account } = written
+    const {
+      api_key: key,
+      vertex_project_id: project,
+      vertex_region: region,
+      vertex_service_account_json: account
+    } = written
     if (key === undefined && project === undefined && region === undefined && account === undefined) return undefined
     if (slug === undefined) this.fault(at, "has credentials or a place of a provider, but names no provider")
-    if (project !== undefined && !isProject(project)) this.fault([...at, "vertex_project_id"], `${shown(project)} is not a Google Cloud project id or number`)
-    if (region !== undefined && !isRegion(region)) this.fault([...at, "vertex_region"], `${shown(region)} is not a region, such as us-central1, global, us or eu`)
+    if (project !== undefined && !isProject(project))
+      this.fault([...at, "vertex_project_id"], `${shown(project)} is not a Google Cloud project id or number`)
+    if (region !== undefined && !isRegion(region))
+      this.fault([...at, "vertex_region"], `${shown(region)} is not a region, such as us-central1, global, us or eu`)
     return {
       authorization: key === undefined ? undefined : Redacted.make(key),
       googApiKey: undefined,
@@ -199,10 +244,12 @@ class Compiler {
       if (written[field] !== undefined) this.fault([...at, field], "belongs to a target, not to a group of targets")
     }
     const { mode, on_status_codes: codes } = written.strategy ?? {}
-    if (mode === undefined) this.fault([...at, "strategy"], "is missing: its mode says what the targets are to each other")
+    if (mode === undefined)
+      this.fault([...at, "strategy"], "is missing: its mode says what the targets are to each other")
     const targets = written.targets ?? []
     if (targets.length === 0) this.fault([...at, "targets"], "names no target")
-    if (depth === this.limits.configDepth) this.fault([...at, "targets"], `is nested deeper than ${this.limits.configDepth} levels`)
+    if (depth === this.limits.configDepth)
+      this.fault([...at, "targets"], `is nested deeper than ${this.limits.configDepth} levels`)
     // One more than there may be makes the fault; what follows it is not read.
     const inner = depth < this.limits.configDepth ? targets.slice(0, this.limits.configTargets + 1) : []
     const members = inner.map((target, index) => ({
@@ -212,11 +259,21 @@ class Compiler {
     if (mode === "loadbalance" && members.length > 0 && members.every(({ weight }) => weight === 0)) {
       this.fault([...at, "targets"], "gives all targets the weight 0")
     }
-    const group: ConfigGroup = { kind: "group", mode: mode ?? "single", codes: setOf(codes), members, conditions: [], otherwise: 0 }
+    const group: ConfigGroup = {
+      kind: "group",
+      mode: mode ?? "single",
+      codes: setOf(codes),
+      members,
+      conditions: [],
+      otherwise: 0
+    }
     return mode === "conditional" ? { ...group, ...this.conditions(written, at) } : group
   }
 
-  private conditions({ strategy, targets: written = [] }: WrittenConfig, at: FaultPath): Pick<ConfigGroup, "conditions" | "otherwise"> {
+  private conditions(
+    { strategy, targets: written = [] }: WrittenConfig,
+    at: FaultPath
+  ): Pick<ConfigGroup, "conditions" | "otherwise"> {
     const here = [...at, "strategy"]
     const targets = written.slice(0, this.limits.configTargets + 1)
     const names = targets.flatMap(({ name }) => name ?? [])
@@ -225,12 +282,22 @@ class Compiler {
         this.fault(place, "is missing: it names the target for requests that fit no condition")
         return 0
       }
-      if (!names.includes(name)) this.fault(place, `${shown(name)} is no name of a target${this.faults.length < mostHints ? hint(name, names) : ""}`)
-      return Math.max(0, targets.findIndex((target) => target.name === name))
+      if (!names.includes(name))
+        this.fault(
+          place,
+          `${shown(name)} is no name of a target${this.faults.length < mostHints ? hint(name, names) : ""}`
+        )
+      return Math.max(
+        0,
+        targets.findIndex((target) => target.name === name)
+      )
     }
     for (const [index, target] of targets.entries()) {
       if (targets.some((other, place) => place < index && other.name !== undefined && other.name === target.name)) {
-        this.fault([...at, "targets", index, "name"], `${shown(target.name ?? "")} is the name of another target as well`)
+        this.fault(
+          [...at, "targets", index, "name"],
+          `${shown(target.name ?? "")} is the name of another target as well`
+        )
       }
     }
     if (strategy?.conditions === undefined) this.fault([...here, "conditions"], "is missing")
@@ -260,7 +327,8 @@ export const compileConfig = (
   const root = compiler.node(written, at, 0, nothing)
   const { faults, targets } = compiler
   const models = targets.map(({ defaultModel, model }) => model ?? (targets.length === 1 ? defaultModel : undefined))
-  for (const key of refusedKeysOf(written.metadata ?? {})) faults.push(faultAt([...at, "metadata", key], "is no name for metadata"))
+  for (const key of refusedKeysOf(written.metadata ?? {}))
+    faults.push(faultAt([...at, "metadata", key], "is no name for metadata"))
   return {
     config: {
       root,
@@ -284,11 +352,15 @@ export const readConfig = (value: Json, limits: ConfigLimits): Result.Result<Gat
   const decoded = decode(value)
   if (Result.isFailure(decoded)) {
     const fault = faultsOfIssue(decoded.failure.issue, value)[0] ?? faultAt([], "is not a config")
-    return Result.fail(hostFields.has(String(fault.at?.at(-1)))
-      ? faultAt(fault.at ?? [], "is not taken: where a provider lives is the operator's to say")
-      : fault)
+    return Result.fail(
+      hostFields.has(String(fault.at?.at(-1)))
+        ? faultAt(fault.at ?? [], "is not taken: where a provider lives is the operator's to say")
+        : fault
+    )
   }
-  const { config, faults: [fault] } = compileConfig(decoded.success, limits)
+  const {
+    config,
+    faults: [fault]
+  } = compileConfig(decoded.success, limits)
   return fault === undefined ? Result.succeed(config) : Result.fail(fault)
 }
-

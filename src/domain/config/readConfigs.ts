@@ -14,8 +14,12 @@ const isConfigId = (text: string): boolean => idGrammar.test(text)
 
 /** Slugs a target names: of its provider, and of a model it sets. */
 const slugsOf = ({ defaultModel, model, slug }: ConfigTarget): ReadonlyArray<string> =>
-  [slug, ...[model, defaultModel].map((one) => one === undefined ? undefined : Result.getOrUndefined(parseModelRef(one))?.slug)]
-    .filter((one) => one !== undefined)
+  [
+    slug,
+    ...[model, defaultModel].map((one) =>
+      one === undefined ? undefined : Result.getOrUndefined(parseModelRef(one))?.slug
+    )
+  ].filter((one) => one !== undefined)
 
 export const readConfigs = (
   written: Readonly<Record<string, WrittenConfig>>,
@@ -27,13 +31,16 @@ export const readConfigs = (
   const faults: Array<Fault> = []
   for (const [id, one] of Object.entries(written)) {
     const at: FaultPath = ["configs", id]
-    if (!isConfigId(id)) faults.push(faultAt(at, "is not an id: letters, digits, \"_\", \".\" and \"-\", at most 64"))
+    if (!isConfigId(id)) faults.push(faultAt(at, 'is not an id: letters, digits, "_", "." and "-", at most 64'))
     const compiled = compileConfig(one, limits, at)
     configs.push([id, compiled.config])
     faults.push(...compiled.faults)
     for (const target of compiled.config.targets) {
       for (const slug of slugsOf(target)) {
-        if (!isNamed(slug, known)) faults.push(faultAt([...at, ...target.at], `${shown(slug)} is no provider of this configuration${hint(slug, known)}`))
+        if (!isNamed(slug, known))
+          faults.push(
+            faultAt([...at, ...target.at], `${shown(slug)} is no provider of this configuration${hint(slug, known)}`)
+          )
       }
     }
   }

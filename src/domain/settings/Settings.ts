@@ -13,58 +13,87 @@ import type { Price } from "../Usage.ts"
 
 const server = Schema.Struct({
   host: Schema.optionalKey(text.annotate({ description: "Address to listen on; 127.0.0.1 unless set." })),
-  port: Schema.optionalKey(whole(0, 65_535).annotate({ description: "Port to listen on; 8787 unless set, 0 for any free one." })),
+  port: Schema.optionalKey(
+    whole(0, 65_535).annotate({ description: "Port to listen on; 8787 unless set, 0 for any free one." })
+  ),
   admin_port: Schema.optionalKey(
-    whole(0, 65_535).annotate({ description: "A port of its own for /admin/v1 and /metrics; they share the main one unless set." })
+    whole(0, 65_535).annotate({
+      description: "A port of its own for /admin/v1 and /metrics; they share the main one unless set."
+    })
   ),
   admin_host: Schema.optionalKey(text.annotate({ description: "Address of that port; 127.0.0.1 unless set." })),
   cors: Schema.optionalKey(
-    texts.annotate({ description: "Origins whose web pages may call /v1, as https://app.example.com; * for all. None unless set." })
+    texts.annotate({
+      description: "Origins whose web pages may call /v1, as https://app.example.com; * for all. None unless set."
+    })
   ),
   metrics_auth: Schema.optionalKey(
-    Schema.Literals(["none", "admin"]).annotate({ description: "Who may read /metrics: anyone unless set, or holders of an admin key." })
+    Schema.Literals(["none", "admin"]).annotate({
+      description: "Who may read /metrics: anyone unless set, or holders of an admin key."
+    })
   )
 })
 
 const store = Schema.Struct({
   url: Schema.optionalKey(
     text.annotate({
-      description: "Database of the gateway: sqlite:PATH (relative to this file) or postgres://...; a SQLite file in the data directory unless set. Write ${NAME} where it holds a password."
+      description:
+        "Database of the gateway: sqlite:PATH (relative to this file) or postgres://...; a SQLite file in the data directory unless set. Write ${NAME} where it holds a password."
     })
   )
 })
 
 const redis = Schema.Struct({
   url: Schema.optionalKey(
-    text.annotate({ description: "redis:// or rediss:// address of what several gateways share; write ${NAME} where it holds a password." })
+    text.annotate({
+      description:
+        "redis:// or rediss:// address of what several gateways share; write ${NAME} where it holds a password."
+    })
   )
 })
 
 const log = Schema.Struct({
   format: Schema.optionalKey(
-    Schema.Literals(["json", "pretty", "off"]).annotate({ description: "Form of the lines on stdout: json unless that is a terminal." })
+    Schema.Literals(["json", "pretty", "off"]).annotate({
+      description: "Form of the lines on stdout: json unless that is a terminal."
+    })
   ),
-  level: Schema.optionalKey(Schema.Literals(["info", "warn", "error"]).annotate({ description: "The least that is written; info unless set." }))
+  level: Schema.optionalKey(
+    Schema.Literals(["info", "warn", "error"]).annotate({ description: "The least that is written; info unless set." })
+  )
 })
 
 const telemetry = Schema.Struct({
-  accounting: Schema.optionalKey(Schema.Boolean.annotate({ description: "false: requests are neither counted, logged nor listed." })),
+  accounting: Schema.optionalKey(
+    Schema.Boolean.annotate({ description: "false: requests are neither counted, logged nor listed." })
+  ),
   propagate_upstream: Schema.optionalKey(
-    Schema.Boolean.annotate({ description: "true: upstreams get the traceparent of a request; they get none unless set." })
+    Schema.Boolean.annotate({
+      description: "true: upstreams get the traceparent of a request; they get none unless set."
+    })
   ),
   key_label: Schema.optionalKey(
-    Schema.Boolean.annotate({ description: "true: requests, tokens, costs and what is left of budgets are shown by gateway key." })
+    Schema.Boolean.annotate({
+      description: "true: requests, tokens, costs and what is left of budgets are shown by gateway key."
+    })
   )
 })
 
 const media = Schema.Struct({
   fetch: Schema.optionalKey(
-    Schema.Boolean.annotate({ description: "true: public https media are fetched for models that read none by address (Claude); refused unless set." })
+    Schema.Boolean.annotate({
+      description:
+        "true: public https media are fetched for models that read none by address (Claude); refused unless set."
+    })
   )
 })
 
 const dollars = (most: number) =>
-  Schema.Number.check(Schema.makeFilter((value: number) => value >= 0 && value <= most ? undefined : `expected US dollars from 0 to ${most}`))
+  Schema.Number.check(
+    Schema.makeFilter((value: number) =>
+      value >= 0 && value <= most ? undefined : `expected US dollars from 0 to ${most}`
+    )
+  )
 
 /** Spending is added up in millionths of a dollar, which must stay whole numbers. */
 const mostBudget = 1_000_000_000
@@ -85,12 +114,20 @@ const price = Schema.Struct({
 const credentials = Schema.Union([
   Schema.Struct({
     type: Schema.Literal("service_account"),
-    file: Schema.optionalKey(text.annotate({ description: "Path of the key file, relative to the configuration file." })),
+    file: Schema.optionalKey(
+      text.annotate({ description: "Path of the key file, relative to the configuration file." })
+    ),
     json: Schema.optionalKey(Schema.JsonObject.annotate({ description: "The key file's content itself." }))
   }),
-  Schema.Struct({ type: Schema.Literal("access_token"), token: text.annotate({ description: "An access token; it lives for an hour." }) }),
+  Schema.Struct({
+    type: Schema.Literal("access_token"),
+    token: text.annotate({ description: "An access token; it lives for an hour." })
+  }),
   Schema.Struct({ type: Schema.Literal("application_default") }),
-  Schema.Struct({ type: Schema.Literal("api_key"), key: text.annotate({ description: "An API key, of Vertex AI in express mode for one." }) })
+  Schema.Struct({
+    type: Schema.Literal("api_key"),
+    key: text.annotate({ description: "An API key, of Vertex AI in express mode for one." })
+  })
 ])
 
 const endpoint = Schema.Struct({
@@ -102,25 +139,55 @@ const endpoint = Schema.Struct({
 /** An account as it is written down. */
 export const ProviderEntry = Schema.Struct({
   slug: text.annotate({ description: "Name of the account, written @slug/ before a model." }),
-  provider: Schema.Literals(["vertex-ai", "google"]).annotate({ description: "Vertex AI or the Gemini Developer API." }),
-  api_key: Schema.optionalKey(text.annotate({ description: "Key of the Gemini API; write ${NAME} and keep it out of the file." })),
-  project_id: Schema.optionalKey(text.annotate({ description: "Google Cloud project; that of the service account unless set." })),
+  provider: Schema.Literals(["vertex-ai", "google"]).annotate({
+    description: "Vertex AI or the Gemini Developer API."
+  }),
+  api_key: Schema.optionalKey(
+    text.annotate({ description: "Key of the Gemini API; write ${NAME} and keep it out of the file." })
+  ),
+  project_id: Schema.optionalKey(
+    text.annotate({ description: "Google Cloud project; that of the service account unless set." })
+  ),
   region: Schema.optionalKey(text.annotate({ description: "A region, global, us or eu." })),
-  credentials: Schema.optionalKey(credentials.annotate({ description: "As whom Vertex AI is called; without any, requests bring their own." })),
-  endpoints: Schema.optionalKey(Schema.Record(Schema.String, endpoint).annotate({ description: "Endpoints you deployed, by the id in their model names." })),
-  models: Schema.optionalKey(texts.annotate({ description: "Model ids on offer; a * at the end stands for any rest." })),
-  api_version: Schema.optionalKey(text.annotate({ description: "v1 or v1beta1, for one; what each operation needs unless set." })),
-  quota_project: Schema.optionalKey(text.annotate({ description: "Project that is billed in place of the one that is called." })),
-  projects: Schema.optionalKey(texts.annotate({
-    description: "Projects besides its own that a request may name under the stored credential; a * at the end stands for any rest. None unless set."
-  })),
-  regions: Schema.optionalKey(texts.annotate({
-    description: "Regions besides its own that a request may name under the stored credential; a * at the end stands for any rest. None unless set."
-  })),
-  gcs: Schema.optionalKey(Schema.Struct({
-    read: Schema.optionalKey(texts.annotate({ description: "Prefixes gs://bucket/path of the objects; any object unless set." })),
-    write: Schema.optionalKey(texts.annotate({ description: "Prefixes under which pictures may be stored; none unless set." }))
-  }).annotate({ description: "What of Cloud Storage a request may name under the stored credential." })),
+  credentials: Schema.optionalKey(
+    credentials.annotate({ description: "As whom Vertex AI is called; without any, requests bring their own." })
+  ),
+  endpoints: Schema.optionalKey(
+    Schema.Record(Schema.String, endpoint).annotate({
+      description: "Endpoints you deployed, by the id in their model names."
+    })
+  ),
+  models: Schema.optionalKey(
+    texts.annotate({ description: "Model ids on offer; a * at the end stands for any rest." })
+  ),
+  api_version: Schema.optionalKey(
+    text.annotate({ description: "v1 or v1beta1, for one; what each operation needs unless set." })
+  ),
+  quota_project: Schema.optionalKey(
+    text.annotate({ description: "Project that is billed in place of the one that is called." })
+  ),
+  projects: Schema.optionalKey(
+    texts.annotate({
+      description:
+        "Projects besides its own that a request may name under the stored credential; a * at the end stands for any rest. None unless set."
+    })
+  ),
+  regions: Schema.optionalKey(
+    texts.annotate({
+      description:
+        "Regions besides its own that a request may name under the stored credential; a * at the end stands for any rest. None unless set."
+    })
+  ),
+  gcs: Schema.optionalKey(
+    Schema.Struct({
+      read: Schema.optionalKey(
+        texts.annotate({ description: "Prefixes gs://bucket/path of the objects; any object unless set." })
+      ),
+      write: Schema.optionalKey(
+        texts.annotate({ description: "Prefixes under which pictures may be stored; none unless set." })
+      )
+    }).annotate({ description: "What of Cloud Storage a request may name under the stored credential." })
+  ),
   base_url: Schema.optionalKey(text.annotate({ description: "Replaces scheme and host of the provider." })),
   token_url: Schema.optionalKey(text.annotate({ description: "Replaces the token endpoint." }))
 })
@@ -134,29 +201,54 @@ const keyFields = {
   name: text.annotate({ description: "Name of the key, in logs and lists." }),
   providers: Schema.optionalKey(texts.annotate({ description: "Slugs this key may use; all unless set." })),
   models: Schema.optionalKey(texts.annotate({ description: "Model ids this key may use; all unless set." })),
-  configs: Schema.optionalKey(texts.annotate({
-    description: "Configs this key may name; all unless set. A listed one may use its own targets, whatever providers and models allow."
-  })),
-  prompts: Schema.optionalKey(texts.annotate({
-    description: "Prompts this key may name; all unless set. A listed one may use its own model, whatever providers and models allow."
-  })),
+  configs: Schema.optionalKey(
+    texts.annotate({
+      description:
+        "Configs this key may name; all unless set. A listed one may use its own targets, whatever providers and models allow."
+    })
+  ),
+  prompts: Schema.optionalKey(
+    texts.annotate({
+      description:
+        "Prompts this key may name; all unless set. A listed one may use its own model, whatever providers and models allow."
+    })
+  ),
   config: Schema.optionalKey(text.annotate({ description: "Config of requests that name none." })),
   scopes: Schema.optionalKey(
     Schema.Array(scope).annotate({ description: "What the key is for: inference unless set, admin for /admin/v1." })
   ),
-  expires_at: Schema.optionalKey(text.annotate({ description: "From this moment on the key is refused, as 2027-01-31T12:00:00Z." })),
-  rate_limit: Schema.optionalKey(Schema.Struct({
-    requests_per_minute: Schema.optionalKey(whole(1, mostMillis).annotate({ description: "Most requests in a minute." })),
-    tokens_per_minute: Schema.optionalKey(whole(1, mostMillis).annotate({ description: "Most tokens in a minute, in and out." }))
-  }).annotate({ description: "Most that it may ask for." })),
-  budget: Schema.optionalKey(Schema.Struct({
-    usd: dollars(mostBudget).annotate({ description: "US dollars, to the millionth." }),
-    per: Schema.Literals(["day", "month"]).annotate({ description: "Of UTC." })
-  }).annotate({ description: "Most that it may spend." })),
-  concurrency: Schema.optionalKey(whole(1, mostMillis).annotate({ description: "Most requests that run at once, in each gateway process." })),
-  metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.String).annotate({ description: "What requests of this key carry besides their own metadata." })),
+  expires_at: Schema.optionalKey(
+    text.annotate({ description: "From this moment on the key is refused, as 2027-01-31T12:00:00Z." })
+  ),
+  rate_limit: Schema.optionalKey(
+    Schema.Struct({
+      requests_per_minute: Schema.optionalKey(
+        whole(1, mostMillis).annotate({ description: "Most requests in a minute." })
+      ),
+      tokens_per_minute: Schema.optionalKey(
+        whole(1, mostMillis).annotate({ description: "Most tokens in a minute, in and out." })
+      )
+    }).annotate({ description: "Most that it may ask for." })
+  ),
+  budget: Schema.optionalKey(
+    Schema.Struct({
+      usd: dollars(mostBudget).annotate({ description: "US dollars, to the millionth." }),
+      per: Schema.Literals(["day", "month"]).annotate({ description: "Of UTC." })
+    }).annotate({ description: "Most that it may spend." })
+  ),
+  concurrency: Schema.optionalKey(
+    whole(1, mostMillis).annotate({ description: "Most requests that run at once, in each gateway process." })
+  ),
+  metadata: Schema.optionalKey(
+    Schema.Record(Schema.String, Schema.String).annotate({
+      description: "What requests of this key carry besides their own metadata."
+    })
+  ),
   metadata_locked: Schema.optionalKey(
-    Schema.Boolean.annotate({ description: "true: neither a request nor a config gives the key's metadata other values; other names may be added." })
+    Schema.Boolean.annotate({
+      description:
+        "true: neither a request nor a config gives the key's metadata other values; other names may be added."
+    })
   )
 }
 
@@ -173,12 +265,26 @@ export type WrittenKey = typeof WrittenKey.Type
 export const PromptEntry = Schema.Struct({
   id: text.annotate({ description: "Name of the prompt or partial; entries of one id are its versions." }),
   name: Schema.optionalKey(text.annotate({ description: "Title for people." })),
-  version: Schema.optionalKey(whole(1, 999_999_999).annotate({ description: "One more than the version before, unless set." })),
+  version: Schema.optionalKey(
+    whole(1, 999_999_999).annotate({ description: "One more than the version before, unless set." })
+  ),
   model: Schema.optionalKey(text.annotate({ description: "Model of the chat; may carry @slug/." })),
-  messages: Schema.optionalKey(Schema.Array(Schema.JsonObject).annotate({ description: "Messages of the chat, with {{variables}} and {{>partials}} in their texts." })),
-  parameters: Schema.optionalKey(Schema.JsonObject.annotate({ description: "Any other parameter of the chat, with variables as well." })),
-  text: Schema.optionalKey(Schema.String.annotate({ description: "In place of model and messages: a partial that prompts put in by {{>id}}." })),
-  labels: Schema.optionalKey(Schema.Record(Schema.String, whole(1, 999_999_999)).annotate({ description: "Versions by name; the one named production is served where none is asked for." }))
+  messages: Schema.optionalKey(
+    Schema.Array(Schema.JsonObject).annotate({
+      description: "Messages of the chat, with {{variables}} and {{>partials}} in their texts."
+    })
+  ),
+  parameters: Schema.optionalKey(
+    Schema.JsonObject.annotate({ description: "Any other parameter of the chat, with variables as well." })
+  ),
+  text: Schema.optionalKey(
+    Schema.String.annotate({ description: "In place of model and messages: a partial that prompts put in by {{>id}}." })
+  ),
+  labels: Schema.optionalKey(
+    Schema.Record(Schema.String, whole(1, 999_999_999)).annotate({
+      description: "Versions by name; the one named production is served where none is asked for."
+    })
+  )
 })
 
 export type PromptEntry = typeof PromptEntry.Type
@@ -217,7 +323,11 @@ const limits = Schema.Struct({
   totalMillis: duration,
   inFlight: count,
   adminInFlight: count,
-  keptPercent: Schema.optionalKey(whole(0, 90).annotate({ description: "Percent of slots and of bytes in flight, kept for keys below their fair share." })),
+  keptPercent: Schema.optionalKey(
+    whole(0, 90).annotate({
+      description: "Percent of slots and of bytes in flight, kept for keys below their fair share."
+    })
+  ),
   signatureEntries: count,
   signatureBytes: size,
   signatureTotalBytes: size,
@@ -286,7 +396,9 @@ export const settingsFile = Schema.Struct({
   prompts: Schema.optionalKey(Schema.Array(PromptEntry)),
   configs: Schema.optionalKey(Schema.Record(Schema.String, WrittenConfig)),
   prices: Schema.optionalKey(
-    Schema.Record(Schema.String, price).annotate({ description: "Prices by model id, or by slug/id for one account; they win over list prices." })
+    Schema.Record(Schema.String, price).annotate({
+      description: "Prices by model id, or by slug/id for one account; they win over list prices."
+    })
   ),
   log: Schema.optionalKey(log),
   telemetry: Schema.optionalKey(telemetry),
@@ -371,4 +483,3 @@ export interface Settings {
 export const anyOrigin = "*"
 
 export const defaultServer: Settings["server"] = { host: "127.0.0.1", port: 8787 }
-

@@ -6,7 +6,13 @@ import { isStoragePrefix } from "../text/cloudStorage.ts"
 import { type Fault, faultAt, type FaultPath, shown } from "../faults.ts"
 import type { Json } from "../text/json.ts"
 import { isEndpointId, isSlug } from "../ModelRef.ts"
-import { type BuiltInKind, type Credentials, type EndpointFacts, isProject, type ProviderAccount } from "../ProviderAccount.ts"
+import {
+  type BuiltInKind,
+  type Credentials,
+  type EndpointFacts,
+  isProject,
+  type ProviderAccount
+} from "../ProviderAccount.ts"
 import { regionFault } from "./regions.ts"
 import { parseServiceAccount } from "./serviceAccountKey.ts"
 import type { ProviderEntry } from "./Settings.ts"
@@ -18,15 +24,27 @@ export type FieldFault = (field: ProviderField, message: string, below?: FaultPa
 
 const urlFault = (text: string): string | undefined => {
   const url = URL.parse(text)
-  return url !== null && (url.protocol === "https:" || url.protocol === "http:") && url.username === "" &&
-      url.password === "" && url.search === "" && url.hash === ""
+  return url !== null &&
+    (url.protocol === "https:" || url.protocol === "http:") &&
+    url.username === "" &&
+    url.password === "" &&
+    url.search === "" &&
+    url.hash === ""
     ? undefined
     : "expected an http or https URL without user, query or fragment"
 }
 
 const versionGrammar = /^v\d{1,2}([a-z]{1,10}\d{0,2})?$/
 const hostGrammar = /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/
-const cloudOnly: ReadonlyArray<ProviderField> = ["project_id", "region", "endpoints", "projects", "regions", "gcs", "token_url"]
+const cloudOnly: ReadonlyArray<ProviderField> = [
+  "project_id",
+  "region",
+  "endpoints",
+  "projects",
+  "regions",
+  "gcs",
+  "token_url"
+]
 
 /** Beginning of a project or region, with the `*` that stands for the rest. */
 const patternGrammar = /^[a-z0-9.:-]*\*$/
@@ -38,42 +56,57 @@ const regionTextFault = (region: string): string | undefined => {
 
 /** Faults of the lists of what a request may name. */
 const listFaults = ({ gcs, projects, regions }: ProviderEntry, fault: FieldFault): ReadonlyArray<Fault> => {
-  const each = (list: ReadonlyArray<string> | undefined, field: ProviderField, below: FaultPath, judge: (text: string) => string | undefined) =>
+  const each = (
+    list: ReadonlyArray<string> | undefined,
+    field: ProviderField,
+    below: FaultPath,
+    judge: (text: string) => string | undefined
+  ) =>
     (list ?? []).flatMap((one, index) => {
       const message = judge(one)
       return message === undefined ? [] : [fault(field, message, [...below, index])]
     })
-  const prefixFault = (text: string) => isStoragePrefix(text) ? undefined : `${shown(text)} is no prefix such as gs://bucket or gs://bucket/folder`
+  const prefixFault = (text: string) =>
+    isStoragePrefix(text) ? undefined : `${shown(text)} is no prefix such as gs://bucket or gs://bucket/folder`
   return [
-    ...each(projects, "projects", [], (one) => patternGrammar.test(one) ? undefined : projectFault(one)),
-    ...each(regions, "regions", [], (one) => patternGrammar.test(one) ? undefined : regionTextFault(one)),
+    ...each(projects, "projects", [], (one) => (patternGrammar.test(one) ? undefined : projectFault(one))),
+    ...each(regions, "regions", [], (one) => (patternGrammar.test(one) ? undefined : regionTextFault(one))),
     ...each(gcs?.read, "gcs", ["read"], prefixFault),
     ...each(gcs?.write, "gcs", ["write"], prefixFault)
   ]
 }
 
-const projectFault = (id: string) => isProject(id) ? undefined : `${shown(id)} is not a Google Cloud project id or number`
+const projectFault = (id: string) =>
+  isProject(id) ? undefined : `${shown(id)} is not a Google Cloud project id or number`
 
 /** Faults of the fields that end up in URLs and headers. */
 const fieldFaults = (entry: ProviderEntry, fault: FieldFault): ReadonlyArray<Fault> => {
   const faults: Array<Fault> = []
-  const check = <F extends ProviderField>(field: F, judge: (value: NonNullable<ProviderEntry[F]>) => string | undefined) => {
+  const check = <F extends ProviderField>(
+    field: F,
+    judge: (value: NonNullable<ProviderEntry[F]>) => string | undefined
+  ) => {
     const value = entry[field]
     const message = value === undefined || value === null ? undefined : judge(value)
     if (message !== undefined) faults.push(fault(field, message))
   }
-  check("slug", (slug) => isSlug(slug) ? undefined : `${shown(slug)} is not a slug: lower-case letters, digits and "-", at most 63`)
+  check("slug", (slug) =>
+    isSlug(slug) ? undefined : `${shown(slug)} is not a slug: lower-case letters, digits and "-", at most 63`
+  )
   check("project_id", projectFault)
   check("quota_project", projectFault)
   check("region", regionTextFault)
-  check("api_version", (version) => versionGrammar.test(version) ? undefined : `${shown(version)} is not an API version such as v1 or v1beta`)
+  check("api_version", (version) =>
+    versionGrammar.test(version) ? undefined : `${shown(version)} is not an API version such as v1 or v1beta`
+  )
   check("base_url", urlFault)
   check("token_url", urlFault)
   if (entry.provider === "google") {
     for (const field of cloudOnly) check(field, () => "has no meaning for provider google; it belongs to vertex-ai")
   }
   for (const [name, endpoint] of Object.entries(entry.endpoints ?? {})) {
-    if (!isEndpointId(name)) faults.push(fault("endpoints", "is not an endpoint id: letters, digits and \"-\", at most 63", [name]))
+    if (!isEndpointId(name))
+      faults.push(fault("endpoints", 'is not an endpoint id: letters, digits and "-", at most 63', [name]))
     if (endpoint.host !== undefined && !hostGrammar.test(endpoint.host)) {
       faults.push(fault("endpoints", `${shown(endpoint.host)} is not a host name`, [name, "host"]))
     }
@@ -88,7 +121,10 @@ export const serviceAccount = (json: Json): Result.Result<Credentials, string> =
   Result.map(parseServiceAccount(json), (key) => ({ _tag: "ServiceAccount", key }))
 
 /** Credentials whose text stands in the entry itself; a `file` is for the reader of the configuration file to open. */
-export const writtenCredentials = (written: WrittenCredentials, kind: BuiltInKind): Result.Result<Credentials, string> => {
+export const writtenCredentials = (
+  written: WrittenCredentials,
+  kind: BuiltInKind
+): Result.Result<Credentials, string> => {
   if (kind === "google" && written.type !== "api_key") {
     return Result.fail(`type ${written.type} has no meaning for provider google; use api_key`)
   }
@@ -102,9 +138,11 @@ export const writtenCredentials = (written: WrittenCredentials, kind: BuiltInKin
     case "service_account":
       if (written.json !== undefined && written.file !== undefined) return Result.fail("give file or json, not both")
       if (written.json !== undefined) return serviceAccount(written.json)
-      return Result.fail(written.file === undefined
-        ? "type service_account needs file or json"
-        : "a file is read for the configuration file only; give the key file's content as json")
+      return Result.fail(
+        written.file === undefined
+          ? "type service_account needs file or json"
+          : "a file is read for the configuration file only; give the key file's content as json"
+      )
   }
 }
 
@@ -124,8 +162,12 @@ const credentialsOf = (
 }
 
 const endpointFacts = (entry: ProviderEntry): Readonly<Record<string, EndpointFacts>> =>
-  Object.fromEntries(Object.entries(entry.endpoints ?? {}).map(([name, one]) =>
-    [name, { dialect: one.dialect, host: one.host, model: one.model }]))
+  Object.fromEntries(
+    Object.entries(entry.endpoints ?? {}).map(([name, one]) => [
+      name,
+      { dialect: one.dialect, host: one.host, model: one.model }
+    ])
+  )
 
 /** The account, whose credential is missing where that is at fault, and the faults. */
 export const readAccount = (

@@ -24,9 +24,17 @@ export interface KnownNames {
 export const noNames: KnownNames = { slugs: [], configs: [], prompts: [] }
 
 /** Entries of a list that name nothing there is. */
-const strangers = (list: ReadonlyArray<string> | undefined, known: ReadonlyArray<string>, thing: string, at: FaultPath): ReadonlyArray<Fault> =>
+const strangers = (
+  list: ReadonlyArray<string> | undefined,
+  known: ReadonlyArray<string>,
+  thing: string,
+  at: FaultPath
+): ReadonlyArray<Fault> =>
   (list ?? []).flatMap((name, place) =>
-    name.endsWith("*") || isNamed(name, known) ? [] : [faultAt([...at, place], `${shown(name)} is no ${thing} of this configuration${hint(name, known)}`)])
+    name.endsWith("*") || isNamed(name, known)
+      ? []
+      : [faultAt([...at, place], `${shown(name)} is no ${thing} of this configuration${hint(name, known)}`)]
+  )
 
 /** The record of the key, and what is wrong with it; slugs, configs and prompts it names must be among those known. */
 export const readKey = (
@@ -35,7 +43,21 @@ export const readKey = (
   known: KnownNames,
   at: FaultPath = []
 ): { readonly key: GatewayKey; readonly faults: ReadonlyArray<Fault> } => {
-  const { budget, concurrency, config, configs, expires_at: expires, metadata, metadata_locked: metadataLocked, models, name, prompts, providers, rate_limit: limit, scopes = inference } = written
+  const {
+    budget,
+    concurrency,
+    config,
+    configs,
+    expires_at: expires,
+    metadata,
+    metadata_locked: metadataLocked,
+    models,
+    name,
+    prompts,
+    providers,
+    rate_limit: limit,
+    scopes = inference
+  } = written
   const expiresMillis = expires === undefined ? undefined : momentMillis(expires)
   return {
     key: {
@@ -47,17 +69,22 @@ export const readKey = (
       prompts,
       config,
       scopes,
-      rateLimit: limit === undefined ? undefined : { requestsPerMinute: limit.requests_per_minute, tokensPerMinute: limit.tokens_per_minute },
+      rateLimit:
+        limit === undefined
+          ? undefined
+          : { requestsPerMinute: limit.requests_per_minute, tokensPerMinute: limit.tokens_per_minute },
       budget: budget === undefined ? undefined : { micros: microsOf(budget.usd), per: budget.per },
       concurrency,
       // A key with an unreadable expiry counts as expired, not as valid forever.
-      expiresMillis: expires === undefined ? undefined : expiresMillis ?? 0,
+      expiresMillis: expires === undefined ? undefined : (expiresMillis ?? 0),
       metadata,
       metadataLocked
     },
     faults: [
       ...refusedKeysOf(metadata ?? {}).map((name) => faultAt([...at, "metadata", name], "is no name for metadata")),
-      ...(metadataLocked === true && metadata === undefined ? [faultAt([...at, "metadata_locked"], "locks nothing: the key has no metadata")] : []),
+      ...(metadataLocked === true && metadata === undefined
+        ? [faultAt([...at, "metadata_locked"], "locks nothing: the key has no metadata")]
+        : []),
       ...(expires === undefined || expiresMillis !== undefined
         ? []
         : [faultAt([...at, "expires_at"], `${shown(expires)} is not a moment such as 2027-01-31T12:00:00Z`)]),
@@ -66,7 +93,12 @@ export const readKey = (
       ...strangers(prompts, known.prompts, "prompt", [...at, "prompts"]),
       ...(config === undefined || isNamed(config, known.configs)
         ? []
-        : [faultAt([...at, "config"], `${shown(config)} is no config of this configuration${hint(config, known.configs)}`)])
+        : [
+            faultAt(
+              [...at, "config"],
+              `${shown(config)} is no config of this configuration${hint(config, known.configs)}`
+            )
+          ])
     ]
   }
 }

@@ -10,17 +10,19 @@ import type { ServiceAccountKey } from "../ProviderAccount.ts"
  * a key cannot choose where its own assertion is sent; other types, which can name URLs and commands, are refused.
  */
 export const parseServiceAccount = (json: unknown): Result.Result<ServiceAccountKey, string> => {
-  if (!isJsonObject(json)) return Result.fail("The service-account key must be a JSON object, the key file as Google Cloud made it.")
+  if (!isJsonObject(json))
+    return Result.fail("The service-account key must be a JSON object, the key file as Google Cloud made it.")
   const type = json["type"]
   if (type !== "service_account") {
     return Result.fail(
       typeof type === "string"
         ? `Credentials of type "${type.slice(0, 40).replace(/[^\w -]/g, "?")}" are not taken; the key file of a service account (type "service_account") is.`
-        : "The service-account key has no \"type\": \"service_account\"."
+        : 'The service-account key has no "type": "service_account".'
     )
   }
   const universe = json["universe_domain"]
-  if (universe !== undefined && universe !== "googleapis.com") return Result.fail("Only universe_domain googleapis.com is supported.")
+  if (universe !== undefined && universe !== "googleapis.com")
+    return Result.fail("Only universe_domain googleapis.com is supported.")
   const clientEmail = text(json, "client_email")
   const privateKeyId = text(json, "private_key_id")
   const pem = text(json, "private_key")
@@ -47,9 +49,12 @@ const readPem = (pem: string): Result.Result<string, string> => {
   const lines = pem.replaceAll("\\r", "").replaceAll("\\n", "\n").replaceAll("\r\n", "\n").trim()
   const framed = /^-----BEGIN ([A-Z ]+)-----\n([A-Za-z0-9+/=\n]+?)\n?-----END \1-----$/.exec(lines)
   const label = framed?.[1]
-  if (framed === null || label === undefined) return Result.fail("The private_key of the service account is not PEM text.")
+  if (framed === null || label === undefined)
+    return Result.fail("The private_key of the service account is not PEM text.")
   if (label !== "PRIVATE KEY") {
-    return Result.fail(`The private_key of the service account is "${label}"; an unencrypted PKCS#8 key ("PRIVATE KEY") is needed.`)
+    return Result.fail(
+      `The private_key of the service account is "${label}"; an unencrypted PKCS#8 key ("PRIVATE KEY") is needed.`
+    )
   }
   const fault = derFault((framed[2] ?? "").replaceAll("\n", ""))
   return fault === undefined ? Result.succeed(`${lines}\n`) : Result.fail(fault)
@@ -75,7 +80,9 @@ const derFault = (base64: string): string | undefined => {
   const rsa = element(der, octets.from)
   const modulus = rsa && element(der, element(der, rsa.from)?.to ?? der.length)
   if (modulus === undefined) return "The private_key of the service account is not a PKCS#8 key."
-  return modulus.to - modulus.from >= leastBytes ? undefined : "The private_key of the service account is an RSA key of less than 2048 bits."
+  return modulus.to - modulus.from >= leastBytes
+    ? undefined
+    : "The private_key of the service account is an RSA key of less than 2048 bits."
 }
 const leastBytes = 256
 

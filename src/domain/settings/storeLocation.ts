@@ -12,13 +12,16 @@ export type StoreLocation =
 export const storeMemory: StoreLocation = { kind: "sqlite", path: ":memory:" }
 
 /** A location for messages, without secrets. */
-export const describeStore = (location: StoreLocation): string => location.kind === "sqlite" ? `sqlite:${location.path}` : location.where
+export const describeStore = (location: StoreLocation): string =>
+  location.kind === "sqlite" ? `sqlite:${location.path}` : location.where
 
 /** `sqlite:PATH`, `sqlite::memory:`, `postgres://...` or `postgresql://...`; the failure says what is wrong and never quotes the URL. */
 export const parseStoreUrl = (text: string): Result.Result<StoreLocation, string> => {
   if (text.startsWith("sqlite:")) {
     const path = text.slice("sqlite:".length)
-    return path === "" ? Result.fail("names no file; write sqlite:./gateway.db") : Result.succeed({ kind: "sqlite", path })
+    return path === ""
+      ? Result.fail("names no file; write sqlite:./gateway.db")
+      : Result.succeed({ kind: "sqlite", path })
   }
   if (!/^postgres(?:ql)?:\/\//.test(text)) return Result.fail("must begin with sqlite: or postgres://")
   if (!URL.canParse(text)) return Result.fail("is no URL")

@@ -7,7 +7,8 @@ import { isOutOfRange, outOfRange, pathText } from "./json.ts"
 type Issue = Schema.SchemaError["issue"]
 
 /** The innermost fault of a decode of `body` and where it is; the first one is the only one. */
-export const bodyFault = (error: Schema.SchemaError, body: unknown): BodyInvalid => faultOf(error.issue, [], { body, said: error.message })
+export const bodyFault = (error: Schema.SchemaError, body: unknown): BodyInvalid =>
+  faultOf(error.issue, [], { body, said: error.message })
 
 /** What was decoded, and what the schema says of it. */
 interface Decoded {
@@ -40,10 +41,14 @@ const faultOf = (issue: Issue, path: ReadonlyArray<PropertyKey>, decoded: Decode
   return new BodyInvalid({ code: "invalid_value", param, message: `${param} has a value that is not taken.` })
 }
 
-const outside = (param: string): BodyInvalid => new BodyInvalid({ code: "invalid_value", param, message: `${param} ${outOfRange}.` })
+const outside = (param: string): BodyInvalid =>
+  new BodyInvalid({ code: "invalid_value", param, message: `${param} ${outOfRange}.` })
 
 const valueAt = (value: unknown, path: ReadonlyArray<PropertyKey>): unknown =>
-  path.reduce<unknown>((inner, key) => (typeof inner === "object" && inner !== null ? Reflect.get(inner, key) : undefined), value)
+  path.reduce<unknown>(
+    (inner, key) => (typeof inner === "object" && inner !== null ? Reflect.get(inner, key) : undefined),
+    value
+  )
 
 /** `expected boolean`: the first line of what the schema says, without our null. */
 const expected = (said: string): string =>

@@ -20,7 +20,8 @@ const plainPath = (path: string): string | undefined => {
 }
 
 /** True for `gs://bucket` and `gs://bucket/path`. */
-export const isStoragePrefix = (text: string): boolean => text.startsWith("gs://") && plainPath(text.slice(5)) !== undefined
+export const isStoragePrefix = (text: string): boolean =>
+  text.startsWith("gs://") && plainPath(text.slice(5)) !== undefined
 
 const decoded = (text: string): string => {
   try {
@@ -46,8 +47,11 @@ export const storageObject = (address: string): string | undefined => {
 /** Whether an object lies under a prefix: at it, or below its last segment. */
 export const isWithin = (prefixes: ReadonlyArray<string>, object: string): boolean => {
   const path = plainPath(object)
-  return path !== undefined && prefixes.some((prefix) => {
-    const above = plainPath(prefix.slice(5))
-    return above !== undefined && (path === above || path.startsWith(`${above}/`))
-  })
+  return (
+    path !== undefined &&
+    prefixes.some((prefix) => {
+      const above = plainPath(prefix.slice(5))
+      return above !== undefined && (path === above || path.startsWith(`${above}/`))
+    })
+  )
 }

@@ -15,7 +15,11 @@ interface Seen {
 
 /** Scripts without spaces, where nearly every character is a token: kana, ideographs, Hangul, full-width forms. */
 const isDense = (unit: number): boolean =>
-  unit >= 0x2e80 && (unit <= 0x9fff || (unit >= 0xac00 && unit <= 0xd7ff) || (unit >= 0xf900 && unit <= 0xfaff) || (unit >= 0xff00 && unit <= 0xffef))
+  unit >= 0x2e80 &&
+  (unit <= 0x9fff ||
+    (unit >= 0xac00 && unit <= 0xd7ff) ||
+    (unit >= 0xf900 && unit <= 0xfaff) ||
+    (unit >= 0xff00 && unit <= 0xffef))
 
 /** Ideographs and emoji beyond the first plane are two units; the first of them counts. */
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
@@ -68,11 +72,23 @@ const none: ReadonlySet<string> = new Set()
 
 /** A message is not a content part: its members other than `content` are text. */
 const holdersOf = ({ role, type }: JsonObject): ReadonlySet<string> =>
-  typeof type === "string" ? (Object.hasOwn(holders, type) ? holders[type] : undefined) ?? none : role === undefined ? untyped : none
+  typeof type === "string"
+    ? ((Object.hasOwn(holders, type) ? holders[type] : undefined) ?? none)
+    : role === undefined
+      ? untyped
+      : none
 
 /** Names under which media stand as base64, and under which they are pointed to. */
 const carrying: ReadonlySet<string> = new Set(["data", "file_data", "b64_json", "base64", "bytesBase64Encoded"])
-const pointing: ReadonlySet<string> = new Set(["url", "file_url", "file_uri", "fileUri", "file_id", "gcs_uri", "gcsUri"])
+const pointing: ReadonlySet<string> = new Set([
+  "url",
+  "file_url",
+  "file_uri",
+  "fileUri",
+  "file_id",
+  "gcs_uri",
+  "gcsUri"
+])
 
 /** Types whose bytes are not text: media types, formats, and extensions of file names. */
 const opaque =

@@ -39,7 +39,9 @@ export const jsonOf = (value: unknown): Json => {
 
 /** The same of an object. */
 export const jsonObjectOf = (value: object): JsonObject =>
-  Object.fromEntries(Object.entries(value).flatMap(([name, inner]) => inner === undefined ? [] : [[name, jsonOf(inner)]]))
+  Object.fromEntries(
+    Object.entries(value).flatMap(([name, inner]) => (inner === undefined ? [] : [[name, jsonOf(inner)]]))
+  )
 
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown
 
@@ -171,7 +173,8 @@ const scan = (bytes: Uint8Array, limits: JsonLimits): Scan => {
       case 0x2c: // ,
         if (++values > limits.jsonValues) return tooLarge(limits)
         break
-      case 0x3a: { // :
+      case 0x3a: {
+        // :
         const count = (keys[depth] ?? 0) + 1
         if (count > limits.jsonKeys) return tooLarge(limits)
         keys[depth] = count
@@ -229,7 +232,10 @@ const duplicateKey = (bytes: Uint8Array): string | undefined => {
 }
 
 /** The path of the first string, or key, that is no well-formed UTF-16. */
-const illFormed = (value: Json | undefined, path: ReadonlyArray<string | number>): ReadonlyArray<string | number> | undefined => {
+const illFormed = (
+  value: Json | undefined,
+  path: ReadonlyArray<string | number>
+): ReadonlyArray<string | number> | undefined => {
   if (typeof value === "string") return value.isWellFormed() ? undefined : path
   if (typeof value !== "object" || value === null) return undefined
   const entries = Array.isArray(value) ? value.entries() : Object.entries(value)

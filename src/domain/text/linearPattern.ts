@@ -41,7 +41,9 @@ const within = (from: number, to: number): Units => [from, to + 1]
 const just = (unit: number): Units => within(unit, unit)
 const not = (units: Units): Units => (units[0] === 0 ? units.slice(1) : [0, ...units])
 const either = (sets: ReadonlyArray<Units>): Units => {
-  const changes = sets.flatMap((units) => units.map((bound, index) => [bound, index % 2 === 0 ? 1 : -1] as const)).toSorted(([a], [b]) => a - b)
+  const changes = sets
+    .flatMap((units) => units.map((bound, index) => [bound, index % 2 === 0 ? 1 : -1] as const))
+    .toSorted(([a], [b]) => a - b)
   const bounds: Array<number> = []
   let depth = 0
   for (const [index, [bound, change]] of changes.entries()) {
@@ -55,11 +57,17 @@ const either = (sets: ReadonlyArray<Units>): Units => {
 const digit = within(0x30, 0x39)
 const word = either([digit, within(0x41, 0x5a), within(0x61, 0x7a), just(0x5f)])
 /** White space and line ends of ECMAScript. */
-const space = either([within(0x09, 0x0d), ...[0x20, 0xa0, 0x1680, 0x202f, 0x205f, 0x3000, 0xfeff].map(just), within(0x2000, 0x200a), within(0x2028, 0x2029)])
+const space = either([
+  within(0x09, 0x0d),
+  ...[0x20, 0xa0, 0x1680, 0x202f, 0x205f, 0x3000, 0xfeff].map(just),
+  within(0x2000, 0x200a),
+  within(0x2028, 0x2029)
+])
 const lineEnd = either([just(0x0a), just(0x0d), within(0x2028, 0x2029)])
 
 /** Whether a match may stand at a place of the text. */
-const isAtBound = (text: string, at: number): boolean => has(word, text.charCodeAt(at - 1)) !== has(word, text.charCodeAt(at))
+const isAtBound = (text: string, at: number): boolean =>
+  has(word, text.charCodeAt(at - 1)) !== has(word, text.charCodeAt(at))
 const places: ReadonlyArray<(text: string, at: number) => boolean> = [
   (_text, at) => at === 0,
   (text, at) => at === text.length,
@@ -68,7 +76,14 @@ const places: ReadonlyArray<(text: string, at: number) => boolean> = [
 ]
 const [atStart, atEnd, atBound, offBound] = [0, 1, 2, 3]
 
-const classes: Readonly<Record<string, Units>> = { d: digit, D: not(digit), w: word, W: not(word), s: space, S: not(space) }
+const classes: Readonly<Record<string, Units>> = {
+  d: digit,
+  D: not(digit),
+  w: word,
+  W: not(word),
+  s: space,
+  S: not(space)
+}
 const controls: Readonly<Record<string, number>> = { t: 0x09, n: 0x0a, v: 0x0b, f: 0x0c, r: 0x0d }
 
 /** Reads a source from left to right; the first fault ends it. */
@@ -83,7 +98,7 @@ class Reader {
 
   whole(): Node {
     const node = this.alternatives()
-    if (this.at < this.source.length) this.stop("has a \")\" without its \"(\"")
+    if (this.at < this.source.length) this.stop('has a ")" without its "("')
     return node
   }
 
@@ -106,7 +121,8 @@ class Reader {
 
   private sequence(): Node {
     const nodes: Array<Node> = []
-    while (this.at < this.source.length && !"|)".includes(this.source.charAt(this.at))) nodes.push(this.repeated(this.atom()))
+    while (this.at < this.source.length && !"|)".includes(this.source.charAt(this.at)))
+      nodes.push(this.repeated(this.atom()))
     return { kind: "all", nodes }
   }
 
@@ -118,7 +134,8 @@ class Reader {
     this.taken("?")
     const [sign, low, comma, high] = found
     const least = low === undefined ? Number(sign === "+") : Number(low)
-    const bounded = sign === "?" ? 1 : low === undefined || high === "" ? undefined : comma === undefined ? least : Number(high)
+    const bounded =
+      sign === "?" ? 1 : low === undefined || high === "" ? undefined : comma === undefined ? least : Number(high)
     if (Math.max(least, bounded ?? 0) > mostRepeats) this.stop(`repeats more than ${mostRepeats} times`)
     if (bounded !== undefined && bounded < least) this.stop("has a range of repeats that ends before it begins")
     return { kind: "repeat", node, least, most: bounded }
@@ -150,7 +167,7 @@ class Reader {
   private group(): Node {
     if (!this.taken("?:") && this.taken("?")) this.stop("may not look ahead or behind, nor name groups")
     const node = this.alternatives()
-    if (!this.taken(")")) this.stop("has a \"(\" without its \")\"")
+    if (!this.taken(")")) this.stop('has a "(" without its ")"')
     return node
   }
 
@@ -183,7 +200,7 @@ class Reader {
     const some: Array<Units> = []
     while (!this.taken("]")) {
       if (this.at >= this.source.length) {
-        this.stop("has a \"[\" without its \"]\"")
+        this.stop('has a "[" without its "]"')
         break
       }
       some.push(this.member())
@@ -193,7 +210,8 @@ class Reader {
 
   private member(): Units {
     const from = this.setUnit()
-    const isRange = this.source.charAt(this.at) === "-" && this.source.charAt(this.at + 1) !== "]" && this.at + 1 < this.source.length
+    const isRange =
+      this.source.charAt(this.at) === "-" && this.source.charAt(this.at + 1) !== "]" && this.at + 1 < this.source.length
     if (!isRange) return typeof from === "number" ? just(from) : from
     this.at++
     const to = this.setUnit()

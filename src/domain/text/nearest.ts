@@ -10,7 +10,8 @@ export const editDistance = (from: string, to: string): number => {
     rows.push(row)
     for (let j = 1; j <= to.length; j++) {
       const replaced = cost(i - 1, j - 1) + (from[i - 1] === to[j - 1] ? 0 : 1)
-      const swapped = from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1] && i > 1 && j > 1 ? cost(i - 2, j - 2) + 1 : replaced
+      const swapped =
+        from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1] && i > 1 && j > 1 ? cost(i - 2, j - 2) + 1 : replaced
       row.push(Math.min(replaced, swapped, cost(i - 1, j) + 1, cost(i, j - 1) + 1))
     }
   }
@@ -39,7 +40,8 @@ export const nearest = (word: string, known: ReadonlyArray<string>): string | un
 export const unreadName = "\u0000"
 
 /** True for a known name, and for any where one of them could not be read. */
-export const isNamed = (word: string, known: ReadonlyArray<string>): boolean => known.includes(word) || known.includes(unreadName)
+export const isNamed = (word: string, known: ReadonlyArray<string>): boolean =>
+  known.includes(word) || known.includes(unreadName)
 
 /** `; did you mean X?`, or what is known when nothing is near, or nothing when nothing is known. */
 export const hint = (word: string, known: ReadonlyArray<string>): string => {

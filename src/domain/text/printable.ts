@@ -14,4 +14,5 @@ const escaped = (letter: string): string =>
 export const visible = (text: string): string => text.replace(unseen, escaped)
 
 /** The same of several lines; JSON stays the same JSON. */
-export const visibleLines = (text: string): string => text.replace(unseen, (letter) => letter === "\n" ? letter : escaped(letter))
+export const visibleLines = (text: string): string =>
+  text.replace(unseen, (letter) => (letter === "\n" ? letter : escaped(letter)))

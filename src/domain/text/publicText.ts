@@ -8,7 +8,8 @@ const broken = /(?<![\w.+@:/~=-])[\w.+@:/~=-]{1,511}$/
 const hidden = "[redacted]"
 
 /** Documentation may be named; any other address could be the upstream's own. */
-const manuals = /^https?:\/\/(ai\.google\.dev|cloud\.google\.com|docs\.cloud\.google\.com|developers\.google\.com|developers\.generativeai\.google|docs\.anthropic\.com)(\/[^\s?#"'<>]*)?/
+const manuals =
+  /^https?:\/\/(ai\.google\.dev|cloud\.google\.com|docs\.cloud\.google\.com|developers\.google\.com|developers\.generativeai\.google|docs\.anthropic\.com)(\/[^\s?#"'<>]*)?/
 
 /**
  * Each reads a run of characters once: what begins with any number of them may begin at the start of a run only.
@@ -34,13 +35,18 @@ const secrets: ReadonlyArray<readonly [RegExp, string]> = [
 /** Text of an upstream fit to be shown, at most so many bytes of it; longer text is cut before it is searched, and a word that the cut broke is left out. */
 export const publicText = (text: string, mostBytes = 2_048): string => {
   // oxlint-disable-next-line no-control-regex
-  const printable = cutText(text, mostBytes + margin).toWellFormed().replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ")
+  const printable = cutText(text, mostBytes + margin)
+    .toWellFormed()
+    .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ")
   const pieces = printable.split(/(https?:\/\/[^\s"'<>]+)/)
-  const shown = pieces.map((piece) => manuals.exec(piece)?.[0] ?? secrets.reduce((left, [pattern, put]) => left.replace(pattern, put), piece))
+  const shown = pieces.map(
+    (piece) => manuals.exec(piece)?.[0] ?? secrets.reduce((left, [pattern, put]) => left.replace(pattern, put), piece)
+  )
   return cutBytes(shown.join("").trim(), mostBytes)
 }
 
-const cutText = (text: string, longest: number): string => text.length <= longest ? text : text.slice(0, longest).replace(broken, "")
+const cutText = (text: string, longest: number): string =>
+  text.length <= longest ? text : text.slice(0, longest).replace(broken, "")
 
 const encoder = new TextEncoder()
 

@@ -26,7 +26,8 @@ interface Reading {
 /** The byte that an escape at this place means, and how long the escape is; undefined for a byte that stands for itself. */
 type Decoder = (bytes: string, at: number) => { readonly byte: string; readonly length: number } | undefined
 
-const hexOf = (digits: string): number | undefined => (/^[\da-f]+$/i.test(digits) ? Number.parseInt(digits, 16) : undefined)
+const hexOf = (digits: string): number | undefined =>
+  /^[\da-f]+$/i.test(digits) ? Number.parseInt(digits, 16) : undefined
 
 const controls: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" }
 
@@ -37,7 +38,7 @@ const fromJson: Decoder = (bytes, at) => {
     const code = bytes.length < at + 6 ? undefined : hexOf(bytes.slice(at + 2, at + 6))
     return code === undefined ? undefined : { byte: bytesOf(String.fromCharCode(code)), length: 6 }
   }
-  const byte = controls[letter] ?? (letter === "\\" || letter === "\"" || letter === "/" ? letter : undefined)
+  const byte = controls[letter] ?? (letter === "\\" || letter === '"' || letter === "/" ? letter : undefined)
   return byte === undefined ? undefined : { byte, length: 2 }
 }
 
@@ -78,13 +79,15 @@ const mostEncodings = 3
 
 /** Every way to read a text by taking off up to `mostEncodings` encodings. */
 const readings = (reading: Reading, left = mostEncodings): ReadonlyArray<Reading> =>
-  left === 0 ? [reading] : [
-    reading,
-    ...[fromJson, fromPercent, fromForm].flatMap((decode) => {
-      const inner = decoded(reading, decode)
-      return inner === undefined ? [] : readings(inner, left - 1)
-    })
-  ]
+  left === 0
+    ? [reading]
+    : [
+        reading,
+        ...[fromJson, fromPercent, fromForm].flatMap((decode) => {
+          const inner = decoded(reading, decode)
+          return inner === undefined ? [] : readings(inner, left - 1)
+        })
+      ]
 
 /** As many letters as `\\u002f`. */
 const widestLetter = 7
@@ -93,7 +96,13 @@ const widestLetter = 7
 const spellingsOf = (given: string): ReadonlyArray<string> => {
   const value = given.toWellFormed()
   const base64 = Buffer.from(value).toString("base64").replace(/=+$/, "")
-  const spelled = [value, value.replace(/\s+/g, " "), value.replace(/\n/g, ""), base64, base64.replaceAll("+", "-").replaceAll("/", "_")]
+  const spelled = [
+    value,
+    value.replace(/\s+/g, " "),
+    value.replace(/\n/g, ""),
+    base64,
+    base64.replaceAll("+", "-").replaceAll("/", "_")
+  ]
   return [...new Set(spelled.map(bytesOf))].filter((one) => one.length >= leastLetters)
 }
 
@@ -149,7 +158,7 @@ export class Redaction {
 
   /** A text that is cut loses its end as well, where the cut could have left a part of a value. */
   text(text: string): string {
-    const hidden = this.hidden ??= this.made()
+    const hidden = (this.hidden ??= this.made())
     const cut = text.slice(0, longest)
     const plain = plainReading(cut)
     const found = hidden.length === 0 ? [] : readings(plain).flatMap((reading) => findIn(reading, hidden))
@@ -163,7 +172,9 @@ export class Redaction {
     if (depth > deepest) return null
     if (Array.isArray(json)) return json.map((one: Json) => this.json(one, depth + 1))
     if (!isJsonObject(json)) return json
-    return Object.fromEntries(Object.entries(json).map(([name, inner]) => [name, inner === undefined ? inner : this.json(inner, depth + 1)]))
+    return Object.fromEntries(
+      Object.entries(json).map(([name, inner]) => [name, inner === undefined ? inner : this.json(inner, depth + 1)])
+    )
   }
 
   headers(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

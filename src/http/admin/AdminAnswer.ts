@@ -7,8 +7,17 @@ import type { Arrival } from "../request/RequestContexts.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-const answer = (value: unknown, arrival: Arrival, status: number, headers: Readonly<Record<string, string>> = {}): Response =>
-  HttpServerResponse.text(JSON.stringify(value), { status, contentType: "application/json", headers: { ...arrivalHeaders(arrival), ...headers } })
+const answer = (
+  value: unknown,
+  arrival: Arrival,
+  status: number,
+  headers: Readonly<Record<string, string>> = {}
+): Response =>
+  HttpServerResponse.text(JSON.stringify(value), {
+    status,
+    contentType: "application/json",
+    headers: { ...arrivalHeaders(arrival), ...headers }
+  })
 
 /** What is shown of every entry; those that are declared have neither. */
 interface Shown {
@@ -17,7 +26,9 @@ interface Shown {
 }
 
 const tagOf = ({ created_at: created, version }: Shown): Readonly<Record<string, string>> =>
-  version === undefined || created === undefined ? {} : { etag: entityTag({ version, createdMillis: Date.parse(created) }) }
+  version === undefined || created === undefined
+    ? {}
+    : { etag: entityTag({ version, createdMillis: Date.parse(created) }) }
 
 export const shown = (entry: Shown, arrival: Arrival): Response => answer(entry, arrival, 200, tagOf(entry))
 
@@ -25,10 +36,13 @@ export const shown = (entry: Shown, arrival: Arrival): Response => answer(entry,
 export const created = (entry: Shown, location: string, arrival: Arrival): Response =>
   answer(entry, arrival, 201, { ...tagOf(entry), location })
 
-export const gone = (arrival: Arrival): Response => HttpServerResponse.empty({ status: 204, headers: arrivalHeaders(arrival) })
+export const gone = (arrival: Arrival): Response =>
+  HttpServerResponse.empty({ status: 204, headers: arrivalHeaders(arrival) })
 
 export const told = (value: unknown, arrival: Arrival): Response => answer(value, arrival, 200)
 
 /** A page of a list. */
-export const listed = ({ next, rows }: { readonly rows: ReadonlyArray<unknown>; readonly next: string | undefined }, arrival: Arrival): Response =>
-  answer({ object: "list", data: rows, next_cursor: next ?? null }, arrival, 200)
+export const listed = (
+  { next, rows }: { readonly rows: ReadonlyArray<unknown>; readonly next: string | undefined },
+  arrival: Arrival
+): Response => answer({ object: "list", data: rows, next_cursor: next ?? null }, arrival, 200)

@@ -13,25 +13,39 @@ import { allowedMethods } from "../edge/routes.ts"
 const list = "/admin/v1/requests"
 
 /** Effect's wildcard takes the path without its rest as well. */
-const requests = keyedRoute("GET", `${list}/*`, Effect.gen(function*() {
-  const log = yield* UsageLog
-  return ({ arrival, request }) => {
-    if (arrival.path === list) {
-      return Effect.flatMap(Effect.fromResult(requestQuery(request.url)), (query) =>
-        Effect.flatMap(log.requests(query), ({ next, rows }) => json(listOf(rows.map(shownRequest), next), arrival)))
+const requests = keyedRoute(
+  "GET",
+  `${list}/*`,
+  Effect.gen(function* () {
+    const log = yield* UsageLog
+    return ({ arrival, request }) => {
+      if (arrival.path === list) {
+        return Effect.flatMap(Effect.fromResult(requestQuery(request.url)), (query) =>
+          Effect.flatMap(log.requests(query), ({ next, rows }) => json(listOf(rows.map(shownRequest), next), arrival))
+        )
+      }
+      if (allowedMethods(arrival.path).length === 0)
+        return Effect.fail(new RouteUnknown({ method: "GET", path: arrival.path.slice(0, 256) }))
+      const id = arrival.path.slice(list.length + 1)
+      return Effect.flatMap(log.request(id), (row) =>
+        row === undefined ? Effect.fail(new RecordUnknown({ kind: "request", id })) : json(shownRequest(row), arrival)
+      )
     }
-    if (allowedMethods(arrival.path).length === 0) return Effect.fail(new RouteUnknown({ method: "GET", path: arrival.path.slice(0, 256) }))
-    const id = arrival.path.slice(list.length + 1)
-    return Effect.flatMap(log.request(id), (row) =>
-      row === undefined ? Effect.fail(new RecordUnknown({ kind: "request", id })) : json(shownRequest(row), arrival))
-  }
-}), "admin")
+  }),
+  "admin"
+)
 
-const usage = keyedRoute("GET", "/admin/v1/usage", Effect.gen(function*() {
-  const log = yield* UsageLog
-  return ({ arrival, request }) =>
-    Effect.flatMap(Effect.fromResult(usageQuery(request.url)), (query) =>
-      Effect.flatMap(log.usage(query), (groups) => json(listOf(groups.map(shownUsage), undefined), arrival)))
-}), "admin")
+const usage = keyedRoute(
+  "GET",
+  "/admin/v1/usage",
+  Effect.gen(function* () {
+    const log = yield* UsageLog
+    return ({ arrival, request }) =>
+      Effect.flatMap(Effect.fromResult(usageQuery(request.url)), (query) =>
+        Effect.flatMap(log.usage(query), (groups) => json(listOf(groups.map(shownUsage), undefined), arrival))
+      )
+  }),
+  "admin"
+)
 
 export const AdminHandlers = Layer.merge(requests, usage)

@@ -6,10 +6,14 @@ import { BodyInvalid } from "../../domain/GatewayError.ts"
 import { isDay, momentMillis } from "../../domain/text/moments.ts"
 import { type Grouping, groupings, type RequestQuery, type UsageQuery } from "../../domain/usageSums.ts"
 
-const invalid = (param: string, message: string) => Result.fail(new BodyInvalid({ code: "invalid_value", param, message: `${param} ${message}` }))
+const invalid = (param: string, message: string) =>
+  Result.fail(new BodyInvalid({ code: "invalid_value", param, message: `${param} ${message}` }))
 
 /** The fields of a query; a name that is not among those known is refused, for it would be passed over in silence. */
-const read = <Name extends string>(url: string, names: ReadonlyArray<Name>): Result.Result<{ readonly [Key in Name]?: string }, BodyInvalid> => {
+const read = <Name extends string>(
+  url: string,
+  names: ReadonlyArray<Name>
+): Result.Result<{ readonly [Key in Name]?: string }, BodyInvalid> => {
   const at = url.indexOf("?")
   const fields: { [Key in Name]?: string } = {}
   for (const [name, value] of new URLSearchParams(at < 0 ? "" : url.slice(at + 1))) {
@@ -31,21 +35,27 @@ const mostRows = 1000
 const usualRows = 100
 
 /** A page of any list. */
-export const pageQuery = (url: string): Result.Result<{ readonly limit: number; readonly cursor: string | undefined }, BodyInvalid> =>
-  Result.gen(function*() {
+export const pageQuery = (
+  url: string
+): Result.Result<{ readonly limit: number; readonly cursor: string | undefined }, BodyInvalid> =>
+  Result.gen(function* () {
     const { cursor, limit } = yield* read(url, ["limit", "cursor"])
-    if (cursor !== undefined && isNoId(cursor)) return yield* invalid("cursor", "is the next_cursor of the page before.")
+    if (cursor !== undefined && isNoId(cursor))
+      return yield* invalid("cursor", "is the next_cursor of the page before.")
     return { limit: (yield* whole("limit", limit, mostRows)) ?? usualRows, cursor }
   })
 
 const name = (field: string, text: string | undefined): Result.Result<string | undefined, BodyInvalid> =>
-  text === undefined || !isNoId(text) ? Result.succeed(text) : invalid(field, "is a name of at most 256 characters, without control characters.")
+  text === undefined || !isNoId(text)
+    ? Result.succeed(text)
+    : invalid(field, "is a name of at most 256 characters, without control characters.")
 
 export const requestQuery = (url: string): Result.Result<RequestQuery, BodyInvalid> =>
-  Result.gen(function*() {
+  Result.gen(function* () {
     const fields = yield* read(url, ["status", "provider", "model", "key", "request_id", "since", "limit", "cursor"])
     const since = fields.since === undefined ? undefined : momentMillis(fields.since)
-    if (fields.since !== undefined && since === undefined) return yield* invalid("since", "is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")
+    if (fields.since !== undefined && since === undefined)
+      return yield* invalid("since", "is a moment as RFC 3339 has it, such as 2027-01-31T12:00:00Z.")
     return {
       status: yield* whole("status", fields.status, 599),
       provider: yield* name("provider", fields.provider),
@@ -64,7 +74,7 @@ const day = (name: string, text: string | undefined): Result.Result<string | und
 const isGrouping = (name: string): name is Grouping => groupings.some((one) => one === name)
 
 export const usageQuery = (url: string): Result.Result<UsageQuery, BodyInvalid> =>
-  Result.gen(function*() {
+  Result.gen(function* () {
     const fields = yield* read(url, ["from", "to", "group_by"])
     const groupBy: Array<Grouping> = []
     for (const name of fields.group_by?.split(",") ?? ["day"]) {

@@ -46,15 +46,18 @@ const noting = ({ record }: Arrival) => {
     },
     refused: (error: GatewayError) =>
       Effect.sync(() => {
-        if (record !== undefined && error._tag === "RateLimitReached") record.limits = { requests: error.requests, tokens: error.tokens }
+        if (record !== undefined && error._tag === "RateLimitReached")
+          record.limits = { requests: error.requests, tokens: error.tokens }
       }),
     // Without accounting the estimate is the only figure.
-    done: Effect.suspend(() => record === undefined && admitted !== undefined ? admitted.settle(undefined) : Effect.void)
+    done: Effect.suspend(() =>
+      record === undefined && admitted !== undefined ? admitted.settle(undefined) : Effect.void
+    )
   }
 }
 
 /** Built once per route. */
-export const admitting: Effect.Effect<Admitting, never, Admission | Prices | ProviderRouter> = Effect.gen(function*() {
+export const admitting: Effect.Effect<Admitting, never, Admission | Prices | ProviderRouter> = Effect.gen(function* () {
   const admission = yield* Admission
   const prices = yield* Prices
   const router = yield* ProviderRouter
@@ -74,7 +77,10 @@ export const admitting: Effect.Effect<Admitting, never, Admission | Prices | Pro
   /** Of the most expensive target, because any of them may answer; undefined until prices are loaded. */
   const costOf = (expected: ReadonlyArray<Expected>, nowMillis: number): number | ModelNotPriced | undefined => {
     let highest = 0
-    for (const { target: { modelId, slug }, usage } of expected) {
+    for (const {
+      target: { modelId, slug },
+      usage
+    } of expected) {
       const counted = prices.counted(slug, modelId, nowMillis)
       if (counted === undefined) return undefined
       if (counted.price === undefined) return new ModelNotPriced({ slug, modelId })
@@ -83,14 +89,29 @@ export const admitting: Effect.Effect<Admitting, never, Admission | Prices | Pro
     return highest
   }
 
-  const loadedCostOf = (expected: ReadonlyArray<Expected>, nowMillis: number): Effect.Effect<number, ModelNotPriced> => {
+  const loadedCostOf = (
+    expected: ReadonlyArray<Expected>,
+    nowMillis: number
+  ): Effect.Effect<number, ModelNotPriced> => {
     const cost = costOf(expected, nowMillis)
-    if (cost === undefined) return Effect.andThen(prices.load, Effect.suspend(() => loadedCostOf(expected, nowMillis)))
+    if (cost === undefined)
+      return Effect.andThen(
+        prices.load,
+        Effect.suspend(() => loadedCostOf(expected, nowMillis))
+      )
     return typeof cost === "number" ? Effect.succeed(cost) : Effect.fail(cost)
   }
 
-  const estimated = <Op extends keyof Operations>(operation: Op, request: Operations[Op]["request"], context: RequestContext): Effect.Effect<Estimate, GatewayError> => {
-    const { config, key: { budget, rateLimit }, startedMillis } = context
+  const estimated = <Op extends keyof Operations>(
+    operation: Op,
+    request: Operations[Op]["request"],
+    context: RequestContext
+  ): Effect.Effect<Estimate, GatewayError> => {
+    const {
+      config,
+      key: { budget, rateLimit },
+      startedMillis
+    } = context
     if (budget === undefined && rateLimit?.tokensPerMinute === undefined) return Effect.succeed(nothingEstimated)
     // Without a config there are no edits, and without a budget the price of the target does not matter.
     if (budget === undefined && config === undefined) {
@@ -106,7 +127,7 @@ export const admitting: Effect.Effect<Admitting, never, Admission | Prices | Pro
     })
   }
 
-  return Effect.fnUntraced(function*(operation, request, context, arrival) {
+  return Effect.fnUntraced(function* (operation, request, context, arrival) {
     const { done, hold, refused } = noting(arrival)
     const estimate = yield* estimated(operation, request, context)
     yield* Effect.tapError(admission.admit(context.key, estimate, hold), refused)
@@ -115,8 +136,11 @@ export const admitting: Effect.Effect<Admitting, never, Admission | Prices | Pro
 })
 
 /** For requests without an upstream call: dry runs and rendered prompts. They count against the requests a minute only. */
-export const admittingUncalled: Effect.Effect<(key: GatewayKey, arrival: Arrival) => Effect.Effect<void, RateLimitReached>, never, Admission> =
-  Effect.map(Admission, (admission) => (key, arrival) => {
-    const { hold, refused } = noting(arrival)
-    return Effect.tapError(admission.admitUncalled(key, hold), refused)
-  })
+export const admittingUncalled: Effect.Effect<
+  (key: GatewayKey, arrival: Arrival) => Effect.Effect<void, RateLimitReached>,
+  never,
+  Admission
+> = Effect.map(Admission, (admission) => (key, arrival) => {
+  const { hold, refused } = noting(arrival)
+  return Effect.tapError(admission.admitUncalled(key, hold), refused)
+})

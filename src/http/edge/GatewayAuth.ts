@@ -9,7 +9,14 @@ import type * as Scope from "effect/Scope"
 import { presentedKey } from "../../api/Headers.ts"
 import { Catalog } from "../../catalog/Catalog.ts"
 import { Configs } from "../../catalog/Configs.ts"
-import { Busy, ConcurrencyReached, type GatewayError, KeyInvalid, KeyMissing, ScopeMissing } from "../../domain/GatewayError.ts"
+import {
+  Busy,
+  ConcurrencyReached,
+  type GatewayError,
+  KeyInvalid,
+  KeyMissing,
+  ScopeMissing
+} from "../../domain/GatewayError.ts"
 import type { GatewayKey, KeyScope } from "../../domain/GatewayKey.ts"
 import type { CatalogView } from "../../domain/ProviderAccount.ts"
 import type { SlotRefused } from "../../keys/FairShares.ts"
@@ -29,7 +36,9 @@ export interface Call {
   readonly catalog: CatalogView
 }
 
-export type KeyedHandler = (call: Call) => Effect.Effect<HttpServerResponse.HttpServerResponse, GatewayError, Scope.Scope>
+export type KeyedHandler = (
+  call: Call
+) => Effect.Effect<HttpServerResponse.HttpServerResponse, GatewayError, Scope.Scope>
 
 const crowded = (refused: SlotRefused, key: GatewayKey): GatewayError =>
   refused === "all"
@@ -43,24 +52,29 @@ export const keyedRoute = <R>(
   make: Effect.Effect<KeyedHandler, never, R>,
   scope: KeyScope = "inference"
 ): Layer.Layer<never, never, R | GatewayKeys | Catalog | Configs | Traffic | HttpRouter.HttpRouter> =>
-  boundedRoute(method, path, Effect.gen(function*() {
-    const keys = yield* GatewayKeys
-    const catalog = yield* Catalog
-    const configs = yield* Configs
-    const traffic = yield* Traffic
-    const shares = scope === "admin" ? traffic.adminShares : traffic.shares
-    const handler = yield* make
-    return (request, arrival) => {
-      const presented = presentedKey(arrival.headers)
-      if (presented === undefined) return Effect.fail(new KeyMissing())
-      return Effect.flatMapEager(keys.find(presented), (key) => {
-        if (arrival.record !== undefined) arrival.record.keyId = key.id
-        // A key tried on the admin API is refused as an unknown one, so that the answer does not show where it is good.
-        if (!key.scopes.includes(scope)) return Effect.fail(scope === "admin" ? new KeyInvalid() : new ScopeMissing({ scope }))
-        const hold = shares.enter(key.id, key.concurrency)
-        if (typeof hold === "string") return Effect.fail(crowded(hold, key))
-        arrival.hold = hold
-        return handler({ request, arrival, key, configs, catalog: catalog.now() })
-      })
-    }
-  }))
+  boundedRoute(
+    method,
+    path,
+    Effect.gen(function* () {
+      const keys = yield* GatewayKeys
+      const catalog = yield* Catalog
+      const configs = yield* Configs
+      const traffic = yield* Traffic
+      const shares = scope === "admin" ? traffic.adminShares : traffic.shares
+      const handler = yield* make
+      return (request, arrival) => {
+        const presented = presentedKey(arrival.headers)
+        if (presented === undefined) return Effect.fail(new KeyMissing())
+        return Effect.flatMapEager(keys.find(presented), (key) => {
+          if (arrival.record !== undefined) arrival.record.keyId = key.id
+          // A key tried on the admin API is refused as an unknown one, so that the answer does not show where it is good.
+          if (!key.scopes.includes(scope))
+            return Effect.fail(scope === "admin" ? new KeyInvalid() : new ScopeMissing({ scope }))
+          const hold = shares.enter(key.id, key.concurrency)
+          if (typeof hold === "string") return Effect.fail(crowded(hold, key))
+          arrival.hold = hold
+          return handler({ request, arrival, key, configs, catalog: catalog.now() })
+        })
+      }
+    })
+  )

@@ -15,7 +15,9 @@ import { turn } from "../../upstream/Steps.ts"
  * True where the whole server is ours: answers are then written on Node's response. Within an application they are values,
  * so that its own middleware sees and changes them as it does those of its other routes.
  */
-export const OwnServer: Context.Reference<boolean> = Context.Reference("gateway/http/OwnServer", { defaultValue: () => false })
+export const OwnServer: Context.Reference<boolean> = Context.Reference("gateway/http/OwnServer", {
+  defaultValue: () => false
+})
 
 /** The response of a request that came over a socket of ours. */
 export const nodeResponseOf = (request: HttpServerRequest.HttpServerRequest): ServerResponse | undefined => {
@@ -29,7 +31,8 @@ export const headersOf = (request: HttpServerRequest.HttpServerRequest): HeaderR
   request.source instanceof IncomingMessage ? headersOfNode(request.source) : request.headers
 
 /** `set-cookie` alone would be a list, and nobody reads it in a request. */
-export const headersOfNode = ({ headers }: { readonly headers: IncomingHttpHeaders }): HeaderRecord => headers as HeaderRecord
+export const headersOfNode = ({ headers }: { readonly headers: IncomingHttpHeaders }): HeaderRecord =>
+  headers as HeaderRecord
 
 /** What Effect's server is given for an answer that is out: it leaves a response that has ended alone. */
 const answered = HttpServerResponse.empty()
@@ -80,10 +83,13 @@ export const writeStream = <A>(
   const next: Effect.Effect<HttpServerResponse.HttpServerResponse> = Effect.matchCauseEffect(pull, {
     onSuccess: (read) => {
       const bytes = render(read)
-      return bytes.length === 0 || response.write(waitable(response, bytes)) ? next : Effect.flatMap(drained(response), () => next)
+      return bytes.length === 0 || response.write(waitable(response, bytes))
+        ? next
+        : Effect.flatMap(drained(response), () => next)
     },
     onFailure: (cause) => {
-      if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(Cause.fromReasons(cause.reasons.filter(Cause.isInterruptReason)))
+      if (Cause.hasInterruptsOnly(cause))
+        return Effect.failCause(Cause.fromReasons(cause.reasons.filter(Cause.isInterruptReason)))
       return end(isEnd(cause) ? ending : errorFrame(cause))
     }
   })

@@ -16,20 +16,24 @@ const mostOfHeap = 1 / 4
 const kinds: Readonly<Record<Resource, string>> = { requests: "concurrency", bytes: "memory" }
 
 /** State of the process, changed in place because each request touches it. */
-export class Traffic extends Context.Service<Traffic, {
-  /** Slots and memory of requests of inference keys. */
-  readonly shares: FairShares
-  /** Those of admin keys, which no inference key can take. */
-  readonly adminShares: FairShares
-  /** True from the moment the service is asked to stop. */
-  draining: boolean
-}>()("gateway/http/Traffic") {
+export class Traffic extends Context.Service<
+  Traffic,
+  {
+    /** Slots and memory of requests of inference keys. */
+    readonly shares: FairShares
+    /** Those of admin keys, which no inference key can take. */
+    readonly adminShares: FairShares
+    /** True from the moment the service is asked to stop. */
+    draining: boolean
+  }
+>()("gateway/http/Traffic") {
   static readonly layer: Layer.Layer<Traffic> = Layer.effect(
     Traffic,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { adminBodyBytes, adminInFlight, bodiesInFlightBytes, inFlight, keptPercent } = yield* Limits
       const registry = SeriesRegistry.of(yield* Effect.context<never>())
-      const refused = (resource: Resource) => registry.counter(metrics.rateLimited, { scope: "key", kind: kinds[resource] }).add(1)
+      const refused = (resource: Resource) =>
+        registry.counter(metrics.rateLimited, { scope: "key", kind: kinds[resource] }).add(1)
       const mostBytes = Math.floor(getHeapStatistics().heap_size_limit * mostOfHeap)
       const bytes = Math.min(bodiesInFlightBytes, mostBytes)
       const adminBytes = Math.min(adminInFlight * adminBodyBytes, mostBytes)

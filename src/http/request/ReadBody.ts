@@ -9,7 +9,13 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { HeaderRecord } from "../../api/Headers.ts"
 import { bodyFault } from "../../domain/text/bodyFault.ts"
-import { BodyInvalid, BodyTooLarge, Busy, ConcurrencyReached, ContentTypeUnsupported } from "../../domain/GatewayError.ts"
+import {
+  BodyInvalid,
+  BodyTooLarge,
+  Busy,
+  ConcurrencyReached,
+  ContentTypeUnsupported
+} from "../../domain/GatewayError.ts"
 import { type JsonObject, parseBody } from "../../domain/text/json.ts"
 import { Limits, type LimitValues } from "../../domain/Limits.ts"
 import { inStep } from "../../upstream/Steps.ts"
@@ -60,25 +66,34 @@ export const textReader = <A>(
       const fault = contentFault(arrival.headers)
       return fault === undefined
         ? Effect.flatMapEager(readBytes(request, arrival, limits), (bytes) => {
-          const parsed = parseBody(bytes, limits)
-          if (Result.isFailure(parsed)) return Effect.fail(parsed.failure)
-          const body = parsed.success
-          return Effect.fromResult(read(model !== undefined && body["model"] === undefined ? { ...body, model } : body, bytes, limits))
-        })
+            const parsed = parseBody(bytes, limits)
+            if (Result.isFailure(parsed)) return Effect.fail(parsed.failure)
+            const body = parsed.success
+            return Effect.fromResult(
+              read(model !== undefined && body["model"] === undefined ? { ...body, model } : body, bytes, limits)
+            )
+          })
         : Effect.fail(fault)
     }
   })
 
-const unsupported = (code: ContentTypeUnsupported["code"], message: string) => new ContentTypeUnsupported({ code, message })
+const unsupported = (code: ContentTypeUnsupported["code"], message: string) =>
+  new ContentTypeUnsupported({ code, message })
 
 /** JSON in UTF-8, not compressed. */
 const contentFault = (headers: HeaderRecord): ContentTypeUnsupported | undefined => {
   if (headers["content-type"] === "application/json" && headers["content-encoding"] === undefined) return undefined
-  const [type, ...parameters] = (headers["content-type"] ?? "").toLowerCase().split(";").map((part) => part.trim())
+  const [type, ...parameters] = (headers["content-type"] ?? "")
+    .toLowerCase()
+    .split(";")
+    .map((part) => part.trim())
   if (type !== "application/json") {
     return unsupported("unsupported_content_type", "Send the body as content-type: application/json.")
   }
-  const charset = parameters.find((part) => part.startsWith("charset="))?.slice("charset=".length).replaceAll("\"", "")
+  const charset = parameters
+    .find((part) => part.startsWith("charset="))
+    ?.slice("charset=".length)
+    .replaceAll('"', "")
   if (charset !== undefined && charset !== "utf-8" && charset !== "utf8" && charset !== "us-ascii") {
     return unsupported("unsupported_charset", "Send the body in UTF-8.")
   }
@@ -123,7 +138,11 @@ const readBytes = (
 const nothing = Buffer.alloc(0)
 
 /** A body that is here already is taken as a whole. */
-const arrived = (source: IncomingMessage, limits: LimitValues, arrival: Arrival): Effect.Effect<Uint8Array, ReadFault> => {
+const arrived = (
+  source: IncomingMessage,
+  limits: LimitValues,
+  arrival: Arrival
+): Effect.Effect<Uint8Array, ReadFault> => {
   const read: Buffer | null = source.read()
   const bytes = read ?? nothing
   const fault = countBytes(bytes.length, bytes.length, limits, arrival)

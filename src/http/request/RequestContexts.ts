@@ -131,7 +131,12 @@ export const arrive = (
 }
 
 /** The context of a request whose key is known; fails on the first header that is not what it should be. */
-export const requestContext = ({ arrival, catalog, configs, key }: {
+export const requestContext = ({
+  arrival,
+  catalog,
+  configs,
+  key
+}: {
   readonly arrival: Arrival
   readonly key: GatewayKey
   readonly configs: Configs["Service"]
@@ -197,7 +202,7 @@ const flag = (name: string, value: string): Flag => {
   const word = value.toLowerCase()
   return word === "true" || word === "false"
     ? Result.succeed(word === "true")
-    : invalid(name, "is \"true\" or \"false\", sent once.")
+    : invalid(name, 'is "true" or "false", sent once.')
 }
 
 /** The refusal of a header; undefined when nothing is wrong with it. */
@@ -213,7 +218,8 @@ const traceFault = (headers: HeaderRecord): Refused => {
 const noConfig: Result.Result<undefined> = Result.succeed(undefined)
 
 /** What a request writes for a config: an id, or JSON. */
-const ownConfig = (headers: HeaderRecord): string | undefined => gatewayHeader(headers, known.config)?.trim() || undefined
+const ownConfig = (headers: HeaderRecord): string | undefined =>
+  gatewayHeader(headers, known.config)?.trim() || undefined
 
 /** What it or its key writes for one. */
 const configText = (headers: HeaderRecord, key: GatewayKey): string | undefined => ownConfig(headers) ?? key.config
@@ -235,8 +241,15 @@ const configOf = (
   const text = configText(headers, key)
   if (text === undefined) return noConfig
   if (text.startsWith("{")) {
-    return Result.mapError(configs.read(text, key.id), ({ message, path }) =>
-      new BodyInvalid({ code: "invalid_config", param: known.config.name, message: sentence(`${known.config.name}: ${path === "" ? "the config" : path} ${message}`) }))
+    return Result.mapError(
+      configs.read(text, key.id),
+      ({ message, path }) =>
+        new BodyInvalid({
+          code: "invalid_config",
+          param: known.config.name,
+          message: sentence(`${known.config.name}: ${path === "" ? "the config" : path} ${message}`)
+        })
+    )
   }
   // A config that the key may not name is one that is not there; its default is its own in any case.
   const config = text === key.config || allows(key.configs, text) ? configs.find(text) : undefined
@@ -257,14 +270,14 @@ const provider = (headers: HeaderRecord): Result.Result<string | undefined, Body
   const value = gatewayHeader(headers, known.provider)
   if (value === undefined) return Result.succeed(undefined)
   const slug = value.startsWith("@") ? value.slice(1) : value
-  return isSlug(slug) ? Result.succeed(slug) : invalid("x-gateway-provider", "is one slug, with or without \"@\".")
+  return isSlug(slug) ? Result.succeed(slug) : invalid("x-gateway-provider", 'is one slug, with or without "@".')
 }
 
 const unsupported = (headers: HeaderRecord): Result.Result<"ignore" | "reject", BodyInvalid> => {
   const value = gatewayHeader(headers, known.unsupportedParams) ?? "ignore"
   return value === "ignore" || value === "reject"
     ? Result.succeed(value)
-    : invalid("x-gateway-unsupported-params", "is \"ignore\" or \"reject\".")
+    : invalid("x-gateway-unsupported-params", 'is "ignore" or "reject".')
 }
 
 const longestMetadata = 8 * 1024
@@ -287,7 +300,9 @@ const metadata = (headers: HeaderRecord, defaults: Metadata | undefined): Result
   for (const [key, value] of Object.entries(parsed)) {
     if (typeof value !== "string") return wrong
     if (isRefusedKey(key)) {
-      return Result.fail(new BodyInvalid({ code: "invalid_key", param: name, message: `${name} may not use the key "${key}".` }))
+      return Result.fail(
+        new BodyInvalid({ code: "invalid_key", param: name, message: `${name} may not use the key "${key}".` })
+      )
     }
     entries.push([key, value])
   }
@@ -316,9 +331,10 @@ const cacheWish = (headers: HeaderRecord): Result.Result<CacheWish | undefined, 
   const refresh = forced === undefined ? isUnsaid : flag(known.cacheForceRefresh.name, forced)
   if (Result.isFailure(refresh)) return Result.fail(refresh.failure)
   if (said !== undefined && said !== "off" && said !== "refresh" && !/^[1-9]\d{0,7}$/.test(said)) {
-    return invalid(known.cache.name, "is \"off\", \"refresh\" or a number of seconds.")
+    return invalid(known.cache.name, 'is "off", "refresh" or a number of seconds.')
   }
-  if (namespace !== undefined && !namespaceGrammar.test(namespace)) return invalid(known.cacheNamespace.name, "is 1 to 128 printable ASCII characters.")
+  if (namespace !== undefined && !namespaceGrammar.test(namespace))
+    return invalid(known.cacheNamespace.name, "is 1 to 128 printable ASCII characters.")
   return Result.succeed({
     mode: said === undefined ? "unsaid" : said === "off" ? "off" : "ask",
     maxAgeSeconds: said === undefined || said === "off" || said === "refresh" ? undefined : Number(said),
@@ -339,9 +355,11 @@ const carried = (
   const token = authorization === undefined ? "" : withoutBearer(authorization)
   const empty = token === "" || /^bearer$/i.test(token)
   if (!empty && (authorizationTwice || !credentialGrammar.test(token))) {
-    return Result.fail(new CredentialsInvalid({
-      message: "Authorization is sent once, as \"Bearer <token>\" or as a bare API key."
-    }))
+    return Result.fail(
+      new CredentialsInvalid({
+        message: 'Authorization is sent once, as "Bearer <token>" or as a bare API key.'
+      })
+    )
   }
   const serviceAccount = gatewayHeader(headers, known.vertexServiceAccountJson)
   return Result.succeed({

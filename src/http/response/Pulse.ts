@@ -30,9 +30,12 @@ export const pulse = (
   response === undefined
     ? Effect.clockWith((clock) => Effect.succeed(within(clock, pingMillis, ping)))
     : Effect.map(
-      Effect.acquireRelease(Effect.sync(() => start(response, pingMillis, ping)), (running) => Effect.sync(running.stop)),
-      (running) => running.pulse
-    )
+        Effect.acquireRelease(
+          Effect.sync(() => start(response, pingMillis, ping)),
+          (running) => Effect.sync(running.stop)
+        ),
+        (running) => running.pulse
+      )
 
 const within = (clock: Clock.Clock, pingMillis: number, ping: string): Pulse => {
   let last = clock.currentTimeMillisUnsafe()
@@ -48,7 +51,11 @@ const within = (clock: Clock.Clock, pingMillis: number, ping: string): Pulse => 
   return { beat, lastWord: () => {}, between: Stream.fromEffectRepeat(due) }
 }
 
-const start = (response: ServerResponse, pingMillis: number, ping: string): { readonly pulse: Pulse; readonly stop: () => void } => {
+const start = (
+  response: ServerResponse,
+  pingMillis: number,
+  ping: string
+): { readonly pulse: Pulse; readonly stop: () => void } => {
   let last = performance.now()
   const look = () => {
     const silence = performance.now() - last

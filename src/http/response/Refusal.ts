@@ -48,8 +48,9 @@ const isGatewayError = (error: unknown): error is GatewayError =>
 
 /** True when the only reason is that the caller went away: nobody is left to answer. */
 export const isClientGone = (cause: Cause.Cause<unknown>): boolean =>
-  cause.reasons.length > 0 && cause.reasons.every((reason) =>
-    Cause.isInterruptReason(reason) && reason.annotations.has(HttpServerError.ClientAbort.key)
+  cause.reasons.length > 0 &&
+  cause.reasons.every(
+    (reason) => Cause.isInterruptReason(reason) && reason.annotations.has(HttpServerError.ClientAbort.key)
   )
 
 /** The error a cause stands for. Defects end here, and only here, as `Unexpected`. */
@@ -71,7 +72,12 @@ const failureOf = (error: unknown): GatewayError => {
 
 /** Headers every answer carries, those of broken HTTP included. */
 export const idHeaders = ({ requestId, traceId, usesAlias }: RequestIds): Record<string, string> => {
-  const headers = { "x-request-id": requestId, "request-id": requestId, [answerHeaders.traceId]: traceId, "cache-control": "no-store" }
+  const headers = {
+    "x-request-id": requestId,
+    "request-id": requestId,
+    [answerHeaders.traceId]: traceId,
+    "cache-control": "no-store"
+  }
   return usesAlias ? addAliases(headers) : headers
 }
 

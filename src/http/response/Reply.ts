@@ -43,9 +43,11 @@ const whole = (
   headers: Record<string, string>
 ): Answered => {
   if (arrival.node === undefined || body.length > directLength) {
-    return Effect.succeed(typeof body === "string"
-      ? HttpServerResponse.text(body, { contentType, headers })
-      : HttpServerResponse.uint8Array(body, { contentType, headers }))
+    return Effect.succeed(
+      typeof body === "string"
+        ? HttpServerResponse.text(body, { contentType, headers })
+        : HttpServerResponse.uint8Array(body, { contentType, headers })
+    )
   }
   headers["content-type"] = contentType
   return writeWhole(arrival.node, closing(headers, arrival), body)
@@ -59,7 +61,10 @@ const longestParams = 1024
 
 /** Names the client made up may hold anything; a header may not. */
 const paramsText = (names: ReadonlyArray<string>): string =>
-  names.join(",").slice(0, longestParams).replace(/[^\x21-\x7e]/g, "?")
+  names
+    .join(",")
+    .slice(0, longestParams)
+    .replace(/[^\x21-\x7e]/g, "?")
 
 const servedHeaders = (arrival: Arrival, served: Served): Record<string, string> => {
   const headers = arrivalHeaders(arrival)
@@ -68,7 +73,8 @@ const servedHeaders = (arrival: Arrival, served: Served): Record<string, string>
   headers[answerHeaders.retryCount] = String(served.retryCount)
   headers[answerHeaders.cacheStatus] = served.cache
   if (served.ignored.length > 0) headers[answerHeaders.ignoredParams] = paramsText(served.ignored)
-  if (served.adjusted !== undefined) headers[answerHeaders.adjustedParams] = paramsText(served.adjusted.map(adjustmentText))
+  if (served.adjusted !== undefined)
+    headers[answerHeaders.adjustedParams] = paramsText(served.adjusted.map(adjustmentText))
   return arrival.usesAlias ? addAliases(headers) : headers
 }
 
@@ -78,12 +84,7 @@ export const answer = (value: unknown, served: Served, usage: Usage | undefined,
   return json(value, arrival, servedHeaders(arrival, served))
 }
 
-export const completion = (
-  full: ChatCompletion,
-  served: Served,
-  strict: boolean,
-  arrival: Arrival
-): Answered =>
+export const completion = (full: ChatCompletion, served: Served, strict: boolean, arrival: Arrival): Answered =>
   answer(strict ? strictlyCompletion(full) : full, served, chatUsage(full.usage), arrival)
 
 /**
@@ -112,11 +113,7 @@ export const events = (
 }
 
 /** A native stream as its own bytes; what fails behind the first of them ends it with one more event (T1902, T1906). */
-export const passedEvents = (
-  opened: OpenedStream<Uint8Array>,
-  arrival: Arrival,
-  pulse: Pulse
-): StreamAnswered =>
+export const passedEvents = (opened: OpenedStream<Uint8Array>, arrival: Arrival, pulse: Pulse): StreamAnswered =>
   eventStream(opened, arrival, pulse, {
     render: (read) => (read.length === 1 ? read[0] : Buffer.concat(read)),
     ending: "",
@@ -140,7 +137,12 @@ interface Frames<A> {
   readonly errorFrame: (facts: ErrorFacts) => string
 }
 
-const eventStream = <A>({ chunks, progress, served, usage }: OpenedStream<A>, arrival: Arrival, pulse: Pulse, frames: Frames<A>): StreamAnswered => {
+const eventStream = <A>(
+  { chunks, progress, served, usage }: OpenedStream<A>,
+  arrival: Arrival,
+  pulse: Pulse,
+  frames: Frames<A>
+): StreamAnswered => {
   const headers: Record<string, string> = {
     ...servedHeaders(arrival, served),
     "content-type": "text/event-stream; charset=utf-8",
@@ -170,7 +172,9 @@ const eventStream = <A>({ chunks, progress, served, usage }: OpenedStream<A>, ar
   const pulled = Effect.flatMap(Effect.scope, (scope) => Channel.toPullScoped(Stream.toChannel(chunks), scope))
   return Effect.flatMap(pulled, (pull) =>
     Effect.onExit(writeStream(node, closing(headers, arrival), { pull, render, ending, errorFrame }), (exit) =>
-      Exit.isFailure(exit) ? Effect.sync(() => pulse.lastWord(errorFrame(exit.cause))) : Effect.void))
+      Exit.isFailure(exit) ? Effect.sync(() => pulse.lastWord(errorFrame(exit.cause))) : Effect.void
+    )
+  )
 }
 
 /** The same as a value, for a server that is not ours. */
@@ -187,7 +191,10 @@ const valueOf = <A>(
       Stream.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause) ? Stream.failCause(cause) : Stream.succeed(Buffer.from(errorFrame(cause)))
       ),
-      Stream.merge(Stream.map(between, (text) => Buffer.from(text)), { haltStrategy: "left" })
+      Stream.merge(
+        Stream.map(between, (text) => Buffer.from(text)),
+        { haltStrategy: "left" }
+      )
     ),
     { contentType: headers["content-type"], headers }
   )

@@ -41,11 +41,11 @@ const openAiError = (facts: ErrorFacts, strict: boolean) => {
   return strict || facts.upstream === undefined
     ? published
     : {
-      ...published,
-      provider: facts.upstream.provider,
-      upstream_status: facts.upstream.status,
-      ...(facts.upstream.quotaId === undefined ? {} : { details: { quota_id: facts.upstream.quotaId } })
-    }
+        ...published,
+        provider: facts.upstream.provider,
+        upstream_status: facts.upstream.status,
+        ...(facts.upstream.quotaId === undefined ? {} : { details: { quota_id: facts.upstream.quotaId } })
+      }
 }
 
 /** Anthropic's words where they differ from OpenAI's (table 14, last column). */

@@ -46,7 +46,12 @@ const namesOf: Readonly<Record<"openai" | "anthropic", Readonly<Record<Kind, Rea
 const secondOf = (millis: number): string => `${new Date(Math.ceil(millis / 1000) * 1000).toISOString().slice(0, -5)}Z`
 
 /** Adds what is left of the limits of a key. */
-export const addLimits = (headers: Headers, limits: LimitState, dialect: "openai" | "anthropic", nowMillis: number): Headers => {
+export const addLimits = (
+  headers: Headers,
+  limits: LimitState,
+  dialect: "openai" | "anthropic",
+  nowMillis: number
+): Headers => {
   for (const kind of ["requests", "tokens"] as const) {
     const allowance = limits[kind]
     if (allowance === undefined) continue

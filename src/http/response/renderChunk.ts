@@ -8,7 +8,9 @@ import type { ChatChunk } from "../../wire/openai/ChatReply.ts"
 /** Output characters of a chunk: text, thoughts and arguments of calls. `content_blocks` repeats the thoughts. */
 export const charactersOfChunk = ({ choices }: ChatChunk): number => {
   let characters = 0
-  for (const { delta: { content, reasoning_content: thought, tool_calls: calls } } of choices) {
+  for (const {
+    delta: { content, reasoning_content: thought, tool_calls: calls }
+  } of choices) {
     if (typeof content === "string") characters += charactersOf(content)
     if (thought !== undefined) characters += charactersOf(thought)
     if (calls !== undefined) for (const call of calls) characters += charactersOf(call.function.arguments ?? "")
@@ -36,7 +38,7 @@ export const renderChunk = (chunk: ChatChunk, wish: StreamWish): string => {
  * The same for all chunks of one stream. Nearly every strict chunk is a piece of text in the same envelope, so the
  * envelope is written once and the text put into it: a third of the cost of an event (`bench`, streams in a burst).
  */
-export const chunkRenderer = (wish: StreamWish): (chunk: ChatChunk) => string => {
+export const chunkRenderer = (wish: StreamWish): ((chunk: ChatChunk) => string) => {
   if (!wish.strict) return (chunk) => renderChunk(chunk, wish)
   let envelope: ChatChunk | undefined
   let head = ""
@@ -44,7 +46,9 @@ export const chunkRenderer = (wish: StreamWish): (chunk: ChatChunk) => string =>
     const text = onlyText(chunk)
     if (text === undefined) return renderChunk(chunk, wish)
     if (
-      envelope?.id !== chunk.id || envelope.created !== chunk.created || envelope.model !== chunk.model ||
+      envelope?.id !== chunk.id ||
+      envelope.created !== chunk.created ||
+      envelope.model !== chunk.model ||
       envelope.system_fingerprint !== chunk.system_fingerprint
     ) {
       envelope = chunk
@@ -62,13 +66,21 @@ const headOf = ({ id, object, created, model, system_fingerprint }: ChatChunk, {
 /** The text of a chunk whose strict form holds nothing else. */
 const onlyText = (chunk: ChatChunk): string | undefined => {
   const choice = chunk.choices[0]
-  if (choice === undefined || chunk.choices.length !== 1 || choice.index !== 0 || choice.finish_reason !== null) return undefined
+  if (choice === undefined || chunk.choices.length !== 1 || choice.index !== 0 || choice.finish_reason !== null)
+    return undefined
   const { delta } = choice
-  const isPlain = typeof delta.content === "string" && delta.content !== "" && delta.role === undefined &&
-    delta.tool_calls === undefined && delta.refusal === undefined && delta.function_call === undefined &&
-    choice.logprobs === undefined && chunk.usage === undefined
+  const isPlain =
+    typeof delta.content === "string" &&
+    delta.content !== "" &&
+    delta.role === undefined &&
+    delta.tool_calls === undefined &&
+    delta.refusal === undefined &&
+    delta.function_call === undefined &&
+    choice.logprobs === undefined &&
+    chunk.usage === undefined
   return isPlain && !tellsMore(chunk) ? delta.content : undefined
 }
 
 /** Fields of the envelope that strict clients see too, of upstreams that speak OpenAI's dialect themselves. */
-const tellsMore = (chunk: ChatChunk): boolean => "service_tier" in chunk || "moderation" in chunk || "obfuscation" in chunk
+const tellsMore = (chunk: ChatChunk): boolean =>
+  "service_tier" in chunk || "moderation" in chunk || "obfuscation" in chunk

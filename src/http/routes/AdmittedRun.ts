@@ -24,15 +24,17 @@ export type AdmittedRun = <Op extends keyof Operations>(
 ) => Answered
 
 /** Built once per route. A key without limits is not asked for. */
-export const admittedRun: Effect.Effect<AdmittedRun, never, ProviderRouter | Admission | Prices> = Effect.gen(function*() {
-  const router = yield* ProviderRouter
-  const admit = yield* admitting
-  const admitUncalled = yield* admittingUncalled
-  return (operation, body, context, arrival, run) => {
-    if (context.dryRun) {
-      const explained = Effect.andThen(admitUncalled(context.key, arrival), router.explain(operation, body, context))
-      return Effect.flatMap(explained, (shown) => json(shown, arrival))
+export const admittedRun: Effect.Effect<AdmittedRun, never, ProviderRouter | Admission | Prices> = Effect.gen(
+  function* () {
+    const router = yield* ProviderRouter
+    const admit = yield* admitting
+    const admitUncalled = yield* admittingUncalled
+    return (operation, body, context, arrival, run) => {
+      if (context.dryRun) {
+        const explained = Effect.andThen(admitUncalled(context.key, arrival), router.explain(operation, body, context))
+        return Effect.flatMap(explained, (shown) => json(shown, arrival))
+      }
+      return isLimited(context.key) ? Effect.flatMap(admit(operation, body, context, arrival), run) : run()
     }
-    return isLimited(context.key) ? Effect.flatMap(admit(operation, body, context, arrival), run) : run()
   }
-})
+)

@@ -22,17 +22,22 @@ export type ChatAnswer = (
 ) => Effect.Effect<HttpServerResponse.HttpServerResponse, GatewayError, Scope.Scope>
 
 /** The answer path of every route that ends in a chat; built once per route. */
-export const chatAnswer: Effect.Effect<ChatAnswer, never, ProviderRouter | Admission | Prices> = Effect.gen(function*() {
-  const router = yield* ProviderRouter
-  const limits = yield* Limits
-  const admitted = yield* admittedRun
-  const answer: ChatAnswer = (body, context, arrival) => {
-    if (body.stream !== true) {
-      return Effect.flatMap(router.run("chat", body, context), ({ served, value }) => completion(value, served, context.strict, arrival))
+export const chatAnswer: Effect.Effect<ChatAnswer, never, ProviderRouter | Admission | Prices> = Effect.gen(
+  function* () {
+    const router = yield* ProviderRouter
+    const limits = yield* Limits
+    const admitted = yield* admittedRun
+    const answer: ChatAnswer = (body, context, arrival) => {
+      if (body.stream !== true) {
+        return Effect.flatMap(router.run("chat", body, context), ({ served, value }) =>
+          completion(value, served, context.strict, arrival)
+        )
+      }
+      const options = { strict: context.strict, usage: body.stream_options?.["include_usage"] === true }
+      return Effect.flatMap(router.open("chat", body, context), (opened) =>
+        Effect.flatMap(pulse(arrival.node, limits.pingMillis), (beat) => events(opened, options, arrival, beat))
+      )
     }
-    const options = { strict: context.strict, usage: body.stream_options?.["include_usage"] === true }
-    return Effect.flatMap(router.open("chat", body, context), (opened) =>
-      Effect.flatMap(pulse(arrival.node, limits.pingMillis), (beat) => events(opened, options, arrival, beat)))
+    return (body, context, arrival) => admitted("chat", body, context, arrival, () => answer(body, context, arrival))
   }
-  return (body, context, arrival) => admitted("chat", body, context, arrival, () => answer(body, context, arrival))
-})
+)

@@ -9,13 +9,19 @@ import { keyedRoute } from "../edge/GatewayAuth.ts"
 import { bodyReader } from "../request/ReadBody.ts"
 import { requestContext } from "../request/RequestContexts.ts"
 
-export const ChatHandlers = keyedRoute("POST", "/v1/chat/completions", Effect.gen(function*() {
-  const answer = yield* chatAnswer
-  const readChat = yield* bodyReader(ChatRequest, checkChat)
-  return (call) => {
-    const { arrival, request } = call
-    const context = requestContext(call)
-    if (Result.isFailure(context)) return Effect.fail(context.failure)
-    return Effect.flatMapEager(readChat(request, arrival, context.success.config?.model), (body) => answer(body, context.success, arrival))
-  }
-}))
+export const ChatHandlers = keyedRoute(
+  "POST",
+  "/v1/chat/completions",
+  Effect.gen(function* () {
+    const answer = yield* chatAnswer
+    const readChat = yield* bodyReader(ChatRequest, checkChat)
+    return (call) => {
+      const { arrival, request } = call
+      const context = requestContext(call)
+      if (Result.isFailure(context)) return Effect.fail(context.failure)
+      return Effect.flatMapEager(readChat(request, arrival, context.success.config?.model), (body) =>
+        answer(body, context.success, arrival)
+      )
+    }
+  })
+)

@@ -19,9 +19,14 @@ const headersOf = (page: Page, arrival: Arrival): Record<string, string> => ({
   vary: "accept-encoding"
 })
 
-const answer = async (page: Page, { plainBytes }: typeof Pages, arrival: Arrival): Promise<HttpServerResponse.HttpServerResponse> => {
+const answer = async (
+  page: Page,
+  { plainBytes }: typeof Pages,
+  arrival: Arrival
+): Promise<HttpServerResponse.HttpServerResponse> => {
   const headers = headersOf(page, arrival)
-  if (arrival.headers["if-none-match"]?.includes(page.etag) === true) return HttpServerResponse.empty({ status: 304, headers })
+  if (arrival.headers["if-none-match"]?.includes(page.etag) === true)
+    return HttpServerResponse.empty({ status: 304, headers })
   const { contentType } = page
   return /\bgzip\b/.test(arrival.headers["accept-encoding"] ?? "")
     ? HttpServerResponse.uint8Array(page.gzipped, { contentType, headers: { ...headers, "content-encoding": "gzip" } })
@@ -31,12 +36,17 @@ const answer = async (page: Page, { plainBytes }: typeof Pages, arrival: Arrival
 /** Rendered once for all, and not by the request that came first: that one may be broken off. */
 const route = (path: "/openapi.json" | "/docs", render: Render) => {
   let made: Promise<Page> | undefined
-  return boundedRoute("GET", path, Effect.succeed((_request, arrival) =>
-    Effect.promise(async () => {
-      const pages = await import("./DocsPages.ts")
-      made ??= render(pages)
-      return answer(await made, pages, arrival)
-    })))
+  return boundedRoute(
+    "GET",
+    path,
+    Effect.succeed((_request, arrival) =>
+      Effect.promise(async () => {
+        const pages = await import("./DocsPages.ts")
+        made ??= render(pages)
+        return answer(await made, pages, arrival)
+      })
+    )
+  )
 }
 
 export const DocsHandlers = Layer.merge(

@@ -33,8 +33,9 @@ export const documentPage = (): Promise<Page> => pageOf(JSON.stringify(openApi()
 
 /** Nothing but the scripts of the page runs, and nothing is fetched from or sent to another origin. */
 const policyOf = (html: string): string => {
-  const scripts = [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, script = ""]) =>
-    `'sha256-${createHash("sha256").update(script).digest("base64")}'`)
+  const scripts = [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
+    ([, script = ""]) => `'sha256-${createHash("sha256").update(script).digest("base64")}'`
+  )
   return [
     "default-src 'none'",
     `script-src ${scripts.join(" ")}`,
@@ -60,8 +61,13 @@ const scalar = {
 
 /** Effect's page with Scalar inside; it is a route there, so it is asked for once. */
 export const docsPage = async (): Promise<Page> => {
-  const { dispose, handler } = HttpRouter.toWebHandler(HttpApiScalar.layer(WholeApi, { path: "/docs", scalar }), { disableLogger: true })
+  const { dispose, handler } = HttpRouter.toWebHandler(HttpApiScalar.layer(WholeApi, { path: "/docs", scalar }), {
+    disableLogger: true
+  })
   const html = await (await handler(new Request("http://localhost/docs"))).text()
   await dispose()
-  return pageOf(html, "text/html; charset=utf-8", { "content-security-policy": policyOf(html), "referrer-policy": "no-referrer" })
+  return pageOf(html, "text/html; charset=utf-8", {
+    "content-security-policy": policyOf(html),
+    "referrer-policy": "no-referrer"
+  })
 }

@@ -7,7 +7,11 @@ import { version } from "../../domain/version.ts"
 import { Readiness } from "./Readiness.ts"
 import { Traffic } from "../node/Traffic.ts"
 
-const answer = (status: number, body: unknown, headers: Record<string, string> = {}): HttpServerResponse.HttpServerResponse =>
+const answer = (
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {}
+): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(JSON.stringify(body), {
     status,
     contentType: "application/json",
@@ -26,7 +30,7 @@ const ready = (readiness: Readiness, isLeaving: boolean): HttpServerResponse.Htt
 
 /** Outside the boundary: a process that is merely busy is alive and ready, whatever its in-flight bound refuses. */
 export const HealthHandlers = HttpRouter.use((router) =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const traffic = yield* Traffic
     const readiness = yield* Readiness
     const look = Effect.sync(() => ready(readiness, traffic.draining))

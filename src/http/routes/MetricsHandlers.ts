@@ -10,9 +10,12 @@ import { prometheusName } from "../../telemetry/metrics.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
 
 /** Who may read the metrics. */
-export const MetricsAccess: Context.Reference<"none" | "admin"> = Context.Reference<"none" | "admin">("gateway/http/MetricsAccess", {
-  defaultValue: () => "none"
-})
+export const MetricsAccess: Context.Reference<"none" | "admin"> = Context.Reference<"none" | "admin">(
+  "gateway/http/MetricsAccess",
+  {
+    defaultValue: () => "none"
+  }
+)
 
 const contentType = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -22,11 +25,20 @@ const answer = Effect.map(Effect.context<never>(), (context) =>
     HttpServerResponse.text(PrometheusMetrics.formatUnsafe(context, { metricNameMapper: prometheusName }), {
       contentType,
       headers: { "cache-control": "no-store" }
-    })))
+    })
+  )
+)
 
 /** Outside the boundary, like the health routes: a gateway that refuses work still says how it is. */
 const open = HttpRouter.use((router) => Effect.flatMap(answer, (metrics) => router.add("GET", "/metrics", metrics)))
 
-const guarded = keyedRoute("GET", "/metrics", Effect.map(answer, (metrics) => () => metrics), "admin")
+const guarded = keyedRoute(
+  "GET",
+  "/metrics",
+  Effect.map(answer, (metrics) => () => metrics),
+  "admin"
+)
 
-export const MetricsHandlers = Layer.unwrap(Effect.map(MetricsAccess, (access) => (access === "admin" ? guarded : open)))
+export const MetricsHandlers = Layer.unwrap(
+  Effect.map(MetricsAccess, (access) => (access === "admin" ? guarded : open))
+)

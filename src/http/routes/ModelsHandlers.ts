@@ -20,18 +20,22 @@ const idOf = (path: string): string | undefined => {
 }
 
 /** Effect's wildcard takes the path without its rest as well. */
-export const ModelsHandlers = keyedRoute("GET", "/v1/models/*", Effect.gen(function*() {
-  const catalog = yield* Catalog
-  return Effect.fnUntraced(function*({ arrival, key }) {
-    const data = modelList(catalog.list(), key)
-    if (arrival.path === "/v1/models") return yield* json({ object: "list", data }, arrival)
-    const id = idOf(arrival.path)
-    if (id === undefined || allowedMethods(arrival.path).length === 0) {
-      return yield* new RouteUnknown({ method: "GET", path: arrival.path.slice(0, 256) })
-    }
-    const found = data.find((model) => model.id === id)
-    return found === undefined
-      ? yield* new RecordUnknown({ kind: "model", id: id.slice(0, 256) })
-      : yield* json(found, arrival)
+export const ModelsHandlers = keyedRoute(
+  "GET",
+  "/v1/models/*",
+  Effect.gen(function* () {
+    const catalog = yield* Catalog
+    return Effect.fnUntraced(function* ({ arrival, key }) {
+      const data = modelList(catalog.list(), key)
+      if (arrival.path === "/v1/models") return yield* json({ object: "list", data }, arrival)
+      const id = idOf(arrival.path)
+      if (id === undefined || allowedMethods(arrival.path).length === 0) {
+        return yield* new RouteUnknown({ method: "GET", path: arrival.path.slice(0, 256) })
+      }
+      const found = data.find((model) => model.id === id)
+      return found === undefined
+        ? yield* new RecordUnknown({ kind: "model", id: id.slice(0, 256) })
+        : yield* json(found, arrival)
+    })
   })
-}))
+)

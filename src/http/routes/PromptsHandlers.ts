@@ -23,12 +23,12 @@ import { requestContext } from "../request/RequestContexts.ts"
 const referenceOf = (path: string): string => decodeURIComponent(path.split("/")[3] ?? "")
 
 /** The chat body of a request: as a value, and decoded; what a chat could not be fails here. The context with what the prompt grants. */
-const chatOf = Effect.gen(function*() {
+const chatOf = Effect.gen(function* () {
   const prompts = yield* Prompts
   const limits = yield* Limits
   const decode = bodyDecoder(ChatRequest, checkChat)
   const readBody = yield* textReader((body) => Result.succeed(body), "promptsBodyBytes")
-  return Effect.fnUntraced(function*({ arrival, request }: Call, context: RequestContext) {
+  return Effect.fnUntraced(function* ({ arrival, request }: Call, context: RequestContext) {
     const { config, key } = context
     const reference = referenceOf(arrival.path)
     // Effect's parameter takes an empty segment as well.
@@ -41,28 +41,40 @@ const chatOf = Effect.gen(function*() {
     const body: JsonObject = yield* Effect.fromResult(promptBody(prompt, sent, limits))
     const chat = config?.model === undefined || body["model"] !== undefined ? body : { ...body, model: config.model }
     const isGranted = lists(key.prompts, id) && chat["model"] === prompt.model
-    return { body, chat: yield* Effect.fromResult(decode(chat, limits)), context: isGranted ? { ...context, grantedModel: prompt.model } : context }
+    return {
+      body,
+      chat: yield* Effect.fromResult(decode(chat, limits)),
+      context: isGranted ? { ...context, grantedModel: prompt.model } : context
+    }
   })
 })
 
-const completions = keyedRoute("POST", "/v1/prompts/:id/completions", Effect.gen(function*() {
-  const answer = yield* chatAnswer
-  const read = yield* chatOf
-  return Effect.fnUntraced(function*(call) {
-    const { chat, context } = yield* read(call, yield* Effect.fromResult(requestContext(call)))
-    return yield* answer(chat, context, call.arrival)
+const completions = keyedRoute(
+  "POST",
+  "/v1/prompts/:id/completions",
+  Effect.gen(function* () {
+    const answer = yield* chatAnswer
+    const read = yield* chatOf
+    return Effect.fnUntraced(function* (call) {
+      const { chat, context } = yield* read(call, yield* Effect.fromResult(requestContext(call)))
+      return yield* answer(chat, context, call.arrival)
+    })
   })
-}))
+)
 
-const render = keyedRoute("POST", "/v1/prompts/:id/render", Effect.gen(function*() {
-  const read = yield* chatOf
-  const admitUncalled = yield* admittingUncalled
-  return Effect.fnUntraced(function*(call) {
-    const context = yield* Effect.fromResult(requestContext(call))
-    yield* admitUncalled(context.key, call.arrival)
-    const { body } = yield* read(call, context)
-    return yield* json({ success: true, data: body }, call.arrival)
+const render = keyedRoute(
+  "POST",
+  "/v1/prompts/:id/render",
+  Effect.gen(function* () {
+    const read = yield* chatOf
+    const admitUncalled = yield* admittingUncalled
+    return Effect.fnUntraced(function* (call) {
+      const context = yield* Effect.fromResult(requestContext(call))
+      yield* admitUncalled(context.key, call.arrival)
+      const { body } = yield* read(call, context)
+      return yield* json({ success: true, data: body }, call.arrival)
+    })
   })
-}))
+)
 
 export const PromptsHandlers = Layer.merge(completions, render)

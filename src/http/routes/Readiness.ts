@@ -6,4 +6,6 @@ import * as Context from "effect/Context"
 export type Readiness = Readonly<Record<string, () => boolean>>
 
 /** None but the configuration, which is there when the service is. */
-export const Readiness: Context.Reference<Readiness> = Context.Reference<Readiness>("gateway/http/Readiness", { defaultValue: () => ({}) })
+export const Readiness: Context.Reference<Readiness> = Context.Reference<Readiness>("gateway/http/Readiness", {
+  defaultValue: () => ({})
+})

@@ -33,17 +33,27 @@ export interface UnaryRoute<Op extends keyof Operations> {
 
 export const unaryRoute = <Op extends keyof Operations>(
   route: UnaryRoute<Op>
-): Layer.Layer<never, never, ProviderRouter | Admission | Prices | GatewayKeys | Catalog | Configs | Traffic | HttpRouter.HttpRouter> =>
-  keyedRoute("POST", route.path, Effect.gen(function*() {
-    const router = yield* ProviderRouter
-    const readBody = yield* bodyReader(route.body, route.check, route.most)
-    const admitted = yield* admittedRun
-    return Effect.fnUntraced(function*(call) {
-      const { arrival, request } = call
-      const context = yield* Effect.fromResult(requestContext(call))
-      const body = yield* readBody(request, arrival, context.config?.model)
-      return yield* admitted(route.operation, body, context, arrival, () =>
-        Effect.flatMap(router.run(route.operation, body, context), ({ served, value }) =>
-          answer(context.strict ? route.strictly(value) : value, served, route.usage(value), arrival)))
+): Layer.Layer<
+  never,
+  never,
+  ProviderRouter | Admission | Prices | GatewayKeys | Catalog | Configs | Traffic | HttpRouter.HttpRouter
+> =>
+  keyedRoute(
+    "POST",
+    route.path,
+    Effect.gen(function* () {
+      const router = yield* ProviderRouter
+      const readBody = yield* bodyReader(route.body, route.check, route.most)
+      const admitted = yield* admittedRun
+      return Effect.fnUntraced(function* (call) {
+        const { arrival, request } = call
+        const context = yield* Effect.fromResult(requestContext(call))
+        const body = yield* readBody(request, arrival, context.config?.model)
+        return yield* admitted(route.operation, body, context, arrival, () =>
+          Effect.flatMap(router.run(route.operation, body, context), ({ served, value }) =>
+            answer(context.strict ? route.strictly(value) : value, served, route.usage(value), arrival)
+          )
+        )
+      })
     })
-  }))
+  )

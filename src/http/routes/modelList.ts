@@ -36,7 +36,17 @@ export const modelList = (accounts: ReadonlyArray<ProviderAccount>, key: Gateway
   accounts
     .filter((account) => allows(key.providers, account.slug))
     .flatMap((account) =>
-      (account.models ?? [...(isBuiltIn(account.kind) ? listedModels[account.kind] : []), ...Object.keys(account.endpoints).map((id) => `endpoints.${id}`)])
+      (
+        account.models ?? [
+          ...(isBuiltIn(account.kind) ? listedModels[account.kind] : []),
+          ...Object.keys(account.endpoints).map((id) => `endpoints.${id}`)
+        ]
+      )
         .filter((model) => !model.endsWith("*") && allows(key.models, model))
-        .map((model) => ({ id: `@${account.slug}/${model}`, object: "model" as const, created: 0 as const, owned_by: owner(model, account.kind) }))
+        .map((model) => ({
+          id: `@${account.slug}/${model}`,
+          object: "model" as const,
+          created: 0 as const,
+          owned_by: owner(model, account.kind)
+        }))
     )

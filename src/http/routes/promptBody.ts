@@ -17,5 +17,9 @@ export const promptBody = (
   const { prompt_id: _id, variables: sent, ...overrides } = body
   const variables = readVariables(sent)
   if (Result.isFailure(variables)) return Result.fail(variables.failure)
-  return Result.map(renderTemplate(template, variables.success, bodyBytes), (rendered) => ({ model, ...rendered, ...overrides }))
+  return Result.map(renderTemplate(template, variables.success, bodyBytes), (rendered) => ({
+    model,
+    ...rendered,
+    ...overrides
+  }))
 }

@@ -17,8 +17,21 @@ import { ownProvider } from "./requestBlocks.ts"
 /** The block whose deltas are coming. `text` is what was held back of it, `pieces` whether any came. */
 type Open =
   | { readonly kind: "text"; readonly index: number; readonly start: number; readonly sources: ReadonlyArray<Json> }
-  | { readonly kind: "thinking"; readonly index: number; readonly thinking: string; readonly signature: string; readonly shown: boolean }
-  | { readonly kind: "call"; readonly index: number; readonly call: number; readonly name: string; readonly pieces: boolean; readonly text: string }
+  | {
+      readonly kind: "thinking"
+      readonly index: number
+      readonly thinking: string
+      readonly signature: string
+      readonly shown: boolean
+    }
+  | {
+      readonly kind: "call"
+      readonly index: number
+      readonly call: number
+      readonly name: string
+      readonly pieces: boolean
+      readonly text: string
+    }
   | { readonly kind: "output"; readonly index: number; readonly pieces: boolean; readonly text: string }
   | { readonly kind: "own"; readonly index: number; readonly block: JsonObject; readonly text: string }
   | { readonly kind: "nothing"; readonly index: number }
@@ -81,10 +94,12 @@ const textDelta = (index: number, text: string): Delta => ({ content: text, ...b
 
 /** True for a call that cannot be passed on. Its id is not read: the client gets one of ours. */
 export const isMalformedCall = ({ input, name, type }: JsonObject): boolean =>
-  type === "tool_use" && (typeof name !== "string" || name === "" || !(input === undefined || input === null || isJsonObject(input)))
+  type === "tool_use" &&
+  (typeof name !== "string" || name === "" || !(input === undefined || input === null || isJsonObject(input)))
 
 /** The same of a piece of its arguments. */
-export const isMalformedPiece = ({ partial_json: piece, type }: JsonObject): boolean => type === "input_json_delta" && typeof piece !== "string"
+export const isMalformedPiece = ({ partial_json: piece, type }: JsonObject): boolean =>
+  type === "input_json_delta" && typeof piece !== "string"
 
 /** A block begins, with whatever of it is there already; the one before it ends, should nobody have said so. */
 export const startBlock = (before: BlocksState, index: number, block: JsonObject, facts: BlocksFacts): Step => {
@@ -97,7 +112,11 @@ const start = (state: BlocksState, index: number, block: JsonObject, facts: Bloc
   switch (block["type"]) {
     case "text": {
       const sources = Array.isArray(block["citations"]) ? block["citations"] : []
-      return addText({ ...state, open: { kind: "text", index, start: state.content.length, sources } }, textIn(block, "text"), facts)
+      return addText(
+        { ...state, open: { kind: "text", index, start: state.content.length, sources } },
+        textIn(block, "text"),
+        facts
+      )
     }
     case "thinking":
       return addThinking(
@@ -131,8 +150,15 @@ const startCall = (state: BlocksState, index: number, block: JsonObject, facts: 
   const open: Open = { kind: "call", index, call, name: facts.unmangle(name), pieces: false, text: "" }
   const [next, pieces] = addPiece({ ...state, calls: call + 1, thoughts: [], open }, whole, facts)
   if (facts.legacy) return [next, pieces]
-  const called = { name: open.name, arguments: "", ...(signature === undefined ? {} : { thought_signature: signature }) }
-  return [next, [{ tool_calls: [{ index: call, id: facts.callId(call), type: "function", function: called }] }, ...pieces]]
+  const called = {
+    name: open.name,
+    arguments: "",
+    ...(signature === undefined ? {} : { thought_signature: signature })
+  }
+  return [
+    next,
+    [{ tool_calls: [{ index: call, id: facts.callId(call), type: "function", function: called }] }, ...pieces]
+  ]
 }
 
 /** More of the block that is open; what does not belong to it is passed over. */
@@ -172,7 +198,12 @@ const addThinking = (state: BlocksState, thinking: string, signature: string): S
   if (open?.kind !== "thinking" || (thinking === "" && signature === "")) return [state, []]
   const next: BlocksState = {
     ...state,
-    open: { ...open, thinking: open.thinking + thinking, signature: signature === "" ? open.signature : signature, shown: true }
+    open: {
+      ...open,
+      thinking: open.thinking + thinking,
+      signature: signature === "" ? open.signature : signature,
+      shown: true
+    }
   }
   const block = blockDelta(open.index, {
     ...(thinking !== "" || !open.shown ? { thinking } : {}),
@@ -187,7 +218,10 @@ const addPiece = (state: BlocksState, piece: string, facts: BlocksFacts): Step =
   if (open === undefined || piece === "") return [state, []]
   switch (open.kind) {
     case "call": {
-      const next: BlocksState = { ...state, open: { ...open, pieces: true, text: facts.legacy ? open.text + piece : "" } }
+      const next: BlocksState = {
+        ...state,
+        open: { ...open, pieces: true, text: facts.legacy ? open.text + piece : "" }
+      }
       return [next, facts.legacy ? [] : [{ tool_calls: [{ index: open.call, function: { arguments: piece } }] }]]
     }
     case "output": {
@@ -219,7 +253,10 @@ export const endBlock = (before: BlocksState, facts: BlocksFacts): Step => {
     case "output":
       return [state, closingAnswer(open, facts)]
     case "own":
-      return [state, [blockDelta(open.index, { provider_part: { provider: ownProvider, part: withInput(open.block, open.text) } })]]
+      return [
+        state,
+        [blockDelta(open.index, { provider_part: { provider: ownProvider, part: withInput(open.block, open.text) } })]
+      ]
     case "nothing":
       return [state, []]
   }

@@ -30,7 +30,10 @@ export const withSources = (before: Sources, given: ReadonlyArray<Json>, content
     }
   })
   const annotations = citations.flatMap(({ uri, title }): ReadonlyArray<Annotation> =>
-    uri === undefined ? [] : [{ type: "url_citation", url_citation: { start_index: from, end_index: to, url: uri, title: title ?? uri } }])
+    uri === undefined
+      ? []
+      : [{ type: "url_citation", url_citation: { start_index: from, end_index: to, url: uri, title: title ?? uri } }]
+  )
   return { citations: [...before.citations, ...citations], annotations: [...before.annotations, ...annotations] }
 }
 

@@ -13,7 +13,12 @@ export interface ClaudeFacts {
 }
 
 const early = (maxTokens: number): ClaudeFacts => ({ maxTokens, limit: maxTokens, thinking: "none", sampling: "all" })
-const budget = (limit: number, sampling: "all" | "one"): ClaudeFacts => ({ maxTokens: usual, limit, thinking: "budget", sampling })
+const budget = (limit: number, sampling: "all" | "one"): ClaudeFacts => ({
+  maxTokens: usual,
+  limit,
+  thinking: "budget",
+  sampling
+})
 
 /** What every model since 3.7 takes; more by default would reserve quota that no chat needs. */
 const usual = 32_000

@@ -16,14 +16,17 @@ export const failureFromClaude = (
   const { text, message } = readUpstreamError(status, headers, body)
   if (status === 413) return { _tag: "PayloadTooLarge", message: `${message} ${sizeHint}` }
   if (thinkingTexts.test(text)) return { _tag: "SignatureRejected", message: `${message} ${thinkingHint}` }
-  return contextTexts.test(text) ? { _tag: "ContextTooLong", message } : failureFromGoogle(status, headers, body, origin)
+  return contextTexts.test(text)
+    ? { _tag: "ContextTooLong", message }
+    : failureFromGoogle(status, headers, body, origin)
 }
 
 /** An error inside a 200. Whose credential was refused cannot be told there; nobody is blamed for a stored one. */
 export const failureInside = (error: Json): Reason => failureFromClaude(statusInside(error), {}, { error }, "stored")
 
 /** Claude says which block: "messages.1.content.0: Invalid `signature` in `thinking` block". */
-const thinkingTexts = /invalid .?signature.? in .?thinking.? block|thinking.{0,30}blocks? in the latest assistant message cannot be modified|expected .?thinking.?.{0,30}but found/i
+const thinkingTexts =
+  /invalid .?signature.? in .?thinking.? block|thinking.{0,30}blocks? in the latest assistant message cannot be modified|expected .?thinking.?.{0,30}but found/i
 const contextTexts = /exceed context limit/i
 
 const sizeHint = "Send fewer or smaller media."

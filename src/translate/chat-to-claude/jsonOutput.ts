@@ -23,7 +23,8 @@ export const jsonOutputOf = (request: ChatRequest): Result.Result<JsonOutput | u
     const name = freeName(request)
     if (format._tag === "Object") return { name, description: usual, schema: { type: "object" }, wrapped: false }
     const { schema, named } = format
-    const description = typeof named["description"] === "string" && named["description"] !== "" ? named["description"] : usual
+    const description =
+      typeof named["description"] === "string" && named["description"] !== "" ? named["description"] : usual
     return isObjectSchema(schema)
       ? { name, description, schema: { type: "object", ...schema }, wrapped: false }
       : { name, description, schema: wrapping(schema), wrapped: true }

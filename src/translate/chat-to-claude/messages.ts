@@ -57,10 +57,16 @@ export const messagesToClaude = (
     if (turn._tag !== "Assistant") continue
     thinkingLost = (turn.calls.length > 0 || turn.isLast) && first.success !== undefined && !isThinking(first.success)
   }
-  const texts = partsToClaude(system.flatMap((turn) => turn.parts), false, context)
+  const texts = partsToClaude(
+    system.flatMap((turn) => turn.parts),
+    false,
+    context
+  )
   if (Result.isFailure(texts)) return Result.fail(texts.failure)
-  if (messages.length === 0) return invalid("messages", "invalid_value", "The messages hold nothing but white space; Claude needs a word.")
-  if (messages[0]?.role === "assistant") messages.unshift({ role: "user", content: [{ type: "text", text: "Continue." }] })
+  if (messages.length === 0)
+    return invalid("messages", "invalid_value", "The messages hold nothing but white space; Claude needs a word.")
+  if (messages[0]?.role === "assistant")
+    messages.unshift({ role: "user", content: [{ type: "text", text: "Continue." }] })
   return Result.succeed({ messages: withoutTrailingBlank(messages), system: texts.success, thinkingLost })
 }
 
@@ -90,7 +96,9 @@ const addAssistant = (
   const { calls } = turn
   const { context, kept } = around
   const issuer = issuerOf(calls, context)
-  const own = (kept === "all" || (kept === "withCalls" && calls.length > 0)) && (issuer === undefined || issuer === context.target.issuer)
+  const own =
+    (kept === "all" || (kept === "withCalls" && calls.length > 0)) &&
+    (issuer === undefined || issuer === context.target.issuer)
   const parts = partsToClaude(turn.parts, own, context)
   if (Result.isFailure(parts)) return Result.fail(parts.failure)
   const blocks: Array<BlockOut> = thinkingFirst(parts.success)
@@ -149,7 +157,7 @@ const resultContent = ({ parts }: ToolResult, context: TranslateContext): Read<s
 }
 
 /** A JSON object with an error in it; the first look saves parsing what cannot be one. */
-const tellsError = (text: string): boolean => text.includes("\"error\"") && (parseResult(text)["error"] ?? null) !== null
+const tellsError = (text: string): boolean => text.includes('"error"') && (parseResult(text)["error"] ?? null) !== null
 
 /** White space at the end of a prefilled answer is refused upstream. */
 const withoutTrailingBlank = (messages: ReadonlyArray<Message>): ReadonlyArray<MessageOut> => {

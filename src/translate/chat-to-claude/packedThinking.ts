@@ -28,6 +28,7 @@ export const unpackThinking = (packed: string | undefined): ReadonlyArray<BlockO
 /** Nothing but a signed thought or a redacted one comes out, however the text was made. */
 const blockOf = (block: Json): BlockOut | undefined => {
   const { type, thinking, signature, data }: JsonObject = isJsonObject(block) ? block : {}
-  if (type === "thinking" && typeof thinking === "string" && typeof signature === "string") return { type, thinking, signature }
+  if (type === "thinking" && typeof thinking === "string" && typeof signature === "string")
+    return { type, thinking, signature }
   return type === "redacted_thinking" && typeof data === "string" ? { type, data } : undefined
 }

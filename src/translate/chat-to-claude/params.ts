@@ -61,4 +61,5 @@ export const claudeParams = {
 } satisfies Record<KnownParam, ParamRule>
 
 /** The parameters of a request that change nothing upstream. */
-export const ignoredParams: (request: ChatRequest, unused: ReadonlyArray<string>) => ReadonlyArray<string> = ignoredBy(claudeParams)
+export const ignoredParams: (request: ChatRequest, unused: ReadonlyArray<string>) => ReadonlyArray<string> =
+  ignoredBy(claudeParams)

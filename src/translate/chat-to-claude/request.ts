@@ -23,7 +23,10 @@ import { claudeTools, type ToolPlan } from "./tools.ts"
 type Read<A> = Result.Result<A, RequestFault>
 
 /** Translates a request, or says what is wrong with it; parameters without a place upstream are named in `ignored`. */
-export const chatToClaudeRequest = (request: ChatRequest, context: TranslateContext): Read<Translated<MessagesBody>> => {
+export const chatToClaudeRequest = (
+  request: ChatRequest,
+  context: TranslateContext
+): Read<Translated<MessagesBody>> => {
   const facts = claudeFacts(context.target.modelId)
   const names = toolNamesOf(request, claudeNames)
   const turns = readMessages(request.messages, defaultLimits)
@@ -78,9 +81,16 @@ const planTools = (request: ChatRequest, turns: ReadonlyArray<Turn>, names: Tool
     choice: choice.success,
     output: output.success,
     parallel: request.parallel_tool_calls !== false,
-    called: [...new Set(turns.flatMap((turn) => (turn._tag === "Assistant" ? turn.calls.map((call) => names.mangle(call.name)) : [])))]
+    called: [
+      ...new Set(
+        turns.flatMap((turn) => (turn._tag === "Assistant" ? turn.calls.map((call) => names.mangle(call.name)) : []))
+      )
+    ]
   }
-  return Result.map(claudeTools(wish, names), (plan) => ({ ...plan, unused: [...plan.unused, ...losingWords(request)] }))
+  return Result.map(claudeTools(wish, names), (plan) => ({
+    ...plan,
+    unused: [...plan.unused, ...losingWords(request)]
+  }))
 }
 
 /** The newer words win over the older ones. */
@@ -127,7 +137,9 @@ const thoughtThrough = (
     })
     if (wanted.mode !== "budget" || !messages.thinkingLost) return Result.succeed(settle(wanted, messages))
     const without = withoutThinking(request, wanted, plain)
-    return Result.map(messagesToClaude(turns, context, names, keptWith(without, facts)), (again) => settle(without, again))
+    return Result.map(messagesToClaude(turns, context, names, keptWith(without, facts)), (again) =>
+      settle(without, again)
+    )
   })
 }
 

@@ -60,22 +60,43 @@ const images = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"])
 const longestTitle = 500
 
 /** Vertex AI has refused addresses for this family, only bytes in the request do. */
-const mediaToClaude = ({ source, cacheControl }: MediaPart, { media }: TranslateContext): Result.Result<BlockOut, RequestFault> => {
+const mediaToClaude = (
+  { source, cacheControl }: MediaPart,
+  { media }: TranslateContext
+): Result.Result<BlockOut, RequestFault> => {
   const read = isInline(source) ? readInline(source) : readFetched(source, media(source.url), "Claude")
   return Result.flatMap(read, ({ mimeType, data }): Result.Result<BlockOut, RequestFault> => {
     if (images.has(mimeType)) {
-      return Result.succeed({ type: "image", source: { type: "base64", media_type: mimeType, data }, ...marked(cacheControl) })
+      return Result.succeed({
+        type: "image",
+        source: { type: "base64", media_type: mimeType, data },
+        ...marked(cacheControl)
+      })
     }
     const title = source.filename === undefined ? {} : { title: source.filename.slice(0, longestTitle) }
     if (mimeType === "application/pdf") {
-      return Result.succeed({ type: "document", source: { type: "base64", media_type: mimeType, data }, ...title, ...marked(cacheControl) })
+      return Result.succeed({
+        type: "document",
+        source: { type: "base64", media_type: mimeType, data },
+        ...title,
+        ...marked(cacheControl)
+      })
     }
     if (mimeType !== plainText) {
-      return mediaFault(source, "unsupported_media_type", "Claude does not read this media type. Readable are jpeg, png, gif and webp images, pdf and text documents.")
+      return mediaFault(
+        source,
+        "unsupported_media_type",
+        "Claude does not read this media type. Readable are jpeg, png, gif and webp images, pdf and text documents."
+      )
     }
     const text = textOfBase64(data)
     return text === undefined
       ? notUtf8(source)
-      : Result.succeed({ type: "document", source: { type: "text", media_type: plainText, data: text }, ...title, ...marked(cacheControl) })
+      : Result.succeed({
+          type: "document",
+          source: { type: "text", media_type: plainText, data: text },
+          ...title,
+          ...marked(cacheControl)
+        })
   })
 }

@@ -22,7 +22,12 @@ export const responseFromClaude = (
 ): Result.Result<ChatCompletion, Reason> => {
   if (reply.error) return Result.fail(failureInside(reply.error))
   const { content } = reply
-  if (!content) return Result.fail({ _tag: "BadReply", kind: "empty", message: "The upstream answered without any content. Try again." })
+  if (!content)
+    return Result.fail({
+      _tag: "BadReply",
+      kind: "empty",
+      message: "The upstream answered without any content. Try again."
+    })
   const facts = blocksFacts(context, request)
   const deltas: Array<Delta> = []
   let state = noBlocks
@@ -33,7 +38,11 @@ export const responseFromClaude = (
     for (const delta of some) deltas.push(delta)
   }
   const [{ calls, sources }, last] = endBlocks(state, facts)
-  const end = endOf(readEnd(noEnd, reply.stop_reason ?? undefined, reply.stop_details ?? undefined), calls, facts.legacy)
+  const end = endOf(
+    readEnd(noEnd, reply.stop_reason ?? undefined, reply.stop_details ?? undefined),
+    calls,
+    facts.legacy
+  )
   const choice = {
     index: 0,
     message: {
@@ -45,5 +54,7 @@ export const responseFromClaude = (
     ...(end.native === undefined ? {} : { native_finish_reason: end.native }),
     ...(sources.citations.length > 0 ? { citations: sources.citations } : {})
   }
-  return Result.succeed(completionOf(context, reply.model ?? context.target.modelId, [choice], usageOf(reply.usage ?? undefined)))
+  return Result.succeed(
+    completionOf(context, reply.model ?? context.target.modelId, [choice], usageOf(reply.usage ?? undefined))
+  )
 }

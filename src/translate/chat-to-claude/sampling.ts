@@ -17,7 +17,11 @@ const int32 = 2 ** 31
 /** Below it, top_p is refused beside thinking. Source: Anthropic, extended thinking, feature compatibility. */
 const leastTopP = 0.95
 
-export const sampling = (request: ChatRequest, facts: ClaudeFacts, thinks: boolean): Result.Result<Sampling, RequestFault> => {
+export const sampling = (
+  request: ChatRequest,
+  facts: ClaudeFacts,
+  thinks: boolean
+): Result.Result<Sampling, RequestFault> => {
   const temperature = readFinite(request, "temperature")
   if (Result.isFailure(temperature)) return Result.fail(temperature.failure)
   const topP = readFinite(request, "top_p")
@@ -29,9 +33,12 @@ export const sampling = (request: ChatRequest, facts: ClaudeFacts, thinks: boole
   }
   const free = facts.sampling !== "none" && !thinks
   const heat = free ? temperature.success : undefined
-  const mass = facts.sampling === "none" || (thinks && (topP.success ?? 1) < leastTopP) || (facts.sampling === "one" && heat !== undefined)
-    ? undefined
-    : topP.success
+  const mass =
+    facts.sampling === "none" ||
+    (thinks && (topP.success ?? 1) < leastTopP) ||
+    (facts.sampling === "one" && heat !== undefined)
+      ? undefined
+      : topP.success
   const rank = free ? topK.success : undefined
   return Result.succeed({
     fields: {
@@ -57,7 +64,10 @@ export interface Stops {
 export const stopSequences = (stop: ChatRequest["stop"], most: number): Result.Result<Stops, RequestFault> =>
   Result.map(readStop(stop, most), (all) => {
     const words = all.filter((word) => word.trim() !== "")
-    return { fields: words.length === 0 ? {} : { stop_sequences: words }, unused: words.length === 0 && all.length > 0 ? ["stop"] : [] }
+    return {
+      fields: words.length === 0 ? {} : { stop_sequences: words },
+      unused: words.length === 0 && all.length > 0 ? ["stop"] : []
+    }
   })
 
 /** Refuses answers this family cannot give: several, or none of text. Answers what else was asked for in vain. */
@@ -65,12 +75,19 @@ export const checkAnswers = (request: ChatRequest): Result.Result<ReadonlyArray<
   const count = readWhole(request, "n", 1, 8)
   if (Result.isFailure(count)) return Result.fail(count.failure)
   if ((count.success ?? 1) > 1) {
-    return Result.fail(new UnsupportedParameter({ param: "n", message: "Claude gives one answer to a request; send n = 1, or several requests." }))
+    return Result.fail(
+      new UnsupportedParameter({
+        param: "n",
+        message: "Claude gives one answer to a request; send n = 1, or several requests."
+      })
+    )
   }
   const kinds = readModalities(request.modalities)
   if (Result.isFailure(kinds)) return Result.fail(kinds.failure)
   if (kinds.success !== undefined && !kinds.success.includes("text")) {
-    return Result.fail(new UnsupportedParameter({ param: "modalities", message: "Claude answers in text; modalities must include it." }))
+    return Result.fail(
+      new UnsupportedParameter({ param: "modalities", message: "Claude answers in text; modalities must include it." })
+    )
   }
   return Result.succeed(kinds.success?.every((kind) => kind === "text") === false ? ["modalities"] : [])
 }

@@ -12,7 +12,18 @@ import { usageOf } from "../shared/claude/claudeUsage.ts"
 import { mergeUsage } from "../shared/reply/counts.ts"
 import { chunkOf, usageChunkOf } from "../shared/reply/envelope.ts"
 import { type Fold, noProgress, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
-import { type BlocksFacts, blocksFacts, type BlocksState, endBlock, endBlocks, growBlock, isMalformedCall, isMalformedPiece, noBlocks, startBlock } from "./blocks.ts"
+import {
+  type BlocksFacts,
+  blocksFacts,
+  type BlocksState,
+  endBlock,
+  endBlocks,
+  growBlock,
+  isMalformedCall,
+  isMalformedPiece,
+  noBlocks,
+  startBlock
+} from "./blocks.ts"
 import { failureInside } from "./failure.ts"
 import { endOf, type EndState, noEnd, readEnd } from "./finish.ts"
 
@@ -27,7 +38,14 @@ export interface StreamState {
   readonly usage: JsonObject | undefined
 }
 
-const initial: StreamState = { stage: "silent", model: undefined, opened: false, blocks: noBlocks, end: noEnd, usage: undefined }
+const initial: StreamState = {
+  stage: "silent",
+  model: undefined,
+  opened: false,
+  blocks: noBlocks,
+  end: noEnd,
+  usage: undefined
+}
 
 const decodeEvent = Schema.decodeUnknownResult(MessageEvent)
 
@@ -57,13 +75,22 @@ export const streamFromClaude = (context: TranslateContext, request: ChatRequest
 const readEvent = (state: StreamState, json: Json, facts: Facts): Step => {
   const type = isJsonObject(json) ? json["type"] : undefined
   // Google's own errors name no type. Other events that are not listed say nothing to a chat.
-  if (isJsonObject(json) && isJsonObject(json["error"]) && (type === "error" || type === undefined)) return failed(state, failureInside(json["error"]))
+  if (isJsonObject(json) && isJsonObject(json["error"]) && (type === "error" || type === undefined))
+    return failed(state, failureInside(json["error"]))
   if (typeof type !== "string" || !known.has(type)) return [state, []]
   const decoded = decodeEvent(json)
   return Result.isFailure(decoded) ? failed(state, unreadableEvent) : read(state, type, decoded.success, facts)
 }
 
-const known = new Set(["message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop", "error"])
+const known = new Set([
+  "message_start",
+  "content_block_start",
+  "content_block_delta",
+  "content_block_stop",
+  "message_delta",
+  "message_stop",
+  "error"
+])
 
 const read = (state: StreamState, type: string, event: MessageEvent, facts: Facts): Step => {
   const { content_block: block, delta, usage } = event
@@ -71,11 +98,21 @@ const read = (state: StreamState, type: string, event: MessageEvent, facts: Fact
     case "message_start": {
       const { message } = event
       const counts = message?.usage ? mergeUsage(state.usage, message.usage) : state.usage
-      return [{ ...state, stage: "begun", model: state.opened ? state.model : message?.model ?? state.model, usage: counts }, []]
+      return [
+        {
+          ...state,
+          stage: "begun",
+          model: state.opened ? state.model : (message?.model ?? state.model),
+          usage: counts
+        },
+        []
+      ]
     }
     case "content_block_start":
       if (block && isMalformedCall(block)) return failed(state, malformedCall)
-      return block ? opening(state, startBlock(state.blocks, event.index ?? 0, block, facts.blocks), facts) : [state, []]
+      return block
+        ? opening(state, startBlock(state.blocks, event.index ?? 0, block, facts.blocks), facts)
+        : [state, []]
     case "content_block_delta":
       if (delta && isMalformedPiece(delta)) return failed(state, malformedCall)
       return delta ? giving(state, growBlock(state.blocks, event.index ?? 0, delta, facts.blocks), facts) : [state, []]
@@ -110,7 +147,11 @@ const giving = (state: StreamState, [blocks, deltas]: Blocks, facts: Facts): Ste
 const modelOf = ({ model }: StreamState, { context }: Facts): string => model ?? context.target.modelId
 
 const roleChunk = (state: StreamState, facts: Facts): ChatChunk =>
-  chunkOf(facts.context, modelOf(state, facts), { index: 0, delta: { role: "assistant", content: "" }, finish_reason: null })
+  chunkOf(facts.context, modelOf(state, facts), {
+    index: 0,
+    delta: { role: "assistant", content: "" },
+    finish_reason: null
+  })
 
 /** Every chunk that is owed at the end. */
 const finish = (state: StreamState, facts: Facts): Step => {
@@ -120,19 +161,26 @@ const finish = (state: StreamState, facts: Facts): Step => {
   const { citations, annotations } = blocks.sources
   const model = modelOf(state, facts)
   const chunk = (delta: Delta) => chunkOf(facts.context, model, { index: 0, delta, finish_reason: null })
-  return [{ ...last, stage: "over" }, [
-    ...(state.opened ? [] : [roleChunk(state, facts)]),
-    ...chunks,
-    ...(end.refusal === undefined ? [] : [chunk({ refusal: end.refusal })]),
-    chunkOf(facts.context, model, {
-      index: 0,
-      delta: annotations.length > 0 ? { annotations } : {},
-      finish_reason: end.finish_reason,
-      ...(end.native === undefined ? {} : { native_finish_reason: end.native }),
-      ...(citations.length > 0 ? { citations } : {})
-    }),
-    usageChunkOf(facts.context, model, usageOf(state.usage))
-  ]]
+  return [
+    { ...last, stage: "over" },
+    [
+      ...(state.opened ? [] : [roleChunk(state, facts)]),
+      ...chunks,
+      ...(end.refusal === undefined ? [] : [chunk({ refusal: end.refusal })]),
+      chunkOf(facts.context, model, {
+        index: 0,
+        delta: annotations.length > 0 ? { annotations } : {},
+        finish_reason: end.finish_reason,
+        ...(end.native === undefined ? {} : { native_finish_reason: end.native }),
+        ...(citations.length > 0 ? { citations } : {})
+      }),
+      usageChunkOf(facts.context, model, usageOf(state.usage))
+    ]
+  ]
 }
 
-const empty: Reason = { _tag: "BadReply", kind: "empty", message: "The upstream ended its answer before it began. Try again." }
+const empty: Reason = {
+  _tag: "BadReply",
+  kind: "empty",
+  message: "The upstream ended its answer before it began. Try again."
+}

@@ -4,7 +4,13 @@ import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import { type AskedThinking, type Effort, effortTokens, readThinking, type Thinking } from "../shared/chat-request/reasoning.ts"
+import {
+  type AskedThinking,
+  type Effort,
+  effortTokens,
+  readThinking,
+  type Thinking
+} from "../shared/chat-request/reasoning.ts"
 import type { ClaudeFacts } from "./claudeFacts.ts"
 
 export interface ClaudeThinking {
@@ -24,9 +30,11 @@ export const claudeThinking = (
 ): Result.Result<ClaudeThinking, RequestFault> =>
   Result.map(readThinking(request), (asked) => {
     if (asked === undefined) return { fields: {}, mode: "off", maxTokens, unused: [] }
-    const losers = asked.param === "thinking" && (request.reasoning_effort ?? undefined) !== undefined ? ["reasoning_effort"] : []
+    const losers =
+      asked.param === "thinking" && (request.reasoning_effort ?? undefined) !== undefined ? ["reasoning_effort"] : []
     const isOff = asked.thinking._tag === "Off"
-    if (facts.thinking === "none") return { fields: {}, mode: "off", maxTokens, unused: isOff ? losers : [asked.param, ...losers] }
+    if (facts.thinking === "none")
+      return { fields: {}, mode: "off", maxTokens, unused: isOff ? losers : [asked.param, ...losers] }
     if (isOff) return { fields: { thinking: { type: "disabled" } }, mode: "off", maxTokens, unused: losers }
     return { ...thoughtOf(asked, facts, maxTokens), unused: losers }
   })
@@ -39,14 +47,21 @@ export const withoutThinking = (request: ChatRequest, thinking: ClaudeThinking, 
   unused: [...thinking.unused, (request.thinking ?? undefined) === undefined ? "reasoning_effort" : "thinking"]
 })
 
-const thoughtOf = ({ thinking }: AskedThinking, facts: ClaudeFacts, maxTokens: number): Omit<ClaudeThinking, "unused"> => {
+const thoughtOf = (
+  { thinking }: AskedThinking,
+  facts: ClaudeFacts,
+  maxTokens: number
+): Omit<ClaudeThinking, "unused"> => {
   const takesBudget = facts.thinking === "budget" || (facts.thinking === "both" && thinking._tag === "Budget")
   if (takesBudget) return budgeted(budgetOf(thinking), facts, maxTokens)
   const effort = effortOf(thinking)
   // From 4.7 on thoughts are left out of the answer unless asked for. Source: Anthropic, adaptive thinking, "display".
   const display = facts.thinking === "adaptive" ? { display: "summarized" } : {}
   return {
-    fields: { thinking: { type: "adaptive", ...display }, ...(effort === undefined ? {} : { output_config: { effort } }) },
+    fields: {
+      thinking: { type: "adaptive", ...display },
+      ...(effort === undefined ? {} : { output_config: { effort } })
+    },
     mode: "adaptive",
     maxTokens
   }

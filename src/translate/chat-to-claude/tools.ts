@@ -4,7 +4,13 @@ import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import { invalid } from "../shared/fault.ts"
-import { type AskedTool, checkToolChoice, type FunctionTool, namedIn, type ToolChoice } from "../shared/chat-request/readTools.ts"
+import {
+  type AskedTool,
+  checkToolChoice,
+  type FunctionTool,
+  namedIn,
+  type ToolChoice
+} from "../shared/chat-request/readTools.ts"
 import type { ToolNames } from "../shared/chat-request/toolNames.ts"
 import type { JsonOutput } from "./jsonOutput.ts"
 
@@ -46,20 +52,27 @@ export const claudeTools = (wish: ToolWish, names: ToolNames): Result.Result<Too
     const output = demandsCall(choice) ? undefined : wish.output
     const tools = [
       ...declared.map((tool) => declaration(tool, names)),
-      ...(output === undefined ? [] : [{ name: output.name, description: output.description, input_schema: output.schema }])
+      ...(output === undefined
+        ? []
+        : [{ name: output.name, description: output.description, input_schema: output.schema }])
     ]
     // Without a declaration the upstream takes no calls in the history either.
-    const body: ClaudeTools = tools.length > 0
-      ? withChoice(tools, chosen(choice, output, declared.length > 0, names), wish.parallel)
-      : called.length > 0
-      ? { tools: called.map((name) => ({ name, input_schema: { type: "object" } })), tool_choice: { type: "none" } }
-      : {}
+    const body: ClaudeTools =
+      tools.length > 0
+        ? withChoice(tools, chosen(choice, output, declared.length > 0, names), wish.parallel)
+        : called.length > 0
+          ? { tools: called.map((name) => ({ name, input_schema: { type: "object" } })), tool_choice: { type: "none" } }
+          : {}
     return { body, forced: isForced(body.tool_choice), unused: unusedOf(wish, body, output) }
   })
 }
 
 const unsupported = (tool: AskedTool): Result.Result<never, RequestFault> =>
-  invalid(tool.path, "unsupported_tool", `The tool ${tool.name} is one of Gemini's. Claude's own server tools work on /v1/messages.`)
+  invalid(
+    tool.path,
+    "unsupported_tool",
+    `The tool ${tool.name} is one of Gemini's. Claude's own server tools work on /v1/messages.`
+  )
 
 const demandsCall = (choice: ToolChoice | undefined): boolean =>
   choice?._tag === "Required" || choice?._tag === "Named" || (choice?._tag === "Allowed" && choice.required)
@@ -98,14 +111,22 @@ const chosen = (
   }
 }
 
-const withChoice = (tools: ReadonlyArray<JsonObject>, choice: JsonObject | undefined, parallel: boolean): ClaudeTools => {
+const withChoice = (
+  tools: ReadonlyArray<JsonObject>,
+  choice: JsonObject | undefined,
+  parallel: boolean
+): ClaudeTools => {
   if (parallel || choice?.["type"] === "none") return choice === undefined ? { tools } : { tools, tool_choice: choice }
   return { tools, tool_choice: { type: "auto", ...choice, disable_parallel_tool_use: true } }
 }
 
 const isForced = (choice: JsonObject | undefined): boolean => choice?.["type"] === "any" || choice?.["type"] === "tool"
 
-const unusedOf = (wish: ToolWish, { tool_choice: choice }: ClaudeTools, output: JsonOutput | undefined): ReadonlyArray<string> => [
+const unusedOf = (
+  wish: ToolWish,
+  { tool_choice: choice }: ClaudeTools,
+  output: JsonOutput | undefined
+): ReadonlyArray<string> => [
   ...(wish.parallel || choice?.["disable_parallel_tool_use"] === true ? [] : ["parallel_tool_calls"]),
   ...(wish.output !== undefined && output === undefined ? ["response_format"] : [])
 ]

@@ -17,16 +17,21 @@ export const isAudio = (part: Part): boolean => part.inlineData?.mimeType?.start
  * All audio parts as one clip. `audio/L16;rate=24000` is raw little-endian 16-bit samples: they get a WAV header for
  * `wav` and stay bare for `pcm16`; any other type is a file already. Nothing is kept here, so it expires at once.
  */
-export const audioOf = (parts: ReadonlyArray<Part>, context: TranslateContext, request: ChatRequest): Audio | undefined => {
+export const audioOf = (
+  parts: ReadonlyArray<Part>,
+  context: TranslateContext,
+  request: ChatRequest
+): Audio | undefined => {
   const clips = parts.filter(isAudio).map((part) => part.inlineData)
   const first = clips[0]
   if (first === undefined || first === null) return undefined
   const mimeType = first.mimeType ?? ""
   const raw = /^audio\/(l16|pcm)\b/i.test(mimeType)
-  const single = clips.length === 1 ? first.data ?? "" : undefined
-  const data = raw && request.audio?.["format"] !== "pcm16"
-    ? toBase64(withHeader(samples(clips.map((clip) => clip?.data ?? "")), mimeType))
-    : single ?? toBase64(samples(clips.map((clip) => clip?.data ?? "")))
+  const single = clips.length === 1 ? (first.data ?? "") : undefined
+  const data =
+    raw && request.audio?.["format"] !== "pcm16"
+      ? toBase64(withHeader(samples(clips.map((clip) => clip?.data ?? "")), mimeType))
+      : (single ?? toBase64(samples(clips.map((clip) => clip?.data ?? ""))))
   return { id: context.id.replace(/^chatcmpl-/, "audio-"), data, expires_at: context.createdSeconds, transcript: "" }
 }
 
@@ -50,7 +55,11 @@ const withHeader = (pcm: Uint8Array, mimeType: string): Uint8Array => {
   const channels = parameter(mimeType, "channels", 1)
   const file = new Uint8Array(44 + pcm.length)
   const view = new DataView(file.buffer)
-  const word = (at: number, text: string) => file.set([...text].map((letter) => letter.charCodeAt(0)), at)
+  const word = (at: number, text: string) =>
+    file.set(
+      [...text].map((letter) => letter.charCodeAt(0)),
+      at
+    )
   word(0, "RIFF")
   view.setUint32(4, 36 + pcm.length, true)
   word(8, "WAVEfmt ")

@@ -31,7 +31,8 @@ export const readEnd = (state: EndState, candidate: Candidate): EndState => {
   const { finishReason, finishMessage, safetyRatings } = candidate
   const grounding = groundingOf(candidate)
   const citations = candidate.citationMetadata ? citationsOf(candidate) : []
-  if (!finishReason && !finishMessage && !safetyRatings && grounding === undefined && citations.length === 0) return state
+  if (!finishReason && !finishMessage && !safetyRatings && grounding === undefined && citations.length === 0)
+    return state
   return {
     reason: finishReason ? finishReason : state.reason,
     message: finishMessage ?? state.message,
@@ -78,15 +79,17 @@ export const endOf = (
 
 /** A prompt that was refused: there is feedback with a reason and no candidate. */
 export const blockedEnd = (feedback: GenerateContentReply["promptFeedback"]): End | undefined =>
-  !feedback?.blockReason && !feedback?.blockReasonMessage ? undefined : {
-    finish_reason: "content_filter",
-    refusal: feedback.blockReasonMessage ?? undefined,
-    annotations: [],
-    extensions: {
-      ...(feedback.blockReason ? { native_finish_reason: feedback.blockReason } : {}),
-      ...(feedback.safetyRatings ? { safetyRatings: feedback.safetyRatings } : {})
-    }
-  }
+  !feedback?.blockReason && !feedback?.blockReasonMessage
+    ? undefined
+    : {
+        finish_reason: "content_filter",
+        refusal: feedback.blockReasonMessage ?? undefined,
+        annotations: [],
+        extensions: {
+          ...(feedback.blockReason ? { native_finish_reason: feedback.blockReason } : {}),
+          ...(feedback.safetyRatings ? { safetyRatings: feedback.safetyRatings } : {})
+        }
+      }
 
 /** Gemini says STOP for calls too. Words we do not know count as OTHER. */
 const finishOf = (word: string | undefined, parts: PartsState): Result.Result<FinishReason, Reason> => {
@@ -108,9 +111,11 @@ const fault = (kind: "malformed_call" | "no_content", word: string | undefined):
   Result.fail({
     _tag: "BadReply",
     kind,
-    message: kind === "malformed_call"
-      ? `The model made a tool call that cannot be used (${plain(word)}). Try again.`
-      : `The model ended without an answer (${plain(word)}). Try again.`
+    message:
+      kind === "malformed_call"
+        ? `The model made a tool call that cannot be used (${plain(word)}). Try again.`
+        : `The model ended without an answer (${plain(word)}). Try again.`
   })
 
-const plain = (word: string | undefined): string => (word === undefined ? "no reason given" : word.slice(0, 64).replace(/[^\w]/g, "_"))
+const plain = (word: string | undefined): string =>
+  word === undefined ? "no reason given" : word.slice(0, 64).replace(/[^\w]/g, "_")

@@ -35,7 +35,8 @@ export const generationConfig = (
   if (Result.isFailure(thinking)) return Result.fail(thinking.failure)
   const config: Fields = {}
   const unused = [...thinking.success.unused]
-  const fault = sampling(request, config) ??
+  const fault =
+    sampling(request, config) ??
     amounts(request, config) ??
     longest(request, config, unused) ??
     stopSequences(request.stop, limits.stopSequences, config) ??

@@ -84,7 +84,12 @@ const params = [
   "extra_body",
   "google"
 ] as const
-const none: Result.Result<GoogleFields, RequestFault> = Result.succeed({ body: {}, headers: {}, thinking: undefined, unused: [] })
+const none: Result.Result<GoogleFields, RequestFault> = Result.succeed({
+  body: {},
+  headers: {},
+  thinking: undefined,
+  unused: []
+})
 
 interface Found {
   readonly path: string
@@ -116,8 +121,7 @@ const readExtras = (request: ChatRequest): Result.Result<Extras, RequestFault> =
   ]
   const foreign = Object.keys(request.extra_body ?? {}).filter((name) => name !== "google")
   return Result.succeed({
-    found: (name) =>
-      holders.map(({ path, fields }) => ({ path: `${path}.${name}`, value: fields[name] ?? undefined })),
+    found: (name) => holders.map(({ path, fields }) => ({ path: `${path}.${name}`, value: fields[name] ?? undefined })),
     unknown: [
       ...foreign.map((name) => `extra_body.${name}`),
       ...holders.flatMap(({ path, fields }) =>

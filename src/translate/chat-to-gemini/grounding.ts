@@ -9,7 +9,8 @@ import type { Citation } from "../../wire/openai/Extensions.ts"
 export const groundingOf = (candidate: Candidate): JsonObject | undefined => {
   const metadata = isJsonObject(candidate.groundingMetadata) ? candidate.groundingMetadata : {}
   const urls = candidate.urlContextMetadata
-  const found = isJsonObject(urls) && Object.keys(urls).length > 0 ? { ...metadata, urlContextMetadata: urls } : metadata
+  const found =
+    isJsonObject(urls) && Object.keys(urls).length > 0 ? { ...metadata, urlContextMetadata: urls } : metadata
   return Object.keys(found).length > 0 ? found : undefined
 }
 
@@ -44,14 +45,23 @@ export const annotationsOf = (
     const base = startBytes[whole(segment["partIndex"])] ?? 0
     return { from: base + whole(segment["startIndex"]), to: base + whole(segment["endIndex"]), support }
   })
-  const points = pointsAt(content, spans.flatMap(({ from, to }) => [from, to]))
+  const points = pointsAt(
+    content,
+    spans.flatMap(({ from, to }) => [from, to])
+  )
   return spans.flatMap(({ from, to, support }) =>
     list(support["groundingChunkIndices"]).flatMap((index): ReadonlyArray<Annotation> => {
       const source = sources[whole(index)]
       return source === undefined
         ? []
-        : [{ type: "url_citation", url_citation: { start_index: points.get(from) ?? 0, end_index: points.get(to) ?? 0, ...source } }]
-    }))
+        : [
+            {
+              type: "url_citation",
+              url_citation: { start_index: points.get(from) ?? 0, end_index: points.get(to) ?? 0, ...source }
+            }
+          ]
+    })
+  )
 }
 
 const list = (value: Json | undefined): ReadonlyArray<Json> => (Array.isArray(value) ? value : [])

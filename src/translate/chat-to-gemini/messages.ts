@@ -27,7 +27,11 @@ interface Content {
 type Read<A> = Result.Result<A, RequestFault>
 
 /** Translates the turns; `names` gives functions the names the upstream takes. */
-export const messagesToGemini = (turns: ReadonlyArray<Turn>, context: TranslateContext, names: ToolNames): Read<GeminiMessages> => {
+export const messagesToGemini = (
+  turns: ReadonlyArray<Turn>,
+  context: TranslateContext,
+  names: ToolNames
+): Read<GeminiMessages> => {
   const { system, talk } = withoutSystem(turns)
   const contents: Array<Content> = []
   for (const turn of talk) {
@@ -35,8 +39,13 @@ export const messagesToGemini = (turns: ReadonlyArray<Turn>, context: TranslateC
     if (Result.isFailure(read)) return Result.fail(read.failure)
     for (const content of read.success) append(contents, content)
   }
-  const texts = partsToGemini(system.length === 1 ? system[0]?.parts ?? [] : system.flatMap((turn) => turn.parts), context.target)
-  return Result.isFailure(texts) ? Result.fail(texts.failure) : Result.succeed(finished(contents, texts.success, context))
+  const texts = partsToGemini(
+    system.length === 1 ? (system[0]?.parts ?? []) : system.flatMap((turn) => turn.parts),
+    context.target
+  )
+  return Result.isFailure(texts)
+    ? Result.fail(texts.failure)
+    : Result.succeed(finished(contents, texts.success, context))
 }
 
 /** Neighbours of one role become one content; results stay by themselves. */
@@ -73,12 +82,19 @@ const callPart = (call: Call, signature: string | undefined, context: TranslateC
 })
 
 /** One content of responses in the order of the calls, then one of media that responses cannot hold. */
-const resultContents = (calls: ReadonlyArray<Call>, context: TranslateContext, names: ToolNames): Read<ReadonlyArray<Content>> => {
+const resultContents = (
+  calls: ReadonlyArray<Call>,
+  context: TranslateContext,
+  names: ToolNames
+): Read<ReadonlyArray<Content>> => {
   const responses: Array<PartOut> = []
   const apartFrom: Array<PartOut> = []
   for (const call of calls) {
     const result = (call.result ?? noResult).parts
-    const media = partsToGemini(result.filter((part) => part._tag === "Media"), context.target)
+    const media = partsToGemini(
+      result.filter((part) => part._tag === "Media"),
+      context.target
+    )
     if (Result.isFailure(media)) return Result.fail(media.failure)
     const held = media.success.filter((part) => fitsResponse(part, context.target))
     for (const part of media.success) if (!held.includes(part)) apartFrom.push(part)
@@ -94,14 +110,19 @@ const resultContents = (calls: ReadonlyArray<Call>, context: TranslateContext, n
   return Result.succeed([{ role: "user", parts: responses, isResults: true }, userContent(apartFrom)])
 }
 
-const finished = (contents: ReadonlyArray<Content>, texts: ReadonlyArray<PartOut>, { target }: TranslateContext): GeminiMessages => {
+const finished = (
+  contents: ReadonlyArray<Content>,
+  texts: ReadonlyArray<PartOut>,
+  { target }: TranslateContext
+): GeminiMessages => {
   // Gemma has no system instruction: the texts stand first in the first user turn.
   const isGemma = target.facts.generation === "gemma"
   const preface = isGemma && texts.length > 0 ? [{ text: texts.map((part) => part.text ?? "").join("\n\n") }] : []
   const [first, ...rest] = contents
-  const begun = first?.role === "user"
-    ? [{ ...first, parts: [...preface, ...first.parts] }, ...rest]
-    : [userContent(preface.length > 0 ? preface : [blank]), ...contents]
+  const begun =
+    first?.role === "user"
+      ? [{ ...first, parts: [...preface, ...first.parts] }, ...rest]
+      : [userContent(preface.length > 0 ? preface : [blank]), ...contents]
   const plain = begun.map((content): ContentOut => ({
     role: content.role,
     parts: target.facts.generation === "g1" && lacksWords(content) ? [...content.parts, blank] : content.parts

@@ -35,7 +35,9 @@ export const geminiParams = {
   prompt_cache_key: noEquivalent,
   prompt_cache_options: noEquivalent,
   prompt_cache_retention: noEquivalent,
-  service_tier: mapped("serviceTier (Gemini API), X-Vertex-AI-LLM-Shared-Request-Type (Vertex AI); flex and priority only"),
+  service_tier: mapped(
+    "serviceTier (Gemini API), X-Vertex-AI-LLM-Shared-Request-Type (Vertex AI); flex and priority only"
+  ),
   response_format: mapped("generationConfig.responseMimeType, responseJsonSchema or responseSchema"),
   tools: mapped("tools"),
   tool_choice: mapped("toolConfig.functionCallingConfig"),
@@ -60,4 +62,5 @@ export const geminiParams = {
 } satisfies Record<KnownParam, ParamRule>
 
 /** The parameters of a request that change nothing upstream. */
-export const ignoredParams: (request: ChatRequest, unused: ReadonlyArray<string>) => ReadonlyArray<string> = ignoredBy(geminiParams)
+export const ignoredParams: (request: ChatRequest, unused: ReadonlyArray<string>) => ReadonlyArray<string> =
+  ignoredBy(geminiParams)

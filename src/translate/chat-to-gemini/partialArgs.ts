@@ -34,7 +34,10 @@ export const argsOf = (open: OpenCall): JsonObject => {
   if (open.pieces === undefined) return open.args
   const pieces: Array<Json> = []
   for (let at: Pieces | undefined = open.pieces; at !== undefined; at = at.before) pieces.push(at.last)
-  const root: Tree = { kind: "object", members: new Map(Object.entries(open.args).map(([key, value]) => [key, leaf(value)])) }
+  const root: Tree = {
+    kind: "object",
+    members: new Map(Object.entries(open.args).map(([key, value]) => [key, leaf(value)]))
+  }
   for (const piece of pieces.toReversed()) if (isJsonObject(piece)) place(root, piece)
   return valueOf(root) as JsonObject
 }
@@ -56,7 +59,11 @@ const place = (root: Tree, piece: JsonObject): void => {
   path.forEach((key, depth) => {
     const next = path[depth + 1]
     const fresh = (): Tree =>
-      next === undefined ? leaf("") : typeof next === "number" ? { kind: "array", items: [] } : { kind: "object", members: new Map() }
+      next === undefined
+        ? leaf("")
+        : typeof next === "number"
+          ? { kind: "array", items: [] }
+          : { kind: "object", members: new Map() }
     tree = child(tree, key, fresh)
   })
   if (tree.kind !== "leaf") return
@@ -95,7 +102,9 @@ const parsePath = (text: string): ReadonlyArray<string | number> | undefined => 
   while (segment.lastIndex < text.length) {
     const found = segment.exec(text)
     if (found === null || path.length === maxDepth) return undefined
-    path.push(found[2] !== undefined ? Number(found[2]) : found[1] ?? (found[3] ?? found[4] ?? "").replace(/\\(.)/g, "$1"))
+    path.push(
+      found[2] !== undefined ? Number(found[2]) : (found[1] ?? (found[3] ?? found[4] ?? "").replace(/\\(.)/g, "$1"))
+    )
   }
   return path.length === 0 ? undefined : path
 }

@@ -113,14 +113,37 @@ export const readParts = (
 }
 
 /** What nearly every event of a stream is: more of the text before it. The general way would read it alike, at three times the cost. */
-const moreText = (state: PartsState, part: Part, facts: PartsFacts): readonly [PartsState, ReadonlyArray<Delta>] | undefined => {
+const moreText = (
+  state: PartsState,
+  part: Part,
+  facts: PartsFacts
+): readonly [PartsState, ReadonlyArray<Delta>] | undefined => {
   const { text } = part
-  const isMore = typeof text === "string" && text !== "" && part.thought !== true && !part.thoughtSignature &&
-    state.lastPart === "text" && state.growing === "text" && !facts.joins && !facts.trims
+  const isMore =
+    typeof text === "string" &&
+    text !== "" &&
+    part.thought !== true &&
+    !part.thoughtSignature &&
+    state.lastPart === "text" &&
+    state.growing === "text" &&
+    !facts.joins &&
+    !facts.trims
   if (!isMore) return undefined
   const { blocks, calls, open, partStarts, media, joined, blank, malformed } = state
   return [
-    { blocks, growing: "text", calls, open, content: longer(state.content, text, facts), partStarts, lastPart: "text", media, joined, blank, malformed },
+    {
+      blocks,
+      growing: "text",
+      calls,
+      open,
+      content: longer(state.content, text, facts),
+      partStarts,
+      lastPart: "text",
+      media,
+      joined,
+      blank,
+      malformed
+    },
     [{ content: text, content_blocks: [{ index: blocks - 1, delta: { text } }] }]
   ]
 }

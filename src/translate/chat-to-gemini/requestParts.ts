@@ -34,7 +34,9 @@ const partToGemini = (
   switch (part._tag) {
     case "Text": {
       const signature = signatureFor(part.signature, target, issuer)
-      return Result.succeed(part.text === "" && signature.thoughtSignature === undefined ? undefined : { text: part.text, ...signature })
+      return Result.succeed(
+        part.text === "" && signature.thoughtSignature === undefined ? undefined : { text: part.text, ...signature }
+      )
     }
     case "Media":
       return mediaToGemini(part, target, issuer)
@@ -52,7 +54,8 @@ const partToGemini = (
   }
 }
 
-const isForeign = (issuer: string | undefined, target: Target): boolean => issuer !== undefined && issuer !== target.issuer
+const isForeign = (issuer: string | undefined, target: Target): boolean =>
+  issuer !== undefined && issuer !== target.issuer
 
 const signatureFor = (
   signature: string | undefined,
@@ -63,7 +66,11 @@ const signatureFor = (
     ? { thoughtSignature: signature }
     : {}
 
-const mediaToGemini = (part: MediaPart, target: Target, issuer: string | undefined): Result.Result<PartOut, RequestFault> =>
+const mediaToGemini = (
+  part: MediaPart,
+  target: Target,
+  issuer: string | undefined
+): Result.Result<PartOut, RequestFault> =>
   Result.map(readMedia(part.source, target.kind), (media) => ({
     ...dataOf(media),
     ...videoMetadata(part.video),
@@ -77,7 +84,13 @@ const dataOf = (media: Media): PartOut => {
 }
 
 /** What a function response may hold from Gemini 3 on. Source: Gemini API, function calling, multimodal function responses. */
-const inResponses = new Set<string | undefined>(["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"])
+const inResponses = new Set<string | undefined>([
+  "image/png",
+  "image/jpeg",
+  "image/webp",
+  "application/pdf",
+  "text/plain"
+])
 export const fitsResponse = (part: PartOut, { facts }: Target): boolean =>
   facts.generation === "g3" && inResponses.has(part.inlineData?.mimeType)
 
@@ -95,7 +108,10 @@ const videoMetadata = (video: VideoCut | undefined): { readonly videoMetadata?: 
 const levels = new Set(["low", "medium", "high", "ultra_high"])
 
 /** Per-part resolution exists from Gemini 3 on; `auto` is the absence of a wish. */
-const mediaResolution = (detail: string | undefined, { facts }: Target): { readonly mediaResolution?: { readonly level: string } } =>
+const mediaResolution = (
+  detail: string | undefined,
+  { facts }: Target
+): { readonly mediaResolution?: { readonly level: string } } =>
   facts.generation === "g3" && detail !== undefined && levels.has(detail)
     ? { mediaResolution: { level: `MEDIA_RESOLUTION_${detail.toUpperCase()}` } }
     : {}

@@ -29,7 +29,11 @@ export const responseFromGemini = (
   if (candidates.length === 0) {
     const choice = blockedChoice(reply)
     return choice === undefined
-      ? Result.fail({ _tag: "BadReply", kind: "empty", message: "The upstream answered without any candidate. Try again." })
+      ? Result.fail({
+          _tag: "BadReply",
+          kind: "empty",
+          message: "The upstream answered without any candidate. Try again."
+        })
       : Result.succeed(completionOf(context, model, [choice], usage))
   }
   const facts = partsFacts(context, request, true)
@@ -47,13 +51,15 @@ export const responseFromGemini = (
 
 const blockedChoice = (reply: GenerateContentReply): Choice | undefined => {
   const end = blockedEnd(reply.promptFeedback)
-  return end === undefined ? undefined : {
-    index: 0,
-    message: messageOf([], end.refusal),
-    logprobs: null,
-    finish_reason: end.finish_reason,
-    ...end.extensions
-  }
+  return end === undefined
+    ? undefined
+    : {
+        index: 0,
+        message: messageOf([], end.refusal),
+        logprobs: null,
+        finish_reason: end.finish_reason,
+        ...end.extensions
+      }
 }
 
 interface Around {
@@ -87,7 +93,9 @@ const choiceOf = (candidate: Candidate, position: number, around: Around): Resul
 
 /** Vertex AI never sends an index. */
 export const indexOf = (candidate: Candidate, position: number): number =>
-  typeof candidate.index === "number" && Number.isInteger(candidate.index) && candidate.index >= 0 ? candidate.index : position
+  typeof candidate.index === "number" && Number.isInteger(candidate.index) && candidate.index >= 0
+    ? candidate.index
+    : position
 
 /** The experimental thinking models may flag nothing: of exactly two texts the first is the thought. */
 const withThought = (candidate: Candidate): Candidate => {

@@ -65,7 +65,9 @@ const labelled = (named: JsonObject, root: JsonObject): JsonObject => {
   const { name, description } = named
   return {
     ...(typeof name === "string" && name !== "" && root["title"] === undefined ? { title: name } : {}),
-    ...(typeof description === "string" && description !== "" && root["description"] === undefined ? { description } : {})
+    ...(typeof description === "string" && description !== "" && root["description"] === undefined
+      ? { description }
+      : {})
   }
 }
 

@@ -23,6 +23,8 @@ export const signaturesToSend = (
 ): ReadonlyArray<string | undefined> => {
   const { target } = context
   if (!takesSignatures(target)) return calls.map(() => undefined)
-  return calls.map((call, index) =>
-    knownSignature(call, context, isUsable) ?? (index === 0 && target.facts.sentinel ? sentinel : undefined))
+  return calls.map(
+    (call, index) =>
+      knownSignature(call, context, isUsable) ?? (index === 0 && target.facts.sentinel ? sentinel : undefined)
+  )
 }

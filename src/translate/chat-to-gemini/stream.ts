@@ -86,7 +86,7 @@ const readEvent = (
   facts: Facts
 ): readonly [StreamState, ReadonlyArray<Output>] => {
   const out: Array<Output> = []
-  const model = state.choices.some(isOpened) ? state.model : event.modelVersion ?? state.model
+  const model = state.choices.some(isOpened) ? state.model : (event.modelVersion ?? state.model)
   let calls = state.calls
   const callId = () => facts.context.callId(calls++)
   let choices = state.choices
@@ -123,7 +123,9 @@ const readCandidate = (
   if (!choice.opened && given.length > 0) out.push(roleChunk(choice.index, facts, model))
   given.forEach((delta, position) => {
     const content: ChunkChoice = { index: choice.index, delta, finish_reason: null }
-    out.push(chunkOf(facts.context, model, position === 0 && logprobs !== undefined ? { ...content, logprobs } : content))
+    out.push(
+      chunkOf(facts.context, model, position === 0 && logprobs !== undefined ? { ...content, logprobs } : content)
+    )
   })
   return { index: choice.index, opened: choice.opened || given.length > 0, parts, end: readEnd(choice.end, candidate) }
 }
@@ -169,4 +171,8 @@ const endChunks = (
   ]
 }
 
-const empty: Reason = { _tag: "BadReply", kind: "empty", message: "The upstream ended its answer without any candidate. Try again." }
+const empty: Reason = {
+  _tag: "BadReply",
+  kind: "empty",
+  message: "The upstream ended its answer without any candidate. Try again."
+}

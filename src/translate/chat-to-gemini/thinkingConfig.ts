@@ -26,9 +26,15 @@ export const thinkingConfig = (
   if (asked === undefined) return Result.succeed(nothing)
   const losers = namedParams(request).filter((param) => param !== asked.param)
   if (facts.thinking === "none") {
-    return Result.succeed({ config: undefined, unused: asked.thinking._tag === "Off" ? losers : [asked.param, ...losers] })
+    return Result.succeed({
+      config: undefined,
+      unused: asked.thinking._tag === "Off" ? losers : [asked.param, ...losers]
+    })
   }
-  return Result.succeed({ config: facts.thinking === "level" ? byLevel(asked.thinking, facts) : byBudget(asked.thinking, facts), unused: losers })
+  return Result.succeed({
+    config: facts.thinking === "level" ? byLevel(asked.thinking, facts) : byBudget(asked.thinking, facts),
+    unused: losers
+  })
 }
 
 const nothing: ThinkingConfig = { config: undefined, unused: [] }
@@ -45,7 +51,9 @@ const verbatimConfig = (
   if ("thinkingBudget" in config && "thinkingLevel" in config) {
     return invalid(path, "invalid_value", "Give a thinking budget or a thinking level, not both.")
   }
-  return Result.succeed(facts.thinking === "none" ? { config: undefined, unused: [path, ...params] } : { config, unused: params })
+  return Result.succeed(
+    facts.thinking === "none" ? { config: undefined, unused: [path, ...params] } : { config, unused: params }
+  )
 }
 
 const camelCased = (value: JsonObject): JsonObject =>
@@ -55,7 +63,12 @@ const camelCased = (value: JsonObject): JsonObject =>
       .map(([name, inner]) => [name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()), inner])
   )
 
-const levelOf: Readonly<Record<Effort, ThinkingLevel>> = { minimal: "MINIMAL", low: "LOW", medium: "MEDIUM", high: "HIGH" }
+const levelOf: Readonly<Record<Effort, ThinkingLevel>> = {
+  minimal: "MINIMAL",
+  low: "LOW",
+  medium: "MEDIUM",
+  high: "HIGH"
+}
 const rising: ReadonlyArray<ThinkingLevel> = ["MINIMAL", "LOW", "MEDIUM", "HIGH"]
 
 /** A level the model lacks moves up to the next it has. */

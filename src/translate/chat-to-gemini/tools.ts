@@ -4,7 +4,14 @@ import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { invalid } from "../shared/fault.ts"
-import { type AskedTool, type BuiltInTool, checkToolChoice, type FunctionTool, namedIn, type ToolChoice } from "../shared/chat-request/readTools.ts"
+import {
+  type AskedTool,
+  type BuiltInTool,
+  checkToolChoice,
+  type FunctionTool,
+  namedIn,
+  type ToolChoice
+} from "../shared/chat-request/readTools.ts"
 import type { ToolNames } from "../shared/chat-request/toolNames.ts"
 import type { TranslateContext } from "../Translator.ts"
 import type { SchemaBounds } from "./schema/schema.ts"
@@ -85,7 +92,8 @@ const functionCalling = (
   const wanted = namedIn(choice)
   // A choice without declarations is refused upstream; "auto" and "none" are then what happens anyway.
   const idle = (unused: boolean): Calling => ({ config: undefined, functions, unused })
-  if (functions.length === 0) return Result.succeed(idle(choice !== undefined && choice._tag !== "Auto" && choice._tag !== "None"))
+  if (functions.length === 0)
+    return Result.succeed(idle(choice !== undefined && choice._tag !== "Auto" && choice._tag !== "None"))
   const named = functions.filter((tool) => wanted.some(({ name }) => name === tool.name))
   if (wanted.length > 0 && named.length === 0) return Result.succeed(idle(true))
   const free = (left: ReadonlyArray<FunctionTool>, said: boolean): Calling => {
@@ -176,7 +184,11 @@ const builtIn = (tool: BuiltInTool, target: TranslateContext["target"]): Result.
     case "EnterpriseSearch":
       return target.kind === "vertex-ai" ? Result.succeed({ enterpriseWebSearch: {} }) : unsupported(tool, "Vertex AI")
     case "FileSearch": {
-      const fields = [["file_search_store_names", "fileSearchStoreNames"], ["metadata_filter", "metadataFilter"], ["top_k", "topK"]]
+      const fields = [
+        ["file_search_store_names", "fileSearchStoreNames"],
+        ["metadata_filter", "metadataFilter"],
+        ["top_k", "topK"]
+      ]
       return target.kind === "google"
         ? Result.succeed({ fileSearch: picked(config, fields) })
         : unsupported(tool, "the Gemini Developer API")

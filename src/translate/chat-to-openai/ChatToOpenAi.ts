@@ -9,7 +9,15 @@ import { chatToOpenAiRequest, type OpenAiRequest } from "./request.ts"
 import { responseFromOpenAi } from "./response.ts"
 import { type StreamState, streamFromOpenAi } from "./stream.ts"
 
-export const chatToOpenAi: Translator<ChatRequest, OpenAiRequest, UpstreamChat, UpstreamChat, ChatCompletion, ChatChunk, StreamState> = {
+export const chatToOpenAi: Translator<
+  ChatRequest,
+  OpenAiRequest,
+  UpstreamChat,
+  UpstreamChat,
+  ChatCompletion,
+  ChatChunk,
+  StreamState
+> = {
   name: "chat-to-openai",
   reply: UpstreamChat,
   event: UpstreamChat,

@@ -87,7 +87,12 @@ const callFields = fields("index", "id", "type", "function", "extra_content")
 const functionFields = fields("name", "arguments", "thought_signature")
 
 /** Id, type and name stand on the first piece only; undefined when a later piece says nothing new. */
-const deltaOf = (index: number, call: CallState, known: CallState | undefined, piece: UpstreamCall): ToolCallDelta | undefined => {
+const deltaOf = (
+  index: number,
+  call: CallState,
+  known: CallState | undefined,
+  piece: UpstreamCall
+): ToolCallDelta | undefined => {
   const rest = restOf(piece, callFields)
   const restOfFunction = piece.function ? restOf(piece.function, functionFields) : undefined
   const text = argumentsOf(piece)

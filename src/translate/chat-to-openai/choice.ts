@@ -33,9 +33,7 @@ const choiceFields = fields("index", "message", "delta", "finish_reason", "logpr
 export const choiceRest = (choice: UpstreamChoice): JsonObject | undefined => {
   const rest = restOf(choice, choiceFields)
   const word = choice.finish_reason
-  return word && typeof rest?.["native_finish_reason"] !== "string"
-    ? { ...rest, native_finish_reason: word }
-    : rest
+  return word && typeof rest?.["native_finish_reason"] !== "string" ? { ...rest, native_finish_reason: word } : rest
 }
 
 const isLogprobs = Schema.is(Logprobs)
@@ -50,10 +48,13 @@ type Token = (typeof LogprobToken)["Type"]
 
 const tokensOf = (value: Json | undefined): ReadonlyArray<Token> | null =>
   Array.isArray(value)
-    ? value.flatMap((one) => tokenOf(one).map((token) => ({
-      ...token,
-      top_logprobs: isJsonObject(one) && Array.isArray(one["top_logprobs"]) ? one["top_logprobs"].flatMap(tokenOf) : []
-    })))
+    ? value.flatMap((one) =>
+        tokenOf(one).map((token) => ({
+          ...token,
+          top_logprobs:
+            isJsonObject(one) && Array.isArray(one["top_logprobs"]) ? one["top_logprobs"].flatMap(tokenOf) : []
+        }))
+      )
     : null
 
 const tokenOf = (value: Json): ReadonlyArray<Omit<Token, "top_logprobs">> => {
@@ -64,4 +65,8 @@ const tokenOf = (value: Json): ReadonlyArray<Omit<Token, "top_logprobs">> => {
 }
 
 /** Some servers end a choice that failed inside with the word `error`. */
-export const brokenOff: Reason = { _tag: "BadReply", kind: "truncated", message: "The upstream broke its answer off with an error; it is not complete." }
+export const brokenOff: Reason = {
+  _tag: "BadReply",
+  kind: "truncated",
+  message: "The upstream broke its answer off with an error; it is not complete."
+}

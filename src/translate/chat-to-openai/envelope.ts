@@ -16,7 +16,8 @@ export const identityOf = (given: UpstreamChat, context: TranslateContext): Iden
   const { id, created, model } = given
   return {
     id: typeof id === "string" && id !== "" ? id : context.id,
-    created: typeof created === "number" && Number.isSafeInteger(created) && created > 0 ? created : context.createdSeconds,
+    created:
+      typeof created === "number" && Number.isSafeInteger(created) && created > 0 ? created : context.createdSeconds,
     model: typeof model === "string" && model !== "" ? model : context.target.modelId
   }
 }

@@ -22,9 +22,18 @@ export interface MessageState {
 export const noMessage: MessageState = { calls: noCalls, legacy: false, legacyNamed: false, reasoned: false }
 
 /** True for a message that is over and calls something without a name. */
-export const hasNamelessCall = ({ calls, legacy, legacyNamed }: MessageState): boolean => hasNameless(calls) || (legacy && !legacyNamed)
+export const hasNamelessCall = ({ calls, legacy, legacyNamed }: MessageState): boolean =>
+  hasNameless(calls) || (legacy && !legacyNamed)
 
-const messageFields = fields("role", "content", "refusal", "tool_calls", "function_call", "reasoning_content", "content_blocks")
+const messageFields = fields(
+  "role",
+  "content",
+  "refusal",
+  "tool_calls",
+  "function_call",
+  "reasoning_content",
+  "content_blocks"
+)
 
 /** A delta has no role, and no field that says nothing; fields we do not know are in it. `whole` is a message at once. */
 export const readMessage = (
@@ -51,8 +60,11 @@ export const readMessage = (
     if (pieces.length > 0) delta.tool_calls = pieces
     calls = next
   }
-  const legacyNamed = before.legacyNamed || delta.function_call?.name !== undefined && delta.function_call.name !== ""
-  const isSame = calls === before.calls && reasoned === before.reasoned && (!legacy || before.legacy) &&
+  const legacyNamed = before.legacyNamed || (delta.function_call?.name !== undefined && delta.function_call.name !== "")
+  const isSame =
+    calls === before.calls &&
+    reasoned === before.reasoned &&
+    (!legacy || before.legacy) &&
     legacyNamed === before.legacyNamed
   return [isSame ? before : { calls, legacy: legacy || before.legacy, legacyNamed, reasoned }, delta]
 }

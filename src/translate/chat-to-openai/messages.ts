@@ -26,13 +26,24 @@ export const messagesToOpenAi = (messages: ChatRequest["messages"]): Read<Readon
 }
 
 /** Fields of messages and calls that only the gateway understands. */
-const extensions = new Set(["content_blocks", "content_parts", "reasoning_content", "thought_signature", "extra_content"])
+const extensions = new Set([
+  "content_blocks",
+  "content_parts",
+  "reasoning_content",
+  "thought_signature",
+  "extra_content"
+])
 
 /** Nothing to take out or to look into. */
 const isPlain = (message: ChatMessage): boolean => {
   for (const name in message) {
     const value = message[name]
-    if (extensions.has(name) || value === undefined || (typeof value === "object" && !(value === null && name === "content"))) return false
+    if (
+      extensions.has(name) ||
+      value === undefined ||
+      (typeof value === "object" && !(value === null && name === "content"))
+    )
+      return false
   }
   return message.role !== "developer"
 }
@@ -58,7 +69,11 @@ const contentOf = (message: ChatMessage, path: string): Read<unknown> => {
 const textOfExtensions = ({ content_parts, content_blocks }: ChatMessage): string => {
   for (const list of [content_parts, content_blocks]) {
     if (!Array.isArray(list)) continue
-    const text = list.map((one: unknown) => (isJsonObject(one) && one["type"] === "text" && typeof one["text"] === "string" ? one["text"] : "")).join("")
+    const text = list
+      .map((one: unknown) =>
+        isJsonObject(one) && one["type"] === "text" && typeof one["text"] === "string" ? one["text"] : ""
+      )
+      .join("")
     if (text !== "") return text
   }
   return ""
@@ -93,11 +108,14 @@ const mediaToOpenAi = (part: JsonObject, path: string): Read<JsonObject> => {
   const url = isJsonObject(given) ? given["url"] : given
   if (typeof url !== "string") return Result.succeed(part)
   if (!isPlainMedia(url)) return invalid(`${path}.${type}.url`, "invalid_media_url", mediaHint)
-  const rest = isJsonObject(given) ? Object.entries(given).filter(([name]) => !mediaHints.has(name)) : [["url", url] as const]
+  const rest = isJsonObject(given)
+    ? Object.entries(given).filter(([name]) => !mediaHints.has(name))
+    : [["url", url] as const]
   return Result.succeed({ ...part, [type]: Object.fromEntries(rest) })
 }
 
-const mediaHint = "This model takes media as data URIs and public https addresses; gs:// URIs, Files API URLs and YouTube links work with Gemini models only."
+const mediaHint =
+  "This model takes media as data URIs and public https addresses; gs:// URIs, Files API URLs and YouTube links work with Gemini models only."
 
 /** Signatures of another family's calls stay here. */
 const callToOpenAi = (call: unknown): unknown => {
@@ -106,4 +124,5 @@ const callToOpenAi = (call: unknown): unknown => {
   return isJsonObject(called) ? { ...ownFields(call), function: ownFields(called) } : ownFields(call)
 }
 
-const ownFields = (given: JsonObject): JsonObject => Object.fromEntries(Object.entries(given).filter(([name]) => !extensions.has(name)))
+const ownFields = (given: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(given).filter(([name]) => !extensions.has(name)))

@@ -15,7 +15,9 @@ const knownEfforts: ReadonlyArray<string> = ["none", "minimal", "low", "medium",
 
 /** An effort above those known is sent as the highest of them. */
 const adjustedEffort = (name: string, value: unknown): Adjustment | undefined =>
-  name === "reasoning_effort" && (value === "xhigh" || value === "max") ? { param: name, asked: value, sent: "high", takes: knownEfforts } : undefined
+  name === "reasoning_effort" && (value === "xhigh" || value === "max")
+    ? { param: name, asked: value, sent: "high", takes: knownEfforts }
+    : undefined
 
 /** Nothing else is defaulted, clamped or checked that the upstream checks itself; null is an absent field. */
 export const chatToOpenAiRequest = (
@@ -32,8 +34,10 @@ export const chatToOpenAiRequest = (
     if (heldBack.has(name) || (name === "modalities" && asksForImages(value))) ignored.push(name)
     else if (name === "model") fields.push([name, context.target.modelId])
     else if (name === "messages") fields.push([name, messages.success])
-    else if (name === "stream_options" && request.stream === true) fields.push([name, { ...request.stream_options, include_usage: true }])
-    else if (name === "max_completion_tokens" && (request.max_tokens ?? undefined) === undefined) fields.push(["max_tokens", value])
+    else if (name === "stream_options" && request.stream === true)
+      fields.push([name, { ...request.stream_options, include_usage: true }])
+    else if (name === "max_completion_tokens" && (request.max_tokens ?? undefined) === undefined)
+      fields.push(["max_tokens", value])
     else {
       const adjusted = adjustedEffort(name, value)
       effort ??= adjusted
@@ -44,7 +48,12 @@ export const chatToOpenAiRequest = (
   if (request.stream === true && (request.stream_options ?? undefined) === undefined) {
     fields.push(["stream_options", { include_usage: true }])
   }
-  return Result.succeed({ body: Object.fromEntries(fields), headers: {}, ignored, ...(effort === undefined ? {} : { adjusted: [effort] }) })
+  return Result.succeed({
+    body: Object.fromEntries(fields),
+    headers: {},
+    ignored,
+    ...(effort === undefined ? {} : { adjusted: [effort] })
+  })
 }
 
 const asksForImages = (modalities: unknown): boolean => Array.isArray(modalities) && modalities.includes("image")

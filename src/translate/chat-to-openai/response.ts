@@ -4,7 +4,15 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { isJsonObject } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
-import { Annotation, Audio, type ChatCompletion, type Choice, type Delta, type Message, type ToolCall } from "../../wire/openai/ChatReply.ts"
+import {
+  Annotation,
+  Audio,
+  type ChatCompletion,
+  type Choice,
+  type Delta,
+  type Message,
+  type ToolCall
+} from "../../wire/openai/ChatReply.ts"
 import type { ContentBlock, ContentBlockDelta } from "../../wire/openai/Extensions.ts"
 import type { UpstreamChat, UpstreamChoice } from "../../wire/openai/UpstreamChat.ts"
 import { malformedCall } from "../shared/reply/badStream.ts"
@@ -16,7 +24,10 @@ import { hasNamelessCall, noMessage, readMessage } from "./message.ts"
 import { usageOf } from "./usage.ts"
 
 /** Fails when the reply is an error in disguise, holds no choice, or was broken off. */
-export const responseFromOpenAi = (reply: UpstreamChat, context: TranslateContext): Result.Result<ChatCompletion, Reason> => {
+export const responseFromOpenAi = (
+  reply: UpstreamChat,
+  context: TranslateContext
+): Result.Result<ChatCompletion, Reason> => {
   const fault = failureInside(reply)
   if (fault !== undefined) return Result.fail(fault)
   const given = reply.choices ?? []
@@ -41,31 +52,47 @@ export const responseFromOpenAi = (reply: UpstreamChat, context: TranslateContex
   })
 }
 
-const empty: Reason = { _tag: "BadReply", kind: "empty", message: "The upstream answered without any choice. Try again." }
+const empty: Reason = {
+  _tag: "BadReply",
+  kind: "empty",
+  message: "The upstream answered without any choice. Try again."
+}
 
 /** Undefined when its message calls something without a name. */
 const choiceOf = (choice: UpstreamChoice, position: number, callId: () => string): Choice | undefined => {
   const [state, delta] = readMessage(noMessage, choice.message ?? choice.delta ?? {}, true, callId)
-  return hasNamelessCall(state) ? undefined : {
-    ...choiceRest(choice),
-    index: indexOf(choice, position),
-    message: messageOf(delta),
-    logprobs: logprobsOf(choice["logprobs"]),
-    finish_reason: finishOf(choice.finish_reason ?? "", state)
-  }
+  return hasNamelessCall(state)
+    ? undefined
+    : {
+        ...choiceRest(choice),
+        index: indexOf(choice, position),
+        message: messageOf(delta),
+        logprobs: logprobsOf(choice["logprobs"]),
+        finish_reason: finishOf(choice.finish_reason ?? "", state)
+      }
 }
 
 const isAnnotation = Schema.is(Annotation)
 const isAudio = Schema.is(Audio)
 
 /** `content` is null only beside calls; fields that OpenAI publishes are what OpenAI says they are. */
-const messageOf = ({ content, refusal, tool_calls, function_call, content_blocks, annotations, ...given }: Delta): Message => {
-  const calls = (tool_calls ?? []).map(({ id = "", index: _index, function: { name = "", arguments: text, ...more }, ...rest }): ToolCall => ({
-    ...rest,
-    id,
-    type: "function",
-    function: { ...more, name, arguments: text || "{}" }
-  }))
+const messageOf = ({
+  content,
+  refusal,
+  tool_calls,
+  function_call,
+  content_blocks,
+  annotations,
+  ...given
+}: Delta): Message => {
+  const calls = (tool_calls ?? []).map(
+    ({ id = "", index: _index, function: { name = "", arguments: text, ...more }, ...rest }): ToolCall => ({
+      ...rest,
+      id,
+      type: "function",
+      function: { ...more, name, arguments: text || "{}" }
+    })
+  )
   const cited = Array.isArray(annotations) ? annotations.filter(isAnnotation) : []
   const { audio, ...others }: typeof given & { readonly audio?: unknown } = given
   return {
@@ -74,7 +101,9 @@ const messageOf = ({ content, refusal, tool_calls, function_call, content_blocks
     content: content ?? (calls.length > 0 || function_call !== undefined ? null : ""),
     refusal: refusal ?? null,
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
-    ...(function_call === undefined ? {} : { function_call: { ...function_call, arguments: function_call.arguments || "{}" } }),
+    ...(function_call === undefined
+      ? {}
+      : { function_call: { ...function_call, arguments: function_call.arguments || "{}" } }),
     ...(cited.length > 0 ? { annotations: cited } : {}),
     ...(isAudio(audio) ? { audio } : {}),
     ...(content_blocks === undefined ? {} : { content_blocks: content_blocks.flatMap(blockOf) })

@@ -34,7 +34,14 @@ export interface StreamState {
   readonly failed: boolean
 }
 
-const initial: StreamState = { identity: undefined, choices: [], made: 0, usage: undefined, rest: undefined, failed: false }
+const initial: StreamState = {
+  identity: undefined,
+  choices: [],
+  made: 0,
+  usage: undefined,
+  rest: undefined,
+  failed: false
+}
 
 type Output = ChatChunk | StreamFailed
 type Step = readonly [StreamState, ReadonlyArray<Output>]
@@ -81,15 +88,19 @@ const readEvent = (state: StreamState, event: UpstreamChat, context: TranslateCo
   const rest = out.length > 0 || ended || counted !== undefined ? envelopeRest(event) : undefined
   const identity = state.identity ?? (out.length > 0 ? identityOf(event, context) : undefined)
   const chunks = identity === undefined || out.length === 0 ? [] : [chunkOf(context, identity, rest, out)]
-  if (choices === state.choices && made === state.made && counted === undefined && identity === state.identity) return [state, chunks]
-  return [{
-    identity,
-    choices,
-    made,
-    usage: counted === undefined ? state.usage : mergeUsage(state.usage, counted),
-    rest: ended || counted !== undefined ? rest : state.rest,
-    failed: false
-  }, chunks]
+  if (choices === state.choices && made === state.made && counted === undefined && identity === state.identity)
+    return [state, chunks]
+  return [
+    {
+      identity,
+      choices,
+      made,
+      usage: counted === undefined ? state.usage : mergeUsage(state.usage, counted),
+      rest: ended || counted !== undefined ? rest : state.rest,
+      failed: false
+    },
+    chunks
+  ]
 }
 
 /** Adds what the choice says to `out`; undefined when a choice that is not open yet says nothing. */
@@ -135,10 +146,16 @@ const finish = ({ identity, choices, usage, rest }: StreamState, context: Transl
     if (closing.length > 0) {
       out.push(chunkOf(context, identity, rest, [{ index, delta: { tool_calls: closing }, finish_reason: null }]))
     }
-    out.push(chunkOf(context, identity, rest, [{ ...end.rest, index, delta: {}, finish_reason: finishOf(end.word, message) }]))
+    out.push(
+      chunkOf(context, identity, rest, [{ ...end.rest, index, delta: {}, finish_reason: finishOf(end.word, message) }])
+    )
   }
   out.push({ ...chunkOf(context, identity, rest, []), usage: usageOf(usage) })
   return out
 }
 
-const empty: Reason = { _tag: "BadReply", kind: "empty", message: "The upstream ended its answer without any choice. Try again." }
+const empty: Reason = {
+  _tag: "BadReply",
+  kind: "empty",
+  message: "The upstream ended its answer without any choice. Try again."
+}

@@ -35,7 +35,9 @@ const detailsOf = (given: JsonObject[string], share: string, whole: number): Jso
   const kept = Object.entries(given).flatMap(([name, value]) => {
     if (value === null || value === undefined) return []
     if (!name.endsWith("_tokens")) return [[name, value] as const]
-    return typeof value === "number" ? [[name, name === share ? Math.min(count(value), whole) : count(value)] as const] : []
+    return typeof value === "number"
+      ? [[name, name === share ? Math.min(count(value), whole) : count(value)] as const]
+      : []
   })
   return kept.length === 0 ? undefined : Object.fromEntries(kept)
 }

@@ -8,7 +8,15 @@ import type { Translator } from "../Translator.ts"
 import { chatToPredictRequest } from "./request.ts"
 import { type PredictState, responseFromPredict, streamFromPredict } from "./response.ts"
 
-export const chatToPredict: Translator<ChatRequest, PredictRequest, PredictReply, PredictReply, ChatCompletion, ChatChunk, PredictState> = {
+export const chatToPredict: Translator<
+  ChatRequest,
+  PredictRequest,
+  PredictReply,
+  PredictReply,
+  ChatCompletion,
+  ChatChunk,
+  PredictState
+> = {
   name: "chat-to-predict",
   reply: PredictReply,
   event: PredictReply,

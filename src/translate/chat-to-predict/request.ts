@@ -21,15 +21,24 @@ export const chatToPredictRequest = (request: ChatRequest): Result.Result<Transl
         ...(Object.keys(parameters).length === 0 ? {} : { parameters })
       },
       headers: {},
-      ignored: ignoredParams(request, (request.max_tokens ?? undefined) === parameters["max_tokens"] ? [] : ["max_tokens"])
+      ignored: ignoredParams(
+        request,
+        (request.max_tokens ?? undefined) === parameters["max_tokens"] ? [] : ["max_tokens"]
+      )
     }
   })
 }
 
-const refused = ({ functions, n, response_format, tools }: ChatRequest): Result.Result<never, RequestFault> | undefined => {
+const refused = ({
+  functions,
+  n,
+  response_format,
+  tools
+}: ChatRequest): Result.Result<never, RequestFault> | undefined => {
   if (tools && tools.length > 0) return unsupported("tools", "it knows no tools")
   if (functions && functions.length > 0) return unsupported("functions", "it knows no tools")
-  if (response_format && response_format["type"] !== "text") return unsupported("response_format", "it answers in text only")
+  if (response_format && response_format["type"] !== "text")
+    return unsupported("response_format", "it answers in text only")
   return typeof n === "number" && n > 1 ? unsupported("n", "it answers once") : undefined
 }
 

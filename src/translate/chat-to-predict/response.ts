@@ -23,10 +23,19 @@ export const responseFromPredict = (
 ): Result.Result<ChatCompletion, Reason> =>
   Result.map(textOf(reply, request), (content) => {
     const message = { role: "assistant" as const, content, refusal: null }
-    return completionOf(context, context.target.modelId, [{ index: 0, message, logprobs: null, finish_reason: "stop" }], noUsage)
+    return completionOf(
+      context,
+      context.target.modelId,
+      [{ index: 0, message, logprobs: null, finish_reason: "stop" }],
+      noUsage
+    )
   })
 
-const empty: Reason = { _tag: "BadReply", kind: "empty", message: "The endpoint answered without a prediction in text. Its dialect may be another one." }
+const empty: Reason = {
+  _tag: "BadReply",
+  kind: "empty",
+  message: "The endpoint answered without a prediction in text. Its dialect may be another one."
+}
 
 const textOf = ({ predictions }: PredictReply, request: ChatRequest): Result.Result<string, Reason> => {
   const text = textIn(predictions?.[0])
@@ -36,7 +45,9 @@ const textOf = ({ predictions }: PredictReply, request: ChatRequest): Result.Res
 /** Text by itself, under one of the names that model servers use, or as the first of a list of these. */
 const textIn = (prediction: Json | undefined): string | undefined => {
   const one = Array.isArray(prediction) ? prediction[0] : prediction
-  const given: ReadonlyArray<Json | undefined> = isJsonObject(one) ? [one["content"], one["generated_text"], one["output"]] : [one]
+  const given: ReadonlyArray<Json | undefined> = isJsonObject(one)
+    ? [one["content"], one["generated_text"], one["output"]]
+    : [one]
   return given.find((text) => typeof text === "string")
 }
 
@@ -58,7 +69,10 @@ type Output = ChatChunk | StreamFailed
 
 const isReply = Schema.is(PredictReply)
 
-export const streamFromPredict = (context: TranslateContext, request: ChatRequest): Fold<PredictState, Json, Output> => {
+export const streamFromPredict = (
+  context: TranslateContext,
+  request: ChatRequest
+): Fold<PredictState, Json, Output> => {
   const chunk = (delta: Delta, finish_reason: FinishReason | null): ChatChunk =>
     chunkOf(context, context.target.modelId, { index: 0, delta, finish_reason })
   return {
@@ -66,7 +80,8 @@ export const streamFromPredict = (context: TranslateContext, request: ChatReques
     step: (state, event) => {
       if (state !== "waiting") return [state, []]
       const fault = isJsonObject(event) ? failureInside(event) : undefined
-      const text = fault === undefined && isReply(event) ? textOf(event, request) : Result.fail(fault ?? unreadableEvent)
+      const text =
+        fault === undefined && isReply(event) ? textOf(event, request) : Result.fail(fault ?? unreadableEvent)
       return Result.isFailure(text)
         ? ["failed", [streamFailed(text.failure)]]
         : ["answered", [chunk({ role: "assistant", content: "" }, null), chunk({ content: text.success }, null)]]

@@ -74,12 +74,17 @@ const mediumOf = (value: Json | undefined, path: string): Read<Medium | undefine
     return Result.flatMap(readMedia(media, "vertex-ai"), (read): Read<Medium> =>
       read._tag === "Inline"
         ? Result.succeed({ data: { bytesBase64Encoded: read.data }, mimeType: read.mimeType })
-        : invalid(media.path, "invalid_media_url", `${path} must be ${forms}.`))
+        : invalid(media.path, "invalid_media_url", `${path} must be ${forms}.`)
+    )
   }
   const data = name === "base64" ? normaliseBase64(source) : undefined
   if (data !== undefined) return Result.succeed({ data: { bytesBase64Encoded: data }, mimeType: declared })
   return name === "base64"
-    ? invalid(`${path}.base64`, "invalid_base64", "The data is not base64: it holds characters or padding base64 does not have.")
+    ? invalid(
+        `${path}.base64`,
+        "invalid_base64",
+        "The data is not base64: it holds characters or padding base64 does not have."
+      )
     : invalid(`${path}.${name}`, "invalid_media_url", `${path}.${name} cannot be read by this model; send ${forms}.`)
 }
 
@@ -93,7 +98,7 @@ const offsets = [
 const stretchOf = (video: Json | undefined, path: string): Read<JsonObject> => {
   const config: Record<string, number> = {}
   for (const [param, field] of offsets) {
-    const value = isJsonObject(video) ? video[param] ?? undefined : undefined
+    const value = isJsonObject(video) ? (video[param] ?? undefined) : undefined
     if (value === undefined) continue
     if (typeof value !== "number" || !Number.isFinite(value)) {
       const code = typeof value === "number" || isLongInteger(value) ? "invalid_value" : "invalid_type"

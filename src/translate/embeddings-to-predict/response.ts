@@ -17,7 +17,8 @@ export const embeddingsFromPredict = (
   let tokens = 0
   const found = (predictions ?? []).map((prediction) => {
     const embeddings = isJsonObject(prediction) ? prediction["embeddings"] : undefined
-    if (!isJsonObject(embeddings)) return isJsonObject(prediction) ? mediaOf(prediction, request) : bareOf(prediction, request)
+    if (!isJsonObject(embeddings))
+      return isJsonObject(prediction) ? mediaOf(prediction, request) : bareOf(prediction, request)
     const statistics = isJsonObject(embeddings["statistics"]) ? embeddings["statistics"] : {}
     tokens += count(statistics["token_count"])
     const cut = statistics["truncated"] === true ? ({ truncated: true } as const) : {}
@@ -48,11 +49,13 @@ const mediaOf = (prediction: JsonObject, request: EmbeddingsRequest): Found | un
   const videos = stretchesOf(prediction["videoEmbeddings"] ?? [], request)
   if (image === "malformed" || text === "malformed" || videos === undefined) return undefined
   const embedding = text.found ?? image.found ?? videos[0]?.embedding
-  return embedding === undefined ? undefined : {
-    embedding,
-    ...(image.found === undefined ? {} : { image_embedding: image.found }),
-    ...(videos.length === 0 ? {} : { video_embeddings: videos })
-  }
+  return embedding === undefined
+    ? undefined
+    : {
+        embedding,
+        ...(image.found === undefined ? {} : { image_embedding: image.found }),
+        ...(videos.length === 0 ? {} : { video_embeddings: videos })
+      }
 }
 
 type Stretches = NonNullable<Found["video_embeddings"]>
@@ -68,9 +71,13 @@ const stretchOf = (value: Json, request: EmbeddingsRequest): Stretches => {
   if (!isJsonObject(value)) return []
   const { embedding, endOffsetSec: end, startOffsetSec: start } = value
   const numbers = numbersOf(embedding)
-  return numbers === undefined ? [] : [{
-    ...(typeof start === "number" ? { start_offset: start } : {}),
-    ...(typeof end === "number" ? { end_offset: end } : {}),
-    embedding: vectorOf(numbers, request)
-  }]
+  return numbers === undefined
+    ? []
+    : [
+        {
+          ...(typeof start === "number" ? { start_offset: start } : {}),
+          ...(typeof end === "number" ? { end_offset: end } : {}),
+          embedding: vectorOf(numbers, request)
+        }
+      ]
 }

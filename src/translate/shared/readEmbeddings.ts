@@ -65,7 +65,11 @@ const readInputs = (input: unknown): Read<Inputs> => {
   const list: ReadonlyArray<unknown> = input
   if (list.length === 0) return wrong("input is empty; send at least one text.")
   if (list.some((item) => typeof item === "number" || Array.isArray(item))) {
-    return invalid("input", "unsupported_input", "Token arrays mean nothing to this model, whose tokens are others; send texts.")
+    return invalid(
+      "input",
+      "unsupported_input",
+      "Token arrays mean nothing to this model, whose tokens are others; send texts."
+    )
   }
   if (list.length > mostInputs) return invalid("input", "array_too_long", `input has more than ${mostInputs} entries.`)
   const empty = list.indexOf("")
@@ -79,7 +83,11 @@ const readInputs = (input: unknown): Read<Inputs> => {
 export const textsOnly = (inputs: Inputs): Read<ReadonlyArray<string>> =>
   inputs._tag === "Texts"
     ? Result.succeed(inputs.texts)
-    : invalid("input", "unsupported_input", "This model embeds texts only; objects with image or video are for multimodalembedding@001.")
+    : invalid(
+        "input",
+        "unsupported_input",
+        "This model embeds texts only; objects with image or video are for multimodalembedding@001."
+      )
 
 /** The requests of the upstream calls a request becomes when one call takes `most` inputs. */
 export const cutEmbeddings = (request: EmbeddingsRequest, most: number): Read<Parts<EmbeddingsRequest>> =>

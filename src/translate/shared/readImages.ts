@@ -81,10 +81,13 @@ export const readImages = (request: ImagesRequest, canvas: Canvas): Result.Resul
   if (Result.isFailure(size)) return Result.fail(size.failure)
   const ratio = told(request, "aspect_ratio")
   const resolution = told(request, "image_size")
-  const derived = size.success === undefined ? undefined : {
-    ratio: nearestRatio(size.success, canvas.ratios),
-    resolution: canvas.hasFourK || resolutionOf(size.success) === undefined ? resolutionOf(size.success) : "2K"
-  }
+  const derived =
+    size.success === undefined
+      ? undefined
+      : {
+          ratio: nearestRatio(size.success, canvas.ratios),
+          resolution: canvas.hasFourK || resolutionOf(size.success) === undefined ? resolutionOf(size.success) : "2K"
+        }
   const isSizeUsed = ratio === undefined || (resolution === undefined && derived?.resolution !== undefined)
   const output = readOutput(request)
   return Result.succeed({
@@ -94,11 +97,21 @@ export const readImages = (request: ImagesRequest, canvas: Canvas): Result.Resul
     aspectRatio: ratio ?? derived?.ratio,
     imageSize: resolution ?? derived?.resolution,
     output: output.options,
-    unused: [...losers(request), ...output.unused, ...(isSizeUsed ? [] : ["size"]), ...(request.stream === true ? ["stream"] : [])]
+    unused: [
+      ...losers(request),
+      ...output.unused,
+      ...(isSizeUsed ? [] : ["size"]),
+      ...(request.stream === true ? ["stream"] : [])
+    ]
   })
 }
 
-const checkPlain = ({ n, prompt, response_format, seed }: ImagesRequest): Result.Result<never, BodyInvalid> | undefined => {
+const checkPlain = ({
+  n,
+  prompt,
+  response_format,
+  seed
+}: ImagesRequest): Result.Result<never, BodyInvalid> | undefined => {
   if (prompt.trim() === "") return invalid("prompt", "invalid_value", "prompt is empty; say what to draw.")
   if (prompt.length > longestPrompt && [...prompt].length > longestPrompt) {
     return invalid("prompt", "invalid_value", `prompt is longer than ${longestPrompt} characters.`)
@@ -116,7 +129,9 @@ const checkPlain = ({ n, prompt, response_format, seed }: ImagesRequest): Result
 }
 
 /** png and jpeg are all that can be asked for, and only jpeg has a quality. */
-const readOutput = (request: ImagesRequest): { readonly options: ImagesWish["output"]; readonly unused: ReadonlyArray<string> } => {
+const readOutput = (
+  request: ImagesRequest
+): { readonly options: ImagesWish["output"]; readonly unused: ReadonlyArray<string> } => {
   const format = told(request, "output_format")
   const quality = told(request, "output_compression")
   const isKnown = format === "png" || format === "jpeg"
@@ -125,14 +140,21 @@ const readOutput = (request: ImagesRequest): { readonly options: ImagesWish["out
       ...(isKnown ? { mimeType: `image/${format}` } : {}),
       ...(quality !== undefined && format === "jpeg" ? { compressionQuality: quality } : {})
     },
-    unused: unusedSpellings([...(isKnown ? [] : ["output_format" as const]), ...(format === "jpeg" ? [] : ["output_compression" as const])])
+    unused: unusedSpellings([
+      ...(isKnown ? [] : ["output_format" as const]),
+      ...(format === "jpeg" ? [] : ["output_compression" as const])
+    ])
   }
 }
 
 /** One request per image, for models that draw one per call; equal seeds would draw equal images, so each has its own. */
 export const cutImages = (request: ImagesRequest, canvas: Canvas): Result.Result<Parts<ImagesRequest>, BodyInvalid> =>
   Result.map(readImages(request, canvas), ({ n, seed }) => {
-    const nth = (index: number): ImagesRequest => ({ ...request, n: 1, ...(seed === undefined ? {} : { seed: (seed + index) | 0 }) })
+    const nth = (index: number): ImagesRequest => ({
+      ...request,
+      n: 1,
+      ...(seed === undefined ? {} : { seed: (seed + index) | 0 })
+    })
     const rest = Array.from({ length: n - 1 }, (_, index) => nth(index + 1))
     return rest.length === 0 ? [request] : [nth(0), ...rest]
   })

@@ -5,8 +5,10 @@ import { JsonValue, maybe } from "../json.ts"
 import type { MessagesBody } from "./Messages.ts"
 
 /** The model stands in the body here, for the URL names the operation. */
-export interface CountTokensBody
-  extends Pick<MessagesBody, "anthropic_version" | "messages" | "system" | "tools" | "tool_choice" | "thinking"> {
+export interface CountTokensBody extends Pick<
+  MessagesBody,
+  "anthropic_version" | "messages" | "system" | "tools" | "tool_choice" | "thinking"
+> {
   readonly model: string
 }
 

@@ -5,7 +5,10 @@ import { JsonValue, maybe } from "../json.ts"
 import type { GenerateContentRequest } from "./GenerateContent.ts"
 
 /** What of a generateContent request is counted. */
-export type CountedContent = Pick<GenerateContentRequest, "contents" | "systemInstruction" | "tools" | "generationConfig">
+export type CountedContent = Pick<
+  GenerateContentRequest,
+  "contents" | "systemInstruction" | "tools" | "generationConfig"
+>
 
 /** The Gemini API counts system text and tools only inside its wrapper; Vertex AI takes the fields bare. */
 export type CountTokensRequest =

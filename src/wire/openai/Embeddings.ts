@@ -19,7 +19,9 @@ export const EmbeddingsParameters = Schema.Struct({
 })
 
 /** The body of POST /v1/embeddings. */
-export const EmbeddingsRequest = Schema.StructWithRest(EmbeddingsParameters, [Schema.Record(Schema.String, Schema.Unknown)])
+export const EmbeddingsRequest = Schema.StructWithRest(EmbeddingsParameters, [
+  Schema.Record(Schema.String, Schema.Unknown)
+])
 export type EmbeddingsRequest = typeof EmbeddingsRequest.Type
 
 /** The known parameters, without the open rest. */
@@ -38,9 +40,7 @@ export const Embedding = Schema.Struct({
   /** Vectors of the other media of a multimodal input (extensions). */
   image_embedding: opt(Vector),
   video_embeddings: opt(
-    Schema.Array(
-      Schema.Struct({ start_offset: opt(Schema.Number), end_offset: opt(Schema.Number), embedding: Vector })
-    )
+    Schema.Array(Schema.Struct({ start_offset: opt(Schema.Number), end_offset: opt(Schema.Number), embedding: Vector }))
   )
 })
 export type Embedding = typeof Embedding.Type

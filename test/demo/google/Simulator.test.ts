@@ -83,7 +83,7 @@ describe("operations", () => {
     const answer = await post(google("gemini-2.5-flash", "streamGenerateContent"), hello)
     const text = await answer.text()
     expect(answer.type).toBe("application/json; charset=UTF-8")
-    expect(text.startsWith("[{\n  \"candidates\": [")).toBe(true)
+    expect(text.startsWith('[{\n  "candidates": [')).toBe(true)
     expect(text).toContain("\n},\r\n{\n")
     expect(JSON.parse(text).at(-1).candidates[0].finishReason).toBe("STOP")
   })
@@ -91,31 +91,72 @@ describe("operations", () => {
     const counted = { totalTokens: 2, promptTokensDetails: [{ modality: "TEXT", tokenCount: 2 }] }
     const wrapped = { generateContentRequest: { model: "models/gemini-2.5-flash", ...hello } }
     expect(await json(google("gemini-2.5-flash", "countTokens"), wrapped)).toEqual({ status: 200, body: counted })
-    expect(await json(`${place}/publishers/google/models/gemini-2.5-flash:countTokens`, hello, bearer))
-      .toEqual({ status: 200, body: { ...counted, totalBillableCharacters: 5 } })
+    expect(await json(`${place}/publishers/google/models/gemini-2.5-flash:countTokens`, hello, bearer)).toEqual({
+      status: 200,
+      body: { ...counted, totalBillableCharacters: 5 }
+    })
   })
   it("keeps the calls it had", async () => {
     await json(google("gemini-2.5-flash"), hello)
-    expect(simulator.calls.at(-1)).toMatchObject({ method: "POST", url: google("gemini-2.5-flash"), body: hello, status: 200, headers: { "x-goog-api-key": "key" } })
+    expect(simulator.calls.at(-1)).toMatchObject({
+      method: "POST",
+      url: google("gemini-2.5-flash"),
+      body: hello,
+      status: 200,
+      headers: { "x-goog-api-key": "key" }
+    })
   })
 })
 
 describe("refusals", () => {
   const vertexPath = `${place}/publishers/google/models/gemini-2.5-flash:generateContent`
   const rows: ReadonlyArray<readonly [string, string, Record<string, string>, number, string, string | undefined]> = [
-    ["a wrong key", google("gemini-2.5-flash"), { "x-goog-api-key": "bad" }, 400, "INVALID_ARGUMENT", "API_KEY_INVALID"],
+    [
+      "a wrong key",
+      google("gemini-2.5-flash"),
+      { "x-goog-api-key": "bad" },
+      400,
+      "INVALID_ARGUMENT",
+      "API_KEY_INVALID"
+    ],
     ["no key", google("gemini-2.5-flash"), {}, 403, "PERMISSION_DENIED", undefined],
-    ["a wrong token", vertexPath, { authorization: "Bearer bad" }, 401, "UNAUTHENTICATED", "ACCESS_TOKEN_TYPE_UNSUPPORTED"],
+    [
+      "a wrong token",
+      vertexPath,
+      { authorization: "Bearer bad" },
+      401,
+      "UNAUTHENTICATED",
+      "ACCESS_TOKEN_TYPE_UNSUPPORTED"
+    ],
     ["an API key on Vertex", vertexPath, keyed, 401, "UNAUTHENTICATED", "CREDENTIALS_MISSING"],
     ["no token", vertexPath, {}, 401, "UNAUTHENTICATED", "CREDENTIALS_MISSING"],
-    ["a foreign project", vertexPath.replace("test-project", "other"), bearer, 403, "PERMISSION_DENIED", "IAM_PERMISSION_DENIED"],
-    ["a wrong express key", "/v1/publishers/google/models/gemini-2.5-flash:generateContent", { "x-goog-api-key": "bad" }, 400, "INVALID_ARGUMENT", "API_KEY_INVALID"],
+    [
+      "a foreign project",
+      vertexPath.replace("test-project", "other"),
+      bearer,
+      403,
+      "PERMISSION_DENIED",
+      "IAM_PERMISSION_DENIED"
+    ],
+    [
+      "a wrong express key",
+      "/v1/publishers/google/models/gemini-2.5-flash:generateContent",
+      { "x-goog-api-key": "bad" },
+      400,
+      "INVALID_ARGUMENT",
+      "API_KEY_INVALID"
+    ],
     ["an unknown model", google("there-is-no-such-model"), keyed, 404, "NOT_FOUND", undefined]
   ]
   for (const [name, path, headers, code, status, reason] of rows) {
     it(`${name}`, async () => {
       const { status: httpStatus, body } = await json(path, hello, headers)
-      expect([httpStatus, body.error.code, body.error.status, body.error.details?.[0].reason]).toEqual([code, code, status, reason])
+      expect([httpStatus, body.error.code, body.error.status, body.error.details?.[0].reason]).toEqual([
+        code,
+        code,
+        status,
+        reason
+      ])
     })
   }
   it("names the unknown model as the service does", async () => {
@@ -126,7 +167,11 @@ describe("refusals", () => {
     )
   })
   it("answers a page for a path nobody serves", async () => {
-    for (const path of ["/v2/x", `/v1/projects/test-project/locations/Mars/publishers/google/models/m:generateContent`, google("gemini-2.5-flash", "sing")]) {
+    for (const path of [
+      "/v2/x",
+      `/v1/projects/test-project/locations/Mars/publishers/google/models/m:generateContent`,
+      google("gemini-2.5-flash", "sing")
+    ]) {
       const answer = await post(path, hello)
       expect([answer.status, answer.type]).toEqual([404, "text/html; charset=UTF-8"])
     }
@@ -143,17 +188,30 @@ describe("refusals", () => {
 describe("faults", () => {
   it("refuses every second call with a delay to wait", async () => {
     const first = await json(google("demo-flaky-429"), hello)
-    expect([first.status, first.body.error.details[1]]).toEqual([429, { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "0.2s" }])
+    expect([first.status, first.body.error.details[1]]).toEqual([
+      429,
+      { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "0.2s" }
+    ])
     expect((await json(google("demo-flaky-429"), hello)).status).toBe(200)
     expect((await json(google("demo-flaky-429"), hello)).status).toBe(429)
   })
   it("is slow, and paces tokens, by pauses between the writes", () => {
     const wire = { refusal: () => streamAnswer([], true), errorEvent: () => "", lineEvent: () => "" }
     const context = { callNumber: 1, streaming: true, sse: true, wire }
-    const good = streamAnswer([{ value: 1, pauseMillis: 0 }, { value: 2, pauseMillis: 40 }], true)
+    const good = streamAnswer(
+      [
+        { value: 1, pauseMillis: 0 },
+        { value: 2, pauseMillis: 40 }
+      ],
+      true
+    )
     expect([...good.steps]).toEqual([{ write: "data: 1\r\n\r\n" }, { pauseMillis: 40 }, { write: "data: 2\r\n\r\n" }])
     const again = streamAnswer([{ value: 1, pauseMillis: 0 }], true)
-    expect([...applyFault("demo-slow", again, context).steps]).toEqual([{ pauseMillis: 2000 }, { write: "data: 1\r\n\r\n" }, { pauseMillis: 500 }])
+    expect([...applyFault("demo-slow", again, context).steps]).toEqual([
+      { pauseMillis: 2000 },
+      { write: "data: 1\r\n\r\n" },
+      { pauseMillis: 500 }
+    ])
   })
   it("is overloaded, or a page of HTML", async () => {
     expect((await json(google("demo-503"), hello)).body.error.status).toBe("UNAVAILABLE")
@@ -188,7 +246,12 @@ describe("faults", () => {
   it("stays silent until the caller leaves", async () => {
     const before = simulator.counters.requests
     const leaving = new AbortController()
-    const waiting = fetch(base + google("demo-hangs"), { method: "POST", body: JSON.stringify(hello), headers: keyed, signal: leaving.signal })
+    const waiting = fetch(base + google("demo-hangs"), {
+      method: "POST",
+      body: JSON.stringify(hello),
+      headers: keyed,
+      signal: leaving.signal
+    })
     await until(() => simulator.counters.requests > before)
     leaving.abort()
     await expect(waiting).rejects.toThrow("aborted")
@@ -213,12 +276,16 @@ describe("the script", () => {
     simulator.script([
       { for: "token", status: 500, body: { error: "internal_failure" } },
       { status: 418, headers: { "x-demo": "1" }, body: { error: { code: 418 } } },
-      { headers: { "content-type": "text/event-stream" }, chunks: ["data: {\"a\"", ":1}\r\n\r\n"] },
+      { headers: { "content-type": "text/event-stream" }, chunks: ['data: {"a"', ":1}\r\n\r\n"] },
       { body: "half", end: "close" }
     ])
     const first = await post(google("gemini-2.5-flash"), hello)
-    expect([first.status, first.response.headers.get("x-demo"), await first.text()]).toEqual([418, "1", "{\"error\":{\"code\":418}}"])
-    expect(await (await post(sse("gemini-2.5-flash"), hello)).text()).toBe("data: {\"a\":1}\r\n\r\n")
+    expect([first.status, first.response.headers.get("x-demo"), await first.text()]).toEqual([
+      418,
+      "1",
+      '{"error":{"code":418}}'
+    ])
+    expect(await (await post(sse("gemini-2.5-flash"), hello)).text()).toBe('data: {"a":1}\r\n\r\n')
     expect(await raw(google("gemini-2.5-flash"))).toEqual({ text: "half", complete: false })
     expect((await json("/token", "grant_type=x")).status).toBe(500)
     expect((await json(google("gemini-2.5-flash"), hello)).status).toBe(200)

@@ -29,9 +29,38 @@ const placesOf = (value: unknown): ReadonlyArray<Place> => {
 
 const pick = <A>(random: Random, list: ReadonlyArray<A>): A | undefined => list[Math.floor(random() * list.length)]
 
-const others: ReadonlyArray<unknown> = ["word", 7, 1.5, true, {}, [], [{}], "STRING", "-12", "1.5s", { text: "x" }, ["a"]]
+const others: ReadonlyArray<unknown> = [
+  "word",
+  7,
+  1.5,
+  true,
+  {},
+  [],
+  [{}],
+  "STRING",
+  "-12",
+  "1.5s",
+  { text: "x" },
+  ["a"]
+]
 
-const names = ["taskType", "output_dimensionality", "instances", "content", "text", "inlineData", "inline_data", "functionCall", "tools", "tool_config", "thinkingLevel", "x-unknown", "labels", "googleSearch", "urlContext"]
+const names = [
+  "taskType",
+  "output_dimensionality",
+  "instances",
+  "content",
+  "text",
+  "inlineData",
+  "inline_data",
+  "functionCall",
+  "tools",
+  "tool_config",
+  "thinkingLevel",
+  "x-unknown",
+  "labels",
+  "googleSearch",
+  "urlContext"
+]
 
 const put = (holder: Holder, key: string | number, value: unknown): void => {
   if (Array.isArray(holder)) holder[Number(key)] = value
@@ -63,7 +92,7 @@ export const mutate = (body: unknown, random: Random): { readonly body: unknown;
   }
   const name = pick(random, names) ?? "text"
   if (kind === 2 || Array.isArray(holder)) {
-    const target = Array.isArray(holder) ? copy as Record<string, unknown> : holder
+    const target = Array.isArray(holder) ? (copy as Record<string, unknown>) : holder
     put(target, name, structuredClone(pick(random, others)))
     return { body: copy, done: `added ${name} beside ${key}` }
   }

@@ -9,14 +9,18 @@ if (sharedDir() === undefined) loudlySkipped("recorded requests against the simu
 const { ask } = asking({ projects: ["test-project"], acceptForeignSignatures: true })
 
 const folders = ["vertex-openapi", "vertex-predict", "gemini-embeddings", "gemini-count-tokens", "vertex-count-tokens"]
-const withRequest = folders.flatMap(recordings).filter(({ request }) => request.body !== null && request.body !== undefined)
+const withRequest = folders
+  .flatMap(recordings)
+  .filter(({ request }) => request.body !== null && request.body !== undefined)
 
 /** Answers that tell about the model of that moment, not about the request. */
 const otherwise: Readonly<Record<string, string>> = {
-  "vertex-openapi/chat-meta-llama-llama-4-scout-17b-16e-instruct-error-400-invalid-request-error-2": "the recorded model wrote arguments that missed the schema"
+  "vertex-openapi/chat-meta-llama-llama-4-scout-17b-16e-instruct-error-400-invalid-request-error-2":
+    "the recorded model wrote arguments that missed the schema"
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value)
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** The recorded hosts stand in for Vertex AI: their path and model are written as Vertex AI has them. */
 const asked = ({ provider, request }: Recording): { readonly path: string; readonly body: unknown } => {
@@ -37,7 +41,11 @@ const answerTo = async (recording: Recording) => {
 const members = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.length === 0 ? [] : [members(value[0])]
   if (!isRecord(value)) return typeof value
-  return Object.fromEntries(Object.keys(value).sort().map((key) => [key, members(value[key])]))
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((key) => [key, members(value[key])])
+  )
 }
 
 describe.skipIf(withRequest.length === 0)("recorded requests", () => {
@@ -71,11 +79,15 @@ describe.skipIf(withRequest.length === 0)("recorded requests", () => {
 
   it("get vectors of the recorded lengths", async () => {
     const lengths = (value: unknown): ReadonlyArray<number> => {
-      if (Array.isArray(value)) return value.every((item) => typeof item === "number") ? [value.length] : value.flatMap(lengths)
+      if (Array.isArray(value))
+        return value.every((item) => typeof item === "number") ? [value.length] : value.flatMap(lengths)
       return isRecord(value) ? Object.values(value).flatMap(lengths) : []
     }
     for (const recording of withRequest.filter(({ id }) => id.includes("embed"))) {
-      expect([recording.id, lengths((await answerTo(recording)).json())]).toEqual([recording.id, lengths(recording.response.body)])
+      expect([recording.id, lengths((await answerTo(recording)).json())]).toEqual([
+        recording.id,
+        lengths(recording.response.body)
+      ])
     }
   })
 })

@@ -7,12 +7,22 @@ import type { JsonObject } from "../../../src/domain/text/json.ts"
 
 const facts: RequestFacts = {
   metadata: { plan: "paid", "a.b": "dotted", level: "7" },
-  params: { model: "fastest", temperature: 0.9, stream: true, user: null, response_format: { type: "json_schema" }, stop: ["a"] },
+  params: {
+    model: "fastest",
+    temperature: 0.9,
+    stream: true,
+    user: null,
+    response_format: { type: "json_schema" },
+    stop: ["a"]
+  },
   path: "/v1/chat/completions"
 }
 const allowance = () => ({ patterns: 2, mostPatterns: 2 })
 const holds = (query: JsonObject): boolean =>
-  Result.getOrThrowWith(parseQuery(query, [], allowance()), (fault) => new Error(`${fault.path} ${fault.message}`))(facts, { left: 10_000 })
+  Result.getOrThrowWith(parseQuery(query, [], allowance()), (fault) => new Error(`${fault.path} ${fault.message}`))(
+    facts,
+    { left: 10_000 }
+  )
 const faultOf = (query: JsonObject): string => {
   const parsed = parseQuery(query, ["query"], allowance())
   return Result.isFailure(parsed) ? `${parsed.failure.path}  ${parsed.failure.message}` : "none"
@@ -56,7 +66,15 @@ const rows: ReadonlyArray<readonly [query: JsonObject, holds: boolean]> = [
   [{ $and: [{ "metadata.plan": "paid" }, { "params.model": "smartest" }] }, false],
   [{ $or: [{ "metadata.plan": "free" }, { "params.model": "fastest" }] }, true],
   [{ $or: [{ "metadata.plan": "paid" }], "params.model": "smartest" }, false],
-  [{ $or: [{ $and: [{ "metadata.plan": "free" }] }, { $and: [{ "metadata.plan": "paid" }, { "params.temperature": { $gt: 0.5 } }] }] }, true]
+  [
+    {
+      $or: [
+        { $and: [{ "metadata.plan": "free" }] },
+        { $and: [{ "metadata.plan": "paid" }, { "params.temperature": { $gt: 0.5 } }] }
+      ]
+    },
+    true
+  ]
 ]
 
 describe("a query", () => {
@@ -67,11 +85,14 @@ describe("a query", () => {
   it("and its negation never agree", () => {
     const bound = fc.oneof(fc.string(), fc.double(), fc.boolean(), fc.constantFrom("paid", 0.9, "fastest"))
     const subject = fc.constantFrom("metadata.plan", "metadata.gone", "params.temperature", "params.model")
-    fc.assert(fc.property(subject, bound, (name, value) => {
-      expect(holds({ [name]: { $eq: value } })).toBe(!holds({ [name]: { $ne: value } }))
-      expect(holds({ [name]: { $in: [value] } })).toBe(!holds({ [name]: { $nin: [value] } }))
-      expect(holds({ $and: [{ [name]: value }] })).toBe(holds({ $or: [{ [name]: value }] }))
-    }), { seed: 3 })
+    fc.assert(
+      fc.property(subject, bound, (name, value) => {
+        expect(holds({ [name]: { $eq: value } })).toBe(!holds({ [name]: { $ne: value } }))
+        expect(holds({ [name]: { $in: [value] } })).toBe(!holds({ [name]: { $nin: [value] } }))
+        expect(holds({ $and: [{ [name]: value }] })).toBe(holds({ $or: [{ [name]: value }] }))
+      }),
+      { seed: 3 }
+    )
   })
 
   it.each<readonly [query: JsonObject, steps: number]>([
@@ -88,10 +109,15 @@ describe("a query", () => {
 
   it("asks nothing more when the budget is spent", () => {
     const asked: Array<string> = []
-    const params = new Proxy({}, { getOwnPropertyDescriptor: (_target, name) => {
-      asked.push(String(name))
-      return undefined
-    } })
+    const params = new Proxy(
+      {},
+      {
+        getOwnPropertyDescriptor: (_target, name) => {
+          asked.push(String(name))
+          return undefined
+        }
+      }
+    )
     const budget = { left: 2 }
     const query = { $or: Array.from({ length: 9 }, (_, index) => ({ [`params.p${index}`]: 1 })) }
     expect(Result.getOrThrow(parseQuery(query, [], allowance()))({ ...facts, params }, budget)).toBe(false)
@@ -99,30 +125,52 @@ describe("a query", () => {
   })
 
   it("reads no number from a long text", () => {
-    const compare = (text: string) => Result.getOrThrow(parseQuery({ "params.n": { $gt: 1 } }, [], allowance()))({ ...facts, params: { n: text } }, { left: 10 })
+    const compare = (text: string) =>
+      Result.getOrThrow(parseQuery({ "params.n": { $gt: 1 } }, [], allowance()))(
+        { ...facts, params: { n: text } },
+        { left: 10 }
+      )
     expect([compare("2".padStart(64)), compare("2".padStart(65))]).toEqual([true, false])
   })
 
   it.each<readonly [JsonObject, string]>([
     [{}, "query  asks nothing"],
-    [{ $or: ["a", "b", "c"].map(($regex) => ({ "params.n": { $regex } })) }, "query.$or[2].params.n.$regex  is one pattern too many: a config has at most 2"],
+    [
+      { $or: ["a", "b", "c"].map(($regex) => ({ "params.n": { $regex } })) },
+      "query.$or[2].params.n.$regex  is one pattern too many: a config has at most 2"
+    ],
     [{ "metadata.plan": {} }, "query.metadata.plan  asks nothing"],
     [{ plan: "paid" }, "query.plan  asks for nothing a request has; write metadata.NAME, params.NAME or url.pathname"],
-    [{ "metadata.": 1 }, "query.metadata.  asks for nothing a request has; write metadata.NAME, params.NAME or url.pathname"],
-    [{ "headers.x": 1 }, "query.headers.x  asks for nothing a request has; write metadata.NAME, params.NAME or url.pathname"],
+    [
+      { "metadata.": 1 },
+      "query.metadata.  asks for nothing a request has; write metadata.NAME, params.NAME or url.pathname"
+    ],
+    [
+      { "headers.x": 1 },
+      "query.headers.x  asks for nothing a request has; write metadata.NAME, params.NAME or url.pathname"
+    ],
     [{ "metadata.plan": { $eqq: 1 } }, "query.metadata.plan.$eqq  unknown operator; did you mean $eq?"],
-    [{ "metadata.plan": { constructor: 1 } }, "query.metadata.plan.constructor  unknown operator; known: $eq, $ne, $in, $nin, $gt, $gte, $lt, $lte, $regex"],
+    [
+      { "metadata.plan": { constructor: 1 } },
+      "query.metadata.plan.constructor  unknown operator; known: $eq, $ne, $in, $nin, $gt, $gte, $lt, $lte, $regex"
+    ],
     [{ "metadata.plan": { $eq: ["paid"] } }, "query.metadata.plan.$eq  expected text, a number, true or false"],
     [{ "metadata.plan": ["paid"] }, "query.metadata.plan  expected text, a number, true or false"],
     [{ "metadata.plan": { $in: "paid" } }, "query.metadata.plan.$in  expected a list"],
     [{ "params.n": { $gt: "many" } }, "query.params.n.$gt  expected a number"],
     [{ "params.n": { $regex: 1 } }, "query.params.n.$regex  expected text"],
-    [{ "params.n": { $regex: "(?=a)" } }, "query.params.n.$regex  the pattern may not look ahead or behind, nor name groups"],
-    [{ $xor: [] }, "query.$xor  \"$xor\" joins nothing; did you mean $or?"],
+    [
+      { "params.n": { $regex: "(?=a)" } },
+      "query.params.n.$regex  the pattern may not look ahead or behind, nor name groups"
+    ],
+    [{ $xor: [] }, 'query.$xor  "$xor" joins nothing; did you mean $or?'],
     [{ $and: [] }, "query.$and  expected a list of queries"],
     [{ $or: { "metadata.plan": 1 } }, "query.$or  expected a list of queries"],
     [{ $or: ["x"] }, "query.$or[0]  expected a query"],
-    [{ $or: [{ "metadata.plan": 1 }, { $and: [{ "params.n": { $lt: [] } }] }] }, "query.$or[1].$and[0].params.n.$lt  expected a number"]
+    [
+      { $or: [{ "metadata.plan": 1 }, { $and: [{ "params.n": { $lt: [] } }] }] },
+      "query.$or[1].$and[0].params.n.$lt  expected a number"
+    ]
   ])("%j is refused", (query, fault) => {
     expect(faultOf(query)).toBe(fault)
   })

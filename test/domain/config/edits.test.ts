@@ -7,34 +7,70 @@ import type { JsonObject } from "../../../src/domain/text/json.ts"
 
 const drops = (...paths: ReadonlyArray<string>): Edits["drops"] =>
   paths.map((path) => Result.getOrThrowWith(parseDropPath(path), (fault) => new Error(`${path} ${fault}`)))
-const apply = (body: JsonObject, edits: { readonly defaults?: JsonObject; readonly overrides?: JsonObject; readonly drops?: ReadonlyArray<string> }) =>
-  edited(body, { defaults: edits.defaults ?? {}, overrides: edits.overrides ?? {}, drops: drops(...edits.drops ?? []) })
+const apply = (
+  body: JsonObject,
+  edits: { readonly defaults?: JsonObject; readonly overrides?: JsonObject; readonly drops?: ReadonlyArray<string> }
+) =>
+  edited(body, {
+    defaults: edits.defaults ?? {},
+    overrides: edits.overrides ?? {},
+    drops: drops(...(edits.drops ?? []))
+  })
 
 describe("edits", () => {
   it("defaults fill what is missing or null, deep, and change nothing that is there", () => {
     const body = { model: "m", temperature: 0, seed: null, response_format: { type: "text" }, stop: [] }
     const defaults = { temperature: 1, seed: 7, response_format: { type: "x", strict: true }, stop: ["a"], top_p: 0.5 }
     expect(apply(body, { defaults })).toEqual({
-      model: "m", temperature: 0, seed: 7, response_format: { type: "text", strict: true }, stop: [], top_p: 0.5
+      model: "m",
+      temperature: 0,
+      seed: 7,
+      response_format: { type: "text", strict: true },
+      stop: [],
+      top_p: 0.5
     })
   })
   it("overrides win, deep; lists and null are put in whole", () => {
     const body = { model: "m", thinking: { type: "enabled", budget_tokens: 5 }, stop: ["a", "b"], user: { a: 1 } }
     const overrides = { model: "n", thinking: { budget_tokens: 0 }, stop: ["c"], user: null, labels: { team: "x" } }
     expect(apply(body, { overrides })).toEqual({
-      model: "n", thinking: { type: "enabled", budget_tokens: 0 }, stop: ["c"], user: null, labels: { team: "x" }
+      model: "n",
+      thinking: { type: "enabled", budget_tokens: 0 },
+      stop: ["c"],
+      user: null,
+      labels: { team: "x" }
     })
   })
   it("defaults come first, then overrides, then drops", () => {
-    expect(apply({ a: 1 }, { defaults: { a: 2, b: 2, c: 2 }, overrides: { a: 3, b: 3 }, drops: ["b"] })).toEqual({ a: 3, c: 2 })
+    expect(apply({ a: 1 }, { defaults: { a: 2, b: 2, c: 2 }, overrides: { a: 3, b: 3 }, drops: ["b"] })).toEqual({
+      a: 3,
+      c: 2
+    })
   })
   it("drops members, items, and the same member of every item", () => {
     const body = {
       logprobs: true,
-      tools: [{ function: { name: "f", strict: true } }, { function: { name: "g", strict: true } }, { type: "code_execution" }],
+      tools: [
+        { function: { name: "f", strict: true } },
+        { function: { name: "g", strict: true } },
+        { type: "code_execution" }
+      ],
       messages: [{ content: [{ cache_control: { scope: "a", type: "b" } }] }, { content: "text" }, { content: "last" }]
     }
-    expect(apply(body, { drops: ["logprobs", "tools[0].function.strict", "tools[*].function.name", "messages[2]", "messages[*].content[*].cache_control.scope", "gone", "logprobs.a", "tools[9]"] })).toEqual({
+    expect(
+      apply(body, {
+        drops: [
+          "logprobs",
+          "tools[0].function.strict",
+          "tools[*].function.name",
+          "messages[2]",
+          "messages[*].content[*].cache_control.scope",
+          "gone",
+          "logprobs.a",
+          "tools[9]"
+        ]
+      })
+    ).toEqual({
       tools: [{ function: {} }, { function: { strict: true } }, { type: "code_execution" }],
       messages: [{ content: [{ cache_control: { type: "b" } }] }, { content: "text" }]
     })
@@ -42,7 +78,10 @@ describe("edits", () => {
   })
   it("drops the items that stand at the places of the request, in any order", () => {
     const body = { a: [0, 1, 2, 3] }
-    expect([apply(body, { drops: ["a[0]", "a[1]"] }), apply(body, { drops: ["a[1]", "a[0]", "a[1]"] })]).toEqual([{ a: [2, 3] }, { a: [2, 3] }])
+    expect([apply(body, { drops: ["a[0]", "a[1]"] }), apply(body, { drops: ["a[1]", "a[0]", "a[1]"] })]).toEqual([
+      { a: [2, 3] },
+      { a: [2, 3] }
+    ])
   })
   it("gives back the same value where no drop leads anywhere", () => {
     const body = { tools: [{ a: 1 }], metadata: { a: [1] } }
@@ -52,23 +91,26 @@ describe("edits", () => {
   it("reads a body once, whatever the number of drops (TH33)", () => {
     const readsFor = (paths: number): number => {
       let reads = 0
-      const item = new Proxy({ text: "x" }, {
-        getOwnPropertyDescriptor: (target, name) => {
-          reads++
-          return Reflect.getOwnPropertyDescriptor(target, name)
-        },
-        ownKeys: (target) => {
-          reads++
-          return Reflect.ownKeys(target)
+      const item = new Proxy(
+        { text: "x" },
+        {
+          getOwnPropertyDescriptor: (target, name) => {
+            reads++
+            return Reflect.getOwnPropertyDescriptor(target, name)
+          },
+          ownKeys: (target) => {
+            reads++
+            return Reflect.ownKeys(target)
+          }
         }
-      })
+      )
       apply({ messages: [item] }, { drops: Array.from({ length: paths }, (_, index) => `messages[*].k${index}`) })
       return reads
     }
     expect([readsFor(1) > 0, readsFor(500)]).toEqual([true, readsFor(1)])
   })
   it("P14 members of an object's own nature are members like others", () => {
-    const evil: JsonObject = JSON.parse("{\"__proto__\": {\"polluted\": 1}, \"constructor\": {\"prototype\": {\"polluted\": 1}}}")
+    const evil: JsonObject = JSON.parse('{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}}')
     const whole = apply(evil, { defaults: evil, overrides: evil })
     expect(JSON.stringify(whole)).toBe(JSON.stringify(evil))
     expect([Object.hasOwn(whole, "__proto__"), Reflect.get({}, "polluted")]).toEqual([true, undefined])
@@ -77,23 +119,36 @@ describe("edits", () => {
     const json = fc.jsonValue({ maxDepth: 3 })
     const object = fc.dictionary(fc.constantFrom("a", "b", "c", "__proto__"), json)
     const paths = fc.array(fc.constantFrom("a", "b.a", "c[0]", "a[*].b", "a.b.c"), { maxLength: 2 })
-    fc.assert(fc.property(object, object, object, paths, (body, defaults, overrides, dropped) => {
-      const given: JsonObject = JSON.parse(JSON.stringify(body))
-      const before = JSON.stringify(given)
-      const edits = { defaults: JSON.parse(JSON.stringify(defaults)), overrides: JSON.parse(JSON.stringify(overrides)), drops: dropped.filter((path) => !path.includes("[0]")) }
-      const once = apply(given, edits)
-      expect(JSON.stringify(given)).toBe(before)
-      expect(apply(once, { ...edits, defaults: {} })).toEqual(once)
-    }), { seed: 5 })
+    fc.assert(
+      fc.property(object, object, object, paths, (body, defaults, overrides, dropped) => {
+        const given: JsonObject = JSON.parse(JSON.stringify(body))
+        const before = JSON.stringify(given)
+        const edits = {
+          defaults: JSON.parse(JSON.stringify(defaults)),
+          overrides: JSON.parse(JSON.stringify(overrides)),
+          drops: dropped.filter((path) => !path.includes("[0]"))
+        }
+        const once = apply(given, edits)
+        expect(JSON.stringify(given)).toBe(before)
+        expect(apply(once, { ...edits, defaults: {} })).toEqual(once)
+      }),
+      { seed: 5 }
+    )
   })
   it("overrides of overrides are overrides", () => {
     const inner = fc.dictionary(fc.constantFrom("c", "d"), fc.integer())
     const object = fc.record({ a: fc.integer(), b: inner }, { requiredKeys: [] })
-    fc.assert(fc.property(object, object, object, (a, b, c) => {
-      expect(merge(merge(a, b), c)).toEqual(merge(a, merge(b, c)))
-    }), { seed: 5 })
+    fc.assert(
+      fc.property(object, object, object, (a, b, c) => {
+        expect(merge(merge(a, b), c)).toEqual(merge(a, merge(b, c)))
+      }),
+      { seed: 5 }
+    )
   })
-  it.each(["", ".", "a.", ".a", "a..b", "[0]", "[*]", "a[", "a[]", "a[-1]", "a[x]", "a[0]b", "a]"])("%j is no path", (path) => {
-    expect(Result.isFailure(parseDropPath(path))).toBe(true)
-  })
+  it.each(["", ".", "a.", ".a", "a..b", "[0]", "[*]", "a[", "a[]", "a[-1]", "a[x]", "a[0]b", "a]"])(
+    "%j is no path",
+    (path) => {
+      expect(Result.isFailure(parseDropPath(path))).toBe(true)
+    }
+  )
 })

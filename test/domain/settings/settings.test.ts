@@ -57,93 +57,210 @@ const bare = { ...googleAccount, credentials: undefined }
 const vertex = (fields: object): Json => ({ providers: [{ slug: "v", provider: "vertex-ai", ...fields }] })
 const google = (fields: object): Json => ({ providers: [{ slug: "g", provider: "google", ...fields }] })
 
-const regionFault = "providers[0].region  \"us-centrl1\" is not a region; did you mean us-central1?"
+const regionFault = 'providers[0].region  "us-centrl1" is not a region; did you mean us-central1?'
 const keyFault = "keys[0].key  must be 8 to 256 printable characters without spaces"
 const badKey = { name: "a", key: "x" }
 
 describe("faults of meaning beside faults of shape", () => {
   it.each<readonly [string, Json, ReadonlyArray<string>]>([
-    ["a provider without a slug", { providers: [{ provider: "vertex-ai", region: "us-centrl1" }], keys: [badKey] }, ["providers[0].slug  is missing", regionFault, keyFault]],
-    ["a provider without a kind", { providers: [{ slug: "V", region: "us-centrl1" }], keys: [badKey] }, [
-      "providers[0].provider  is missing",
-      "providers[0].slug  \"V\" is not a slug: lower-case letters, digits and \"-\", at most 63",
-      regionFault,
-      keyFault
-    ]],
-    ["a provider that is none, before a sound one", { providers: [5, { slug: "v", provider: "vertex-ai", region: "us-centrl1" }] }, [
-      "providers[0]  expected a mapping of keys",
-      regionFault.replace("[0]", "[1]")
-    ]],
-    ["no list of providers", { providers: {}, keys: [{ ...badKey, providers: ["v"] }] }, ["providers  expected a list", keyFault]],
-    ["a key without a name", { providers: [{ slug: "v", provider: "vertex-ai", region: "us-centrl1" }], keys: [{ key: "x", expires_at: "soon" }] }, [
-      "keys[0].name  is missing",
-      regionFault,
-      keyFault,
-      "keys[0].expires_at  \"soon\" is not a moment such as 2027-01-31T12:00:00Z"
-    ]],
-    ["a key without its text, whose list of slugs has a number in it", { keys: [{ name: "a", providers: [1, "gogle"], config: "fats" }], configs: { fast: {} } }, [
-      "keys[0].providers[0]  expected text",
-      "keys[0].key  is missing",
-      "keys[0].config  \"fats\" is no config of this configuration; did you mean fast?"
-    ]],
-    ["a budget without its dollars", { keys: [{ ...badKey, budget: { per: "day" } }] }, ["keys[0].budget.usd  is missing", keyFault]],
-    ["credentials of an unknown type", vertex({ region: "us-centrl1", credentials: { type: "acess_token", token: "sekret" } }), [
-      "providers[0].credentials.type  \"acess_token\" is not known here; did you mean access_token?",
-      regionFault
-    ]],
-    ["an unset variable", { providers: [{ slug: "${NOPE}", provider: "vertex-ai", region: "us-centrl1" }], keys: [badKey] }, [
-      "providers[0].slug  the environment variable NOPE is not set; set it, or write ${NOPE:-default}",
-      regionFault,
-      keyFault
-    ]],
-    ["a config of a wrong shape", { configs: { fast: { strategy: { mode: "fallback" }, targets: [{ weight: "x" }, 5, { provider: "gogle" }] } }, keys: [badKey] }, [
-      "configs.fast.targets[0].weight  expected a number",
-      "configs.fast.targets[1]  expected a mapping of keys",
-      keyFault,
-      "configs.fast.targets[2]  \"gogle\" is no provider of this configuration; did you mean google?"
-    ]],
-    ["a name of metadata that is refused (B20)", { keys: [{ ...badKey, name: 1, metadata: Object.fromEntries([["__proto__", "x"], ["constructor", "x"]]) }] }, [
-      "keys[0].name  expected text",
-      keyFault,
-      "keys[0].metadata.__proto__  is no name for metadata",
-      "keys[0].metadata.constructor  is no name for metadata"
-    ]]
+    [
+      "a provider without a slug",
+      { providers: [{ provider: "vertex-ai", region: "us-centrl1" }], keys: [badKey] },
+      ["providers[0].slug  is missing", regionFault, keyFault]
+    ],
+    [
+      "a provider without a kind",
+      { providers: [{ slug: "V", region: "us-centrl1" }], keys: [badKey] },
+      [
+        "providers[0].provider  is missing",
+        'providers[0].slug  "V" is not a slug: lower-case letters, digits and "-", at most 63',
+        regionFault,
+        keyFault
+      ]
+    ],
+    [
+      "a provider that is none, before a sound one",
+      { providers: [5, { slug: "v", provider: "vertex-ai", region: "us-centrl1" }] },
+      ["providers[0]  expected a mapping of keys", regionFault.replace("[0]", "[1]")]
+    ],
+    [
+      "no list of providers",
+      { providers: {}, keys: [{ ...badKey, providers: ["v"] }] },
+      ["providers  expected a list", keyFault]
+    ],
+    [
+      "a key without a name",
+      {
+        providers: [{ slug: "v", provider: "vertex-ai", region: "us-centrl1" }],
+        keys: [{ key: "x", expires_at: "soon" }]
+      },
+      [
+        "keys[0].name  is missing",
+        regionFault,
+        keyFault,
+        'keys[0].expires_at  "soon" is not a moment such as 2027-01-31T12:00:00Z'
+      ]
+    ],
+    [
+      "a key without its text, whose list of slugs has a number in it",
+      { keys: [{ name: "a", providers: [1, "gogle"], config: "fats" }], configs: { fast: {} } },
+      [
+        "keys[0].providers[0]  expected text",
+        "keys[0].key  is missing",
+        'keys[0].config  "fats" is no config of this configuration; did you mean fast?'
+      ]
+    ],
+    [
+      "a budget without its dollars",
+      { keys: [{ ...badKey, budget: { per: "day" } }] },
+      ["keys[0].budget.usd  is missing", keyFault]
+    ],
+    [
+      "credentials of an unknown type",
+      vertex({ region: "us-centrl1", credentials: { type: "acess_token", token: "sekret" } }),
+      ['providers[0].credentials.type  "acess_token" is not known here; did you mean access_token?', regionFault]
+    ],
+    [
+      "an unset variable",
+      { providers: [{ slug: "${NOPE}", provider: "vertex-ai", region: "us-centrl1" }], keys: [badKey] },
+      [
+        "providers[0].slug  the environment variable NOPE is not set; set it, or write ${NOPE:-default}",
+        regionFault,
+        keyFault
+      ]
+    ],
+    [
+      "a config of a wrong shape",
+      {
+        configs: { fast: { strategy: { mode: "fallback" }, targets: [{ weight: "x" }, 5, { provider: "gogle" }] } },
+        keys: [badKey]
+      },
+      [
+        "configs.fast.targets[0].weight  expected a number",
+        "configs.fast.targets[1]  expected a mapping of keys",
+        keyFault,
+        'configs.fast.targets[2]  "gogle" is no provider of this configuration; did you mean google?'
+      ]
+    ],
+    [
+      "a name of metadata that is refused (B20)",
+      {
+        keys: [
+          {
+            ...badKey,
+            name: 1,
+            metadata: Object.fromEntries([
+              ["__proto__", "x"],
+              ["constructor", "x"]
+            ])
+          }
+        ]
+      },
+      [
+        "keys[0].name  expected text",
+        keyFault,
+        "keys[0].metadata.__proto__  is no name for metadata",
+        "keys[0].metadata.constructor  is no name for metadata"
+      ]
+    ]
   ])("%s", (_name, file, expected) => expect(faults(file)).toEqual(expected))
 
   it.each<readonly [string, Json, ReadonlyArray<string>]>([
-    ["a key that names a provider of a wrong kind", {
-      providers: [{ slug: "v", provider: "vertex" }],
-      keys: [{ name: "a", key: "mgk_sekret", providers: ["v"] }],
-      configs: { fast: { provider: "v" } },
-      prompts: [{ id: "p", model: "@v/m", messages: [{ role: "user", content: "Hi" }] }]
-    }, ["providers[0].provider  \"vertex\" is not known here; did you mean vertex-ai?"]],
-    ["what names a provider whose slug is missing", {
-      providers: [{ provider: "google" }],
-      keys: [{ name: "a", key: "mgk_sekret", providers: ["v"] }],
-      configs: { fast: { provider: "v" } },
-      prompts: [{ id: "p", model: "@v/m", messages: [{ role: "user", content: "Hi" }] }]
-    }, ["providers[0].slug  is missing"]],
-    ["a slug that is half a variable", { providers: [{ slug: "v-${NOPE}", provider: "google" }], keys: [{ name: "a", key: "mgk_sekret", providers: ["v-1"] }] }, [
-      "providers[0].slug  the environment variable NOPE is not set; set it, or write ${NOPE:-default}"
-    ]],
-    ["a key that names a config of a wrong shape", { configs: { fast: 5 }, keys: [{ name: "a", key: "mgk_sekret", config: "fast" }] }, ["configs.fast  expected a mapping of keys"]],
-    ["a key that names a config of none", { configs: [], keys: [{ name: "a", key: "mgk_sekret", config: "fast" }] }, ["configs  expected a mapping of keys"]],
-    ["keys of which two have no name and no text", { keys: [{}, {}] }, ["keys[0].name  is missing", "keys[0].key  is missing", "keys[1].name  is missing", "keys[1].key  is missing"]],
-    ["a prompt that holds a partial without an id", { prompts: [{ text: "Hi" }, { id: "p", model: "m", messages: [{ role: "user", content: "{{>tone}}" }] }] }, ["prompts[0].id  is missing"]],
-    ["a prompt that holds one with a text of another kind", { prompts: [{ id: "tone", text: 5 }, { id: "p", model: "m", messages: [{ role: "user", content: "{{>tone}}" }] }] }, ["prompts[0].text  expected text"]],
-    ["a strategy without its mode", { configs: { fast: { strategy: { mode: "fallbak" }, targets: [{}, {}] } } }, ["configs.fast.strategy.mode  \"fallbak\" is not known here; did you mean fallback?"]]
+    [
+      "a key that names a provider of a wrong kind",
+      {
+        providers: [{ slug: "v", provider: "vertex" }],
+        keys: [{ name: "a", key: "mgk_sekret", providers: ["v"] }],
+        configs: { fast: { provider: "v" } },
+        prompts: [{ id: "p", model: "@v/m", messages: [{ role: "user", content: "Hi" }] }]
+      },
+      ['providers[0].provider  "vertex" is not known here; did you mean vertex-ai?']
+    ],
+    [
+      "what names a provider whose slug is missing",
+      {
+        providers: [{ provider: "google" }],
+        keys: [{ name: "a", key: "mgk_sekret", providers: ["v"] }],
+        configs: { fast: { provider: "v" } },
+        prompts: [{ id: "p", model: "@v/m", messages: [{ role: "user", content: "Hi" }] }]
+      },
+      ["providers[0].slug  is missing"]
+    ],
+    [
+      "a slug that is half a variable",
+      {
+        providers: [{ slug: "v-${NOPE}", provider: "google" }],
+        keys: [{ name: "a", key: "mgk_sekret", providers: ["v-1"] }]
+      },
+      ["providers[0].slug  the environment variable NOPE is not set; set it, or write ${NOPE:-default}"]
+    ],
+    [
+      "a key that names a config of a wrong shape",
+      { configs: { fast: 5 }, keys: [{ name: "a", key: "mgk_sekret", config: "fast" }] },
+      ["configs.fast  expected a mapping of keys"]
+    ],
+    [
+      "a key that names a config of none",
+      { configs: [], keys: [{ name: "a", key: "mgk_sekret", config: "fast" }] },
+      ["configs  expected a mapping of keys"]
+    ],
+    [
+      "keys of which two have no name and no text",
+      { keys: [{}, {}] },
+      ["keys[0].name  is missing", "keys[0].key  is missing", "keys[1].name  is missing", "keys[1].key  is missing"]
+    ],
+    [
+      "a prompt that holds a partial without an id",
+      { prompts: [{ text: "Hi" }, { id: "p", model: "m", messages: [{ role: "user", content: "{{>tone}}" }] }] },
+      ["prompts[0].id  is missing"]
+    ],
+    [
+      "a prompt that holds one with a text of another kind",
+      {
+        prompts: [
+          { id: "tone", text: 5 },
+          { id: "p", model: "m", messages: [{ role: "user", content: "{{>tone}}" }] }
+        ]
+      },
+      ["prompts[0].text  expected text"]
+    ],
+    [
+      "a strategy without its mode",
+      { configs: { fast: { strategy: { mode: "fallbak" }, targets: [{}, {}] } } },
+      ['configs.fast.strategy.mode  "fallbak" is not known here; did you mean fallback?']
+    ]
   ])("%s is not at fault itself", (_name, file, expected) => expect(faults(file)).toEqual(expected))
 
   it("a configuration of any shape is read to the end", () => {
     const json = fc.jsonValue({ maxDepth: 4 })
-    const sections = ["server", "store", "redis", "providers", "keys", "prompts", "configs", "prices", "log", "telemetry", "media", "limits"]
-    const section = fc.oneof(json, fc.array(json), fc.dictionary(fc.constantFrom("slug", "provider", "name", "key", "id", "strategy", "targets", "a"), json))
-    fc.assert(fc.property(fc.dictionary(fc.constantFrom(...sections), fc.oneof(section, fc.array(section))), (file) => {
-      // The short key is a fault of meaning in a section that is sound.
-      const all = faults({ ...file, keys: [badKey] })
-      expect(all.includes(keyFault)).toBe(true)
-      expect(new Set(all.map((line) => line.split("  ")[0])).size).toBe(all.length)
-    }), { numRuns: 300 })
+    const sections = [
+      "server",
+      "store",
+      "redis",
+      "providers",
+      "keys",
+      "prompts",
+      "configs",
+      "prices",
+      "log",
+      "telemetry",
+      "media",
+      "limits"
+    ]
+    const section = fc.oneof(
+      json,
+      fc.array(json),
+      fc.dictionary(fc.constantFrom("slug", "provider", "name", "key", "id", "strategy", "targets", "a"), json)
+    )
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...sections), fc.oneof(section, fc.array(section))), (file) => {
+        // The short key is a fault of meaning in a section that is sound.
+        const all = faults({ ...file, keys: [badKey] })
+        expect(all.includes(keyFault)).toBe(true)
+        expect(new Set(all.map((line) => line.split("  ")[0])).size).toBe(all.length)
+      }),
+      { numRuns: 300 }
+    )
   })
 })
 
@@ -151,117 +268,339 @@ describe("faults", () => {
   const table: ReadonlyArray<readonly [name: string, file: Json, expected: ReadonlyArray<string>]> = [
     ["no mapping", ["a"], ["  the configuration must be a mapping of keys"]],
     ["unknown section", { server: {}, provider: [] }, ["provider  unknown key; did you mean providers?"]],
-    ["unknown section far from all", { xyzzyxyzzy: 1 }, ["xyzzyxyzzy  unknown key; known: server, store, redis, providers, keys, prompts, configs, prices, log, telemetry, media, limits"]],
+    [
+      "unknown section far from all",
+      { xyzzyxyzzy: 1 },
+      [
+        "xyzzyxyzzy  unknown key; known: server, store, redis, providers, keys, prompts, configs, prices, log, telemetry, media, limits"
+      ]
+    ],
     ["swapped letters", { server: { prot: 1 } }, ["server.prot  unknown key; did you mean port?"]],
-    ["camelCase for snake_case", google({ apiKey: "sekret" }), ["providers[0].apiKey  unknown key; did you mean api_key?"]],
+    [
+      "camelCase for snake_case",
+      google({ apiKey: "sekret" }),
+      ["providers[0].apiKey  unknown key; did you mean api_key?"]
+    ],
     ["port out of range", { server: { port: 70000 } }, ["server.port  expected a whole number from 0 to 65535"]],
     ["port as word", { server: { port: "http" } }, ["server.port  expected a number"]],
-    ["host that is no address", { server: { host: "http://x" } }, ["server.host  \"http://x\" is not an address to listen on"]],
-    ["Redis that is none", { redis: { url: "http://:sekret@x" } }, ["redis.url  is not an address of the form redis://host:6379 or rediss://user:password@host:6380/0"]],
-    ["Redis at no port", { redis: { url: "redis://:sekret@x:99999" } }, ["redis.url  is not an address of the form redis://host:6379 or rediss://user:password@host:6380/0"]],
+    [
+      "host that is no address",
+      { server: { host: "http://x" } },
+      ['server.host  "http://x" is not an address to listen on']
+    ],
+    [
+      "Redis that is none",
+      { redis: { url: "http://:sekret@x" } },
+      ["redis.url  is not an address of the form redis://host:6379 or rediss://user:password@host:6380/0"]
+    ],
+    [
+      "Redis at no port",
+      { redis: { url: "redis://:sekret@x:99999" } },
+      ["redis.url  is not an address of the form redis://host:6379 or rediss://user:password@host:6380/0"]
+    ],
     ["section of another kind", { providers: {} }, ["providers  expected a list"]],
     ["item of another kind", { keys: ["sekret"] }, ["keys[0]  expected a mapping of keys"]],
     ["number for a secret", google({ api_key: 1234567 }), ["providers[0].api_key  expected text"]],
     ["empty text", google({ api_key: "" }), ["providers[0].api_key  must not be empty"]],
     ["missing fields", { providers: [{}] }, ["providers[0].slug  is missing", "providers[0].provider  is missing"]],
-    ["unknown provider", { providers: [{ slug: "a", provider: "vertexai" }] }, ["providers[0].provider  \"vertexai\" is not known here; did you mean vertex-ai?"]],
-    ["bad slug (TH5)", { providers: [{ slug: "A/b", provider: "google" }] }, ["providers[0].slug  \"A/b\" is not a slug: lower-case letters, digits and \"-\", at most 63"]],
-    ["slug twice", { providers: [{ slug: "a", provider: "google" }, { slug: "a", provider: "google" }] }, ["providers[1].slug  \"a\" is declared twice"]],
-    ["bad project (TH5)", vertex({ project_id: "My Project" }), ["providers[0].project_id  \"My Project\" is not a Google Cloud project id or number"]],
-    ["bad quota project (TH5)", vertex({ quota_project: "x" }), ["providers[0].quota_project  \"x\" is not a Google Cloud project id or number"]],
-    ["misspelt region", vertex({ region: "us-centrl1" }), ["providers[0].region  \"us-centrl1\" is not a region; did you mean us-central1?"]],
-    ["region without number", vertex({ region: "europe-west" }), ["providers[0].region  \"europe-west\" is not a region; did you mean europe-west1?"]],
-    ["region that names a host (TH5)", vertex({ region: "us#" }), ["providers[0].region  \"us#\" is not a region; did you mean us?"]],
-    ["region far from all (TH5)", vertex({ region: "evil.example/%2e" }), ["providers[0].region  \"evil.example/%2e\" is not a region, such as us-central1, global, us or eu"]],
-    ["lists of what a request may name", vertex({ projects: ["my-project", "*", "team-*", "X"], regions: ["europe-*", "us-centrl1"], gcs: { read: ["gs://bucket/a/", "bucket", "gs://bucket/../b"], write: ["gs://B"], wrote: [] } }), [
-      "providers[0].gcs.wrote  unknown key; did you mean write?",
-      "providers[0].projects[3]  \"X\" is not a Google Cloud project id or number",
-      "providers[0].regions[1]  \"us-centrl1\" is not a region; did you mean us-central1?",
-      "providers[0].gcs.read[1]  \"bucket\" is no prefix such as gs://bucket or gs://bucket/folder",
-      "providers[0].gcs.read[2]  \"gs://bucket/../b\" is no prefix such as gs://bucket or gs://bucket/folder",
-      "providers[0].gcs.write[0]  \"gs://B\" is no prefix such as gs://bucket or gs://bucket/folder"
-    ]],
-    ["prefixes that are none", vertex({ gcs: { read: ["gs://bucket", "gs://bucket/a/", "bucket", "gs://bucket/../b", "gs://bucket/%2E%2e/b"], write: ["gs://B"] } }), [
-      "providers[0].gcs.read[2]  \"bucket\" is no prefix such as gs://bucket or gs://bucket/folder",
-      "providers[0].gcs.read[3]  \"gs://bucket/../b\" is no prefix such as gs://bucket or gs://bucket/folder",
-      "providers[0].gcs.read[4]  \"gs://bucket/%2E%2e/b\" is no prefix such as gs://bucket or gs://bucket/folder",
-      "providers[0].gcs.write[0]  \"gs://B\" is no prefix such as gs://bucket or gs://bucket/folder"
-    ]],
-    ["bad version", vertex({ api_version: "v1/../x" }), ["providers[0].api_version  \"v1/../x\" is not an API version such as v1 or v1beta"]],
-    ["bad base URL", vertex({ base_url: "ftp://user:sekret@x" }), ["providers[0].base_url  expected an http or https URL without user, query or fragment"]],
-    ["Vertex words on google", google({ region: "us-central1", project_id: "my-project" }), [
-      "providers[0].project_id  has no meaning for provider google; it belongs to vertex-ai",
-      "providers[0].region  has no meaning for provider google; it belongs to vertex-ai"
-    ]],
-    ["key and credentials", vertex({ api_key: "sekret", credentials: { type: "application_default" } }), ["providers[0].api_key  give api_key or credentials, not both"]],
-    ["credentials of no type", vertex({ credentials: { file: "sa.json" } }), ["providers[0].credentials  type is missing; known: service_account, access_token, application_default, api_key"]],
-    ["credentials of unknown type (TH8)", vertex({ credentials: { type: "external_account", credential_source: { url: "http://x" } } }), [
-      "providers[0].credentials.type  \"external_account\" is not known here; known: service_account, access_token, application_default, api_key"
-    ]],
-    ["text for credentials", vertex({ credentials: "sekret" }), ["providers[0].credentials  expected a mapping with type: service_account, access_token, application_default, api_key"]],
-    ["unknown key in credentials", vertex({ credentials: { type: "access_token", tokn: "sekret" } }), [
-      "providers[0].credentials.tokn  unknown key; did you mean token?",
-      "providers[0].credentials.token  is missing"
-    ]],
-    ["service account on google", google({ credentials: { type: "service_account", file: "sa.json" } }), ["providers[0].credentials  type service_account has no meaning for provider google; use api_key"]],
-    ["service account without source", vertex({ credentials: { type: "service_account" } }), ["providers[0].credentials  type service_account needs file or json"]],
-    ["service account twice", vertex({ credentials: { type: "service_account", file: "sa.json", json: {} } }), ["providers[0].credentials  give file or json, not both"]],
-    ["absent key file", vertex({ credentials: { type: "service_account", file: "gone.json" } }), ["providers[0].credentials  the credential file does not exist"]],
-    ["key file that is no JSON", vertex({ credentials: { type: "service_account", file: "broken.json" } }), ["providers[0].credentials  the credential file does not hold JSON"]],
-    ["key file of a user (TH8)", vertex({ credentials: { type: "service_account", file: "user.json" } }), [
-      "providers[0].credentials  Credentials of type \"authorized_user\" are not taken; the key file of a service account (type \"service_account\") is."
-    ]],
-    ["endpoint", vertex({ endpoints: { "a b": { dialect: "openai" }, c: { dialect: "opneai" }, d: { dialect: "openai", host: "x/y" } } }), [
-      "providers[0].endpoints.c.dialect  \"opneai\" is not known here; did you mean openai?",
-      "providers[0].endpoints.a b  is not an endpoint id: letters, digits and \"-\", at most 63",
-      "providers[0].endpoints.d.host  \"x/y\" is not a host name"
-    ]],
-    ["endpoint names and hosts (TH6)", vertex({ endpoints: { "a b": { dialect: "openai" }, d: { dialect: "openai", host: "x/y" } } }), [
-      "providers[0].endpoints.a b  is not an endpoint id: letters, digits and \"-\", at most 63",
-      "providers[0].endpoints.d.host  \"x/y\" is not a host name"
-    ]],
-    ["short key", { keys: [{ name: "a", key: "sekret" }] }, ["keys[0].key  must be 8 to 256 printable characters without spaces"]],
-    ["key of two names, name of two keys", { keys: [{ name: "a", key: "mgk_sekret" }, { name: "b", key: "mgk_sekret" }, { name: "a", key: "mgk_sekret2" }] }, [
-      "keys[1].key  is the key of another name as well",
-      "keys[2].name  \"a\" is declared twice"
-    ]],
-    ["config of a wrong shape", { configs: { fast: { strategy: { mode: "fallbak" }, targts: [] }, "a b": { retry: { attempts: 9 } }, none: 1 } }, [
-      "configs.fast.targts  unknown key; did you mean targets?",
-      "configs.fast.strategy.mode  \"fallbak\" is not known here; did you mean fallback?",
-      "configs.a b.retry.attempts  expected a whole number from 0 to 5",
-      "configs.none  expected a mapping of keys",
-      "configs.a b  is not an id: letters, digits, \"_\", \".\" and \"-\", at most 64"
-    ]],
-    ["config that cannot work", { configs: { "a b": {}, fast: { strategy: { mode: "fallback" }, targets: [{ provider: "gogle" }, { override_params: { model: "@vrtex/x" } }] } } }, [
-      "configs.a b  is not an id: letters, digits, \"_\", \".\" and \"-\", at most 64",
-      "configs.fast.targets[0]  \"gogle\" is no provider of this configuration; did you mean google?",
-      "configs.fast.targets[1]  \"vrtex\" is no provider of this configuration; known: vertex-ai, google"
-    ]],
-    ["key of an unknown config", { configs: { fast: {} }, keys: [{ name: "a", key: "mgk_sekret", config: "fats" }] }, ["keys[0].config  \"fats\" is no config of this configuration; did you mean fast?"]],
-    ["key for no config or prompt", {
-      configs: { fast: {} },
-      prompts: [{ id: "tone", text: "Be brief." }],
-      keys: [{ name: "a", key: "mgk_sekret", configs: ["fast", "fats", "f*"], prompts: ["tome", "tone", "*"] }]
-    }, [
-      "keys[0].configs[1]  \"fats\" is no config of this configuration; did you mean fast?",
-      "keys[0].prompts[0]  \"tome\" is no prompt of this configuration; did you mean tone?"
-    ]],
-    ["key for no provider", { keys: [{ name: "a", key: "mgk_sekret", providers: ["gogle", "google", "vert*"] }] }, ["keys[0].providers[0]  \"gogle\" is no provider of this configuration; did you mean google?"]],
-    ["limit of nothing", { limits: { bodyBytes: 0 } }, ["limits.bodyBytes  expected a whole number from 1 to 2147483647"]],
+    [
+      "unknown provider",
+      { providers: [{ slug: "a", provider: "vertexai" }] },
+      ['providers[0].provider  "vertexai" is not known here; did you mean vertex-ai?']
+    ],
+    [
+      "bad slug (TH5)",
+      { providers: [{ slug: "A/b", provider: "google" }] },
+      ['providers[0].slug  "A/b" is not a slug: lower-case letters, digits and "-", at most 63']
+    ],
+    [
+      "slug twice",
+      {
+        providers: [
+          { slug: "a", provider: "google" },
+          { slug: "a", provider: "google" }
+        ]
+      },
+      ['providers[1].slug  "a" is declared twice']
+    ],
+    [
+      "bad project (TH5)",
+      vertex({ project_id: "My Project" }),
+      ['providers[0].project_id  "My Project" is not a Google Cloud project id or number']
+    ],
+    [
+      "bad quota project (TH5)",
+      vertex({ quota_project: "x" }),
+      ['providers[0].quota_project  "x" is not a Google Cloud project id or number']
+    ],
+    [
+      "misspelt region",
+      vertex({ region: "us-centrl1" }),
+      ['providers[0].region  "us-centrl1" is not a region; did you mean us-central1?']
+    ],
+    [
+      "region without number",
+      vertex({ region: "europe-west" }),
+      ['providers[0].region  "europe-west" is not a region; did you mean europe-west1?']
+    ],
+    [
+      "region that names a host (TH5)",
+      vertex({ region: "us#" }),
+      ['providers[0].region  "us#" is not a region; did you mean us?']
+    ],
+    [
+      "region far from all (TH5)",
+      vertex({ region: "evil.example/%2e" }),
+      ['providers[0].region  "evil.example/%2e" is not a region, such as us-central1, global, us or eu']
+    ],
+    [
+      "lists of what a request may name",
+      vertex({
+        projects: ["my-project", "*", "team-*", "X"],
+        regions: ["europe-*", "us-centrl1"],
+        gcs: { read: ["gs://bucket/a/", "bucket", "gs://bucket/../b"], write: ["gs://B"], wrote: [] }
+      }),
+      [
+        "providers[0].gcs.wrote  unknown key; did you mean write?",
+        'providers[0].projects[3]  "X" is not a Google Cloud project id or number',
+        'providers[0].regions[1]  "us-centrl1" is not a region; did you mean us-central1?',
+        'providers[0].gcs.read[1]  "bucket" is no prefix such as gs://bucket or gs://bucket/folder',
+        'providers[0].gcs.read[2]  "gs://bucket/../b" is no prefix such as gs://bucket or gs://bucket/folder',
+        'providers[0].gcs.write[0]  "gs://B" is no prefix such as gs://bucket or gs://bucket/folder'
+      ]
+    ],
+    [
+      "prefixes that are none",
+      vertex({
+        gcs: {
+          read: ["gs://bucket", "gs://bucket/a/", "bucket", "gs://bucket/../b", "gs://bucket/%2E%2e/b"],
+          write: ["gs://B"]
+        }
+      }),
+      [
+        'providers[0].gcs.read[2]  "bucket" is no prefix such as gs://bucket or gs://bucket/folder',
+        'providers[0].gcs.read[3]  "gs://bucket/../b" is no prefix such as gs://bucket or gs://bucket/folder',
+        'providers[0].gcs.read[4]  "gs://bucket/%2E%2e/b" is no prefix such as gs://bucket or gs://bucket/folder',
+        'providers[0].gcs.write[0]  "gs://B" is no prefix such as gs://bucket or gs://bucket/folder'
+      ]
+    ],
+    [
+      "bad version",
+      vertex({ api_version: "v1/../x" }),
+      ['providers[0].api_version  "v1/../x" is not an API version such as v1 or v1beta']
+    ],
+    [
+      "bad base URL",
+      vertex({ base_url: "ftp://user:sekret@x" }),
+      ["providers[0].base_url  expected an http or https URL without user, query or fragment"]
+    ],
+    [
+      "Vertex words on google",
+      google({ region: "us-central1", project_id: "my-project" }),
+      [
+        "providers[0].project_id  has no meaning for provider google; it belongs to vertex-ai",
+        "providers[0].region  has no meaning for provider google; it belongs to vertex-ai"
+      ]
+    ],
+    [
+      "key and credentials",
+      vertex({ api_key: "sekret", credentials: { type: "application_default" } }),
+      ["providers[0].api_key  give api_key or credentials, not both"]
+    ],
+    [
+      "credentials of no type",
+      vertex({ credentials: { file: "sa.json" } }),
+      ["providers[0].credentials  type is missing; known: service_account, access_token, application_default, api_key"]
+    ],
+    [
+      "credentials of unknown type (TH8)",
+      vertex({ credentials: { type: "external_account", credential_source: { url: "http://x" } } }),
+      [
+        'providers[0].credentials.type  "external_account" is not known here; known: service_account, access_token, application_default, api_key'
+      ]
+    ],
+    [
+      "text for credentials",
+      vertex({ credentials: "sekret" }),
+      [
+        "providers[0].credentials  expected a mapping with type: service_account, access_token, application_default, api_key"
+      ]
+    ],
+    [
+      "unknown key in credentials",
+      vertex({ credentials: { type: "access_token", tokn: "sekret" } }),
+      ["providers[0].credentials.tokn  unknown key; did you mean token?", "providers[0].credentials.token  is missing"]
+    ],
+    [
+      "service account on google",
+      google({ credentials: { type: "service_account", file: "sa.json" } }),
+      ["providers[0].credentials  type service_account has no meaning for provider google; use api_key"]
+    ],
+    [
+      "service account without source",
+      vertex({ credentials: { type: "service_account" } }),
+      ["providers[0].credentials  type service_account needs file or json"]
+    ],
+    [
+      "service account twice",
+      vertex({ credentials: { type: "service_account", file: "sa.json", json: {} } }),
+      ["providers[0].credentials  give file or json, not both"]
+    ],
+    [
+      "absent key file",
+      vertex({ credentials: { type: "service_account", file: "gone.json" } }),
+      ["providers[0].credentials  the credential file does not exist"]
+    ],
+    [
+      "key file that is no JSON",
+      vertex({ credentials: { type: "service_account", file: "broken.json" } }),
+      ["providers[0].credentials  the credential file does not hold JSON"]
+    ],
+    [
+      "key file of a user (TH8)",
+      vertex({ credentials: { type: "service_account", file: "user.json" } }),
+      [
+        'providers[0].credentials  Credentials of type "authorized_user" are not taken; the key file of a service account (type "service_account") is.'
+      ]
+    ],
+    [
+      "endpoint",
+      vertex({
+        endpoints: { "a b": { dialect: "openai" }, c: { dialect: "opneai" }, d: { dialect: "openai", host: "x/y" } }
+      }),
+      [
+        'providers[0].endpoints.c.dialect  "opneai" is not known here; did you mean openai?',
+        'providers[0].endpoints.a b  is not an endpoint id: letters, digits and "-", at most 63',
+        'providers[0].endpoints.d.host  "x/y" is not a host name'
+      ]
+    ],
+    [
+      "endpoint names and hosts (TH6)",
+      vertex({ endpoints: { "a b": { dialect: "openai" }, d: { dialect: "openai", host: "x/y" } } }),
+      [
+        'providers[0].endpoints.a b  is not an endpoint id: letters, digits and "-", at most 63',
+        'providers[0].endpoints.d.host  "x/y" is not a host name'
+      ]
+    ],
+    [
+      "short key",
+      { keys: [{ name: "a", key: "sekret" }] },
+      ["keys[0].key  must be 8 to 256 printable characters without spaces"]
+    ],
+    [
+      "key of two names, name of two keys",
+      {
+        keys: [
+          { name: "a", key: "mgk_sekret" },
+          { name: "b", key: "mgk_sekret" },
+          { name: "a", key: "mgk_sekret2" }
+        ]
+      },
+      ["keys[1].key  is the key of another name as well", 'keys[2].name  "a" is declared twice']
+    ],
+    [
+      "config of a wrong shape",
+      { configs: { fast: { strategy: { mode: "fallbak" }, targts: [] }, "a b": { retry: { attempts: 9 } }, none: 1 } },
+      [
+        "configs.fast.targts  unknown key; did you mean targets?",
+        'configs.fast.strategy.mode  "fallbak" is not known here; did you mean fallback?',
+        "configs.a b.retry.attempts  expected a whole number from 0 to 5",
+        "configs.none  expected a mapping of keys",
+        'configs.a b  is not an id: letters, digits, "_", "." and "-", at most 64'
+      ]
+    ],
+    [
+      "config that cannot work",
+      {
+        configs: {
+          "a b": {},
+          fast: {
+            strategy: { mode: "fallback" },
+            targets: [{ provider: "gogle" }, { override_params: { model: "@vrtex/x" } }]
+          }
+        }
+      },
+      [
+        'configs.a b  is not an id: letters, digits, "_", "." and "-", at most 64',
+        'configs.fast.targets[0]  "gogle" is no provider of this configuration; did you mean google?',
+        'configs.fast.targets[1]  "vrtex" is no provider of this configuration; known: vertex-ai, google'
+      ]
+    ],
+    [
+      "key of an unknown config",
+      { configs: { fast: {} }, keys: [{ name: "a", key: "mgk_sekret", config: "fats" }] },
+      ['keys[0].config  "fats" is no config of this configuration; did you mean fast?']
+    ],
+    [
+      "key for no config or prompt",
+      {
+        configs: { fast: {} },
+        prompts: [{ id: "tone", text: "Be brief." }],
+        keys: [{ name: "a", key: "mgk_sekret", configs: ["fast", "fats", "f*"], prompts: ["tome", "tone", "*"] }]
+      },
+      [
+        'keys[0].configs[1]  "fats" is no config of this configuration; did you mean fast?',
+        'keys[0].prompts[0]  "tome" is no prompt of this configuration; did you mean tone?'
+      ]
+    ],
+    [
+      "key for no provider",
+      { keys: [{ name: "a", key: "mgk_sekret", providers: ["gogle", "google", "vert*"] }] },
+      ['keys[0].providers[0]  "gogle" is no provider of this configuration; did you mean google?']
+    ],
+    [
+      "limit of nothing",
+      { limits: { bodyBytes: 0 } },
+      ["limits.bodyBytes  expected a whole number from 1 to 2147483647"]
+    ],
     ["limit with a typo", { limits: { idleMilis: 1 } }, ["limits.idleMilis  unknown key; did you mean idleMillis?"]],
-    ["scope that is none", { keys: [{ name: "a", key: "mgk_sekret", scopes: ["admn"] }] }, ["keys[0].scopes[0]  \"admn\" is not known here; did you mean admin?"]],
-    ["log format that is none", { log: { format: "xml" } }, ["log.format  \"xml\" is not known here; known: json, pretty, off"]],
-    ["price below nothing", { prices: { "gemini-2.5-flash": { input: -1 } } }, ["prices.gemini-2.5-flash.input  expected US dollars from 0 to 1000000"]],
-    ["budget beyond counting", { keys: [{ name: "a", key: "mgk_sekret", budget: { usd: 1e15, per: "day" } }] }, ["keys[0].budget.usd  expected US dollars from 0 to 1000000000"]],
+    [
+      "scope that is none",
+      { keys: [{ name: "a", key: "mgk_sekret", scopes: ["admn"] }] },
+      ['keys[0].scopes[0]  "admn" is not known here; did you mean admin?']
+    ],
+    [
+      "log format that is none",
+      { log: { format: "xml" } },
+      ['log.format  "xml" is not known here; known: json, pretty, off']
+    ],
+    [
+      "price below nothing",
+      { prices: { "gemini-2.5-flash": { input: -1 } } },
+      ["prices.gemini-2.5-flash.input  expected US dollars from 0 to 1000000"]
+    ],
+    [
+      "budget beyond counting",
+      { keys: [{ name: "a", key: "mgk_sekret", budget: { usd: 1e15, per: "day" } }] },
+      ["keys[0].budget.usd  expected US dollars from 0 to 1000000000"]
+    ],
     ["price with a typo", { prices: { x: { inptu: 1 } } }, ["prices.x.inptu  unknown key; did you mean input?"]],
-    ["unset variable", google({ api_key: "${NOPE}" }), ["providers[0].api_key  the environment variable NOPE is not set; set it, or write ${NOPE:-default}"]],
-    ["bad variable", google({ api_key: "${sekret key}" }), ["providers[0].api_key  expected ${NAME} or ${NAME:-default}"]],
-    ["several at once, of every kind", { sevrer: {}, ...Object.fromEntries([["providers", [{ slug: "v", provider: "vertex-ai", region: "us-centrl1", aip_key: 1 }]]]), keys: [{ name: "a", key: "x" }] }, [
-      "sevrer  unknown key; did you mean server?",
-      "providers[0].aip_key  unknown key; did you mean api_key?",
-      "providers[0].region  \"us-centrl1\" is not a region; did you mean us-central1?",
-      "keys[0].key  must be 8 to 256 printable characters without spaces"
-    ]]
+    [
+      "unset variable",
+      google({ api_key: "${NOPE}" }),
+      ["providers[0].api_key  the environment variable NOPE is not set; set it, or write ${NOPE:-default}"]
+    ],
+    [
+      "bad variable",
+      google({ api_key: "${sekret key}" }),
+      ["providers[0].api_key  expected ${NAME} or ${NAME:-default}"]
+    ],
+    [
+      "several at once, of every kind",
+      {
+        sevrer: {},
+        ...Object.fromEntries([
+          ["providers", [{ slug: "v", provider: "vertex-ai", region: "us-centrl1", aip_key: 1 }]]
+        ]),
+        keys: [{ name: "a", key: "x" }]
+      },
+      [
+        "sevrer  unknown key; did you mean server?",
+        "providers[0].aip_key  unknown key; did you mean api_key?",
+        'providers[0].region  "us-centrl1" is not a region; did you mean us-central1?',
+        "keys[0].key  must be 8 to 256 printable characters without spaces"
+      ]
+    ]
   ]
   it.each(table)("%s", (_, file, expected) => {
     expect(faults(file)).toEqual(expected)
@@ -272,15 +611,25 @@ describe("faults", () => {
       "GATEWAY_SERVER_PORT  expected a number",
       "GATEWAY_LIMITS_JSON_DEPTH  expected a number"
     ])
-    expect(faults({}, { GATEWAY_SERVER_HOST: "a b" })).toEqual(["GATEWAY_SERVER_HOST  \"a b\" is not an address to listen on"])
-    expect(faults({}, { GATEWAY_SERVER_PORT: "1" }, { port: 99999 })).toEqual(["--port  expected a whole number from 0 to 65535"])
-    expect(faults({}, { GOOGLE_CLOUD_LOCATION: "us-eest1", GOOGLE_CLOUD_PROJECT: "X", GATEWAY_GEMINI_BASE_URL: "x" })).toEqual([
-      "GOOGLE_CLOUD_PROJECT  \"X\" is not a Google Cloud project id or number",
-      "GOOGLE_CLOUD_LOCATION  \"us-eest1\" is not a region; did you mean us-east1?",
+    expect(faults({}, { GATEWAY_SERVER_HOST: "a b" })).toEqual([
+      'GATEWAY_SERVER_HOST  "a b" is not an address to listen on'
+    ])
+    expect(faults({}, { GATEWAY_SERVER_PORT: "1" }, { port: 99999 })).toEqual([
+      "--port  expected a whole number from 0 to 65535"
+    ])
+    expect(
+      faults({}, { GOOGLE_CLOUD_LOCATION: "us-eest1", GOOGLE_CLOUD_PROJECT: "X", GATEWAY_GEMINI_BASE_URL: "x" })
+    ).toEqual([
+      'GOOGLE_CLOUD_PROJECT  "X" is not a Google Cloud project id or number',
+      'GOOGLE_CLOUD_LOCATION  "us-eest1" is not a region; did you mean us-east1?',
       "GATEWAY_GEMINI_BASE_URL  expected an http or https URL without user, query or fragment"
     ])
-    expect(faults({}, { GOOGLE_APPLICATION_CREDENTIALS: "/gone" })).toEqual(["GOOGLE_APPLICATION_CREDENTIALS  the credential file does not exist"])
-    expect(faults({}, { GATEWAY_API_KEY: "sekret" })).toEqual(["GATEWAY_API_KEY  must be 8 to 256 printable characters without spaces"])
+    expect(faults({}, { GOOGLE_APPLICATION_CREDENTIALS: "/gone" })).toEqual([
+      "GOOGLE_APPLICATION_CREDENTIALS  the credential file does not exist"
+    ])
+    expect(faults({}, { GATEWAY_API_KEY: "sekret" })).toEqual([
+      "GATEWAY_API_KEY  must be 8 to 256 printable characters without spaces"
+    ])
   })
 
   it("repeats no secret, whatever is wrong beside it", () => {
@@ -304,12 +653,14 @@ describe("faults", () => {
   })
 
   it("is total: any JSON gives settings or faults", () => {
-    fc.assert(fc.property(fc.jsonValue(), (value) => {
-      const file: Json = JSON.parse(JSON.stringify(value))
-      expect(Result.isResult(read(file))).toBe(true)
-      expect(Result.isResult(read({ providers: file, keys: file, server: file, limits: file }))).toBe(true)
-      expect(Result.isResult(read({ providers: [file], keys: [file] }))).toBe(true)
-    }))
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const file: Json = JSON.parse(JSON.stringify(value))
+        expect(Result.isResult(read(file))).toBe(true)
+        expect(Result.isResult(read({ providers: file, keys: file, server: file, limits: file }))).toBe(true)
+        expect(Result.isResult(read({ providers: [file], keys: [file] }))).toBe(true)
+      })
+    )
   })
 })
 
@@ -317,7 +668,10 @@ describe("settings", () => {
   it("of nothing are the defaults and the two built-in slugs", () => {
     expect(settings(null)).toStrictEqual({
       server: { host: "127.0.0.1", port: 8787 },
-      accounts: [{ ...bare, slug: "vertex-ai", kind: "vertex-ai" }, { ...bare, slug: "google", kind: "google" }],
+      accounts: [
+        { ...bare, slug: "vertex-ai", kind: "vertex-ai" },
+        { ...bare, slug: "google", kind: "google" }
+      ],
       keys: [],
       limits: defaultLimits,
       configs: {}
@@ -332,7 +686,9 @@ describe("settings", () => {
     expect(settings({}, { REDIS_URL: address("a") }).redis).toEqual(Redacted.make(address("a")))
     expect(settings(file).redis).toEqual(Redacted.make(address("file")))
     expect(settings(file, { REDIS_URL: address("a") }).redis).toEqual(Redacted.make(address("a")))
-    expect(settings(file, { REDIS_URL: address("a"), GATEWAY_REDIS_URL: address("b") }).redis).toEqual(Redacted.make(address("b")))
+    expect(settings(file, { REDIS_URL: address("a"), GATEWAY_REDIS_URL: address("b") }).redis).toEqual(
+      Redacted.make(address("b"))
+    )
     expect(JSON.stringify(settings(file))).not.toContain("sekret")
   })
 
@@ -350,84 +706,162 @@ describe("settings", () => {
 
   it("every limit has a variable", () => {
     expect(variableOf("limits", "bodiesInFlightBytes")).toBe("GATEWAY_LIMITS_BODIES_IN_FLIGHT_BYTES")
-    const env = Object.fromEntries(Object.keys(defaultLimits).map((name, index) => [variableOf("limits", name), String(index + 1)]))
+    const env = Object.fromEntries(
+      Object.keys(defaultLimits).map((name, index) => [variableOf("limits", name), String(index + 1)])
+    )
     expect(Object.values(settings({}, env).limits)).toEqual(Object.keys(defaultLimits).map((_, index) => index + 1))
   })
 
   it("${NAME} and ${NAME:-default} are replaced wherever text stands, numbers where only numbers stand", () => {
-    const file = { server: { port: "${P:-99}", host: "${H}" }, providers: [{ slug: "g", provider: "google", api_key: "a${K}b${L:-}c" }] }
+    const file = {
+      server: { port: "${P:-99}", host: "${H}" },
+      providers: [{ slug: "g", provider: "google", api_key: "a${K}b${L:-}c" }]
+    }
     const read = settings(file, { H: "::1", K: "1234" })
     expect(read.server).toEqual({ host: "::1", port: 99 })
     const stored = read.accounts[0]?.credentials
     expect(stored?._tag === "ApiKey" && Redacted.value(stored.key)).toBe("a1234bc")
-    expect(settings(google({ api_key: "${K:-http://x}" }), { K: "" }).accounts[0]?.credentials).toEqual({ _tag: "ApiKey", key: Redacted.make("http://x") })
+    expect(settings(google({ api_key: "${K:-http://x}" }), { K: "" }).accounts[0]?.credentials).toEqual({
+      _tag: "ApiKey",
+      key: Redacted.make("http://x")
+    })
   })
 
   it("variables everyone has fill the built-in slugs", () => {
     const env = {
-      GEMINI_API_KEY: "gem", GOOGLE_API_KEY: "goo", GOOGLE_CLOUD_PROJECT: "my-project", GOOGLE_CLOUD_LOCATION: "europe-west4",
-      GOOGLE_APPLICATION_CREDENTIALS: "/run/sa.json", GATEWAY_VERTEX_BASE_URL: "http://127.0.0.1:1",
-      GATEWAY_GEMINI_BASE_URL: "http://127.0.0.1:2", GATEWAY_TOKEN_URL: "http://127.0.0.1:3/token"
+      GEMINI_API_KEY: "gem",
+      GOOGLE_API_KEY: "goo",
+      GOOGLE_CLOUD_PROJECT: "my-project",
+      GOOGLE_CLOUD_LOCATION: "europe-west4",
+      GOOGLE_APPLICATION_CREDENTIALS: "/run/sa.json",
+      GATEWAY_VERTEX_BASE_URL: "http://127.0.0.1:1",
+      GATEWAY_GEMINI_BASE_URL: "http://127.0.0.1:2",
+      GATEWAY_TOKEN_URL: "http://127.0.0.1:3/token"
     }
     const { accounts, applicationCredentialsFile } = settings({}, env)
     expect(applicationCredentialsFile).toBe("/run/sa.json")
     expect(accounts).toEqual([
       {
-        ...bare, slug: "vertex-ai", kind: "vertex-ai", projectId: "my-project", region: "europe-west4",
-        baseUrl: "http://127.0.0.1:1", tokenUrl: "http://127.0.0.1:3/token",
+        ...bare,
+        slug: "vertex-ai",
+        kind: "vertex-ai",
+        projectId: "my-project",
+        region: "europe-west4",
+        baseUrl: "http://127.0.0.1:1",
+        tokenUrl: "http://127.0.0.1:3/token",
         credentials: {
           _tag: "ServiceAccount",
-          key: { clientEmail: serviceAccount.client_email, privateKeyId: "k1", projectId: "sa-project", privateKey: accounts[0]?.credentials?._tag === "ServiceAccount" ? accounts[0].credentials.key.privateKey : undefined }
+          key: {
+            clientEmail: serviceAccount.client_email,
+            privateKeyId: "k1",
+            projectId: "sa-project",
+            privateKey:
+              accounts[0]?.credentials?._tag === "ServiceAccount" ? accounts[0].credentials.key.privateKey : undefined
+          }
         }
       },
-      { ...bare, slug: "google", kind: "google", baseUrl: "http://127.0.0.1:2", credentials: { _tag: "ApiKey", key: Redacted.make("gem") } }
+      {
+        ...bare,
+        slug: "google",
+        kind: "google",
+        baseUrl: "http://127.0.0.1:2",
+        credentials: { _tag: "ApiKey", key: Redacted.make("gem") }
+      }
     ])
-    expect(settings({}, { GOOGLE_API_KEY: "goo" }).accounts[1]?.credentials).toEqual({ _tag: "ApiKey", key: Redacted.make("goo") })
+    expect(settings({}, { GOOGLE_API_KEY: "goo" }).accounts[1]?.credentials).toEqual({
+      _tag: "ApiKey",
+      key: Redacted.make("goo")
+    })
   })
 
   it("a user's own login is ambient, and only where the operator named its file (TH9)", () => {
-    expect(settings({}, { GOOGLE_APPLICATION_CREDENTIALS: "/run/user.json" }).accounts[0]?.credentials).toEqual({ _tag: "ApplicationDefault" })
-    expect(settings(vertex({}), { GOOGLE_APPLICATION_CREDENTIALS: "/run/user.json" }).accounts[0]?.credentials).toBe(undefined)
-    expect(settings(vertex({ credentials: { type: "application_default" } })).accounts[0]?.credentials).toEqual({ _tag: "ApplicationDefault" })
+    expect(settings({}, { GOOGLE_APPLICATION_CREDENTIALS: "/run/user.json" }).accounts[0]?.credentials).toEqual({
+      _tag: "ApplicationDefault"
+    })
+    expect(settings(vertex({}), { GOOGLE_APPLICATION_CREDENTIALS: "/run/user.json" }).accounts[0]?.credentials).toBe(
+      undefined
+    )
+    expect(settings(vertex({ credentials: { type: "application_default" } })).accounts[0]?.credentials).toEqual({
+      _tag: "ApplicationDefault"
+    })
   })
 
   it("a declared built-in slug keeps its own credential; GATEWAY_* still wins on where it goes", () => {
     const file = { providers: [{ slug: "google", provider: "google", api_key: "own", base_url: "https://own" }] }
     expect(settings(file, { GEMINI_API_KEY: "gem", GATEWAY_GEMINI_BASE_URL: "https://env" }).accounts).toEqual([
-      { ...bare, slug: "google", kind: "google", baseUrl: "https://env", credentials: { _tag: "ApiKey", key: Redacted.make("own") } },
+      {
+        ...bare,
+        slug: "google",
+        kind: "google",
+        baseUrl: "https://env",
+        credentials: { _tag: "ApiKey", key: Redacted.make("own") }
+      },
       { ...bare, slug: "vertex-ai", kind: "vertex-ai" }
     ])
     const open = { providers: [{ slug: "google", provider: "google", models: ["gemini-*"] }] }
-    expect(settings(open, { GEMINI_API_KEY: "gem" }).accounts[0]).toEqual(
-      { ...bare, slug: "google", kind: "google", models: ["gemini-*"], credentials: { _tag: "ApiKey", key: Redacted.make("gem") } }
-    )
+    expect(settings(open, { GEMINI_API_KEY: "gem" }).accounts[0]).toEqual({
+      ...bare,
+      slug: "google",
+      kind: "google",
+      models: ["gemini-*"],
+      credentials: { _tag: "ApiKey", key: Redacted.make("gem") }
+    })
   })
 
   it("a provider with every field", () => {
     const file = vertex({
-      region: "us-east99", quota_project: "my-billing", api_version: "v1beta1", models: ["gemini-2.5-flash"],
+      region: "us-east99",
+      quota_project: "my-billing",
+      api_version: "v1beta1",
+      models: ["gemini-2.5-flash"],
       credentials: { type: "service_account", file: "sa.json" },
       endpoints: { "my-llm": { dialect: "openai", host: "1.us-central1-2.prediction.vertexai.goog", model: "m" } },
-      base_url: "https://private.example/base", token_url: "https://private.example/token",
-      projects: ["other-project"], regions: ["europe-*"], gcs: { read: ["gs://bucket/a"] }
+      base_url: "https://private.example/base",
+      token_url: "https://private.example/token",
+      projects: ["other-project"],
+      regions: ["europe-*"],
+      gcs: { read: ["gs://bucket/a"] }
     })
     const [first] = settings(file).accounts
     expect({ ...first, credentials: first?.credentials?._tag }).toEqual({
-      slug: "v", kind: "vertex-ai", origin: "stored", projectId: "sa-project", region: "us-east99", credentials: "ServiceAccount",
-      models: ["gemini-2.5-flash"], apiVersion: "v1beta1", quotaProject: "my-billing",
+      slug: "v",
+      kind: "vertex-ai",
+      origin: "stored",
+      projectId: "sa-project",
+      region: "us-east99",
+      credentials: "ServiceAccount",
+      models: ["gemini-2.5-flash"],
+      apiVersion: "v1beta1",
+      quotaProject: "my-billing",
       endpoints: { "my-llm": { dialect: "openai", host: "1.us-central1-2.prediction.vertexai.goog", model: "m" } },
-      baseUrl: "https://private.example/base", tokenUrl: "https://private.example/token",
-      projects: ["other-project"], regions: ["europe-*"], gcs: { read: ["gs://bucket/a"], write: undefined }
+      baseUrl: "https://private.example/base",
+      tokenUrl: "https://private.example/token",
+      projects: ["other-project"],
+      regions: ["europe-*"],
+      gcs: { read: ["gs://bucket/a"], write: undefined }
     })
   })
 
-  const usual = { scopes: ["inference"], config: undefined, rateLimit: undefined, budget: undefined, expiresMillis: undefined, metadata: undefined }
+  const usual = {
+    scopes: ["inference"],
+    config: undefined,
+    rateLimit: undefined,
+    budget: undefined,
+    expiresMillis: undefined,
+    metadata: undefined
+  }
 
   it("keys of the file and of GATEWAY_API_KEY stand side by side", () => {
     const file = { keys: [{ name: "ci", key: "mgk_ci_key", providers: ["google"], models: ["gemini-*"] }] }
     expect(settings(file, { GATEWAY_API_KEY: "mgk_env_key" }).keys).toEqual([
       { name: "ci", key: Redacted.make("mgk_ci_key"), providers: ["google"], models: ["gemini-*"], ...usual },
-      { name: "environment", key: Redacted.make("mgk_env_key"), providers: undefined, models: undefined, scopes: ["inference"] }
+      {
+        name: "environment",
+        key: Redacted.make("mgk_env_key"),
+        providers: undefined,
+        models: undefined,
+        scopes: ["inference"]
+      }
     ])
   })
 
@@ -440,35 +874,53 @@ describe("settings", () => {
       budget: { usd: 0.1, per: "month" },
       metadata: { team: "search" }
     }
-    expect(settings({ keys: [written] }).keys).toEqual([{
-      ...usual,
-      name: "ci",
-      key: Redacted.make("mgk_ci_key"),
-      providers: undefined,
-      models: undefined,
-      expiresMillis: Date.UTC(2027, 0, 31, 11),
-      rateLimit: { requestsPerMinute: 600, tokensPerMinute: 1_000_000 },
-      budget: { micros: 100_000, per: "month" },
-      metadata: { team: "search" }
-    }])
+    expect(settings({ keys: [written] }).keys).toEqual([
+      {
+        ...usual,
+        name: "ci",
+        key: Redacted.make("mgk_ci_key"),
+        providers: undefined,
+        models: undefined,
+        expiresMillis: Date.UTC(2027, 0, 31, 11),
+        rateLimit: { requestsPerMinute: 600, tokensPerMinute: 1_000_000 },
+        budget: { micros: 100_000, per: "month" },
+        metadata: { team: "search" }
+      }
+    ])
     expect(faults({ keys: [{ ...written, expires_at: "tomorrow" }] })).toEqual([
-      "keys[0].expires_at  \"tomorrow\" is not a moment such as 2027-01-31T12:00:00Z"
+      'keys[0].expires_at  "tomorrow" is not a moment such as 2027-01-31T12:00:00Z'
     ])
   })
 
   it("an admin key comes from the file or from GATEWAY_ADMIN_KEY", () => {
     const file = { keys: [{ name: "ops", key: "mgk_ops_key", scopes: ["inference", "admin"] }] }
     expect(settings(file, { GATEWAY_ADMIN_KEY: "mgk_admin_key" }).keys).toEqual([
-      { name: "ops", key: Redacted.make("mgk_ops_key"), providers: undefined, models: undefined, ...usual, scopes: ["inference", "admin"] },
+      {
+        name: "ops",
+        key: Redacted.make("mgk_ops_key"),
+        providers: undefined,
+        models: undefined,
+        ...usual,
+        scopes: ["inference", "admin"]
+      },
       { name: "admin", key: Redacted.make("mgk_admin_key"), providers: undefined, models: undefined, scopes: ["admin"] }
     ])
-    expect(faults({}, { GATEWAY_ADMIN_KEY: "short" })).toEqual(["GATEWAY_ADMIN_KEY  must be 8 to 256 printable characters without spaces"])
+    expect(faults({}, { GATEWAY_ADMIN_KEY: "short" })).toEqual([
+      "GATEWAY_ADMIN_KEY  must be 8 to 256 printable characters without spaces"
+    ])
   })
 
   it("what is exported comes from OTEL_* alone", () => {
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" }
-    expect(settings({}, env).export).toEqual({ traces: true, metrics: { intervalMillis: undefined, isDelta: false }, content: false, isNamed: false })
-    expect(faults({}, { ...env, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" }).map((fault) => fault.split("  ")[0])).toEqual(["OTEL_EXPORTER_OTLP_PROTOCOL"])
+    expect(settings({}, env).export).toEqual({
+      traces: true,
+      metrics: { intervalMillis: undefined, isDelta: false },
+      content: false,
+      isNamed: false
+    })
+    expect(faults({}, { ...env, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" }).map((fault) => fault.split("  ")[0])).toEqual([
+      "OTEL_EXPORTER_OTLP_PROTOCOL"
+    ])
   })
 
   it("what is logged: flag over variable over file", () => {
@@ -477,15 +929,26 @@ describe("settings", () => {
     expect(settings(file).log).toEqual({ format: "pretty", level: "warn" })
     expect(settings(file, env).log).toEqual({ format: "off", level: "error" })
     expect(settings(file, env, { logFormat: "json", logLevel: "info" }).log).toEqual({ format: "json", level: "info" })
-    expect(faults({}, { GATEWAY_LOG_LEVEL: "loud" })).toEqual(["GATEWAY_LOG_LEVEL  \"loud\" is not known here; known: info, warn, error"])
+    expect(faults({}, { GATEWAY_LOG_LEVEL: "loud" })).toEqual([
+      'GATEWAY_LOG_LEVEL  "loud" is not known here; known: info, warn, error'
+    ])
   })
 
   it("a port for operators, and keys as labels", () => {
-    expect(settings({ server: { admin_port: 9090 }, telemetry: { key_label: true } })).toMatchObject({ server: { host: "127.0.0.1", port: 8787, admin: { host: "127.0.0.1", port: 9090 } }, keyLabel: true })
-    expect(settings({}, { GATEWAY_SERVER_ADMIN_PORT: "9090", GATEWAY_SERVER_ADMIN_HOST: "10.0.0.1" }).server.admin).toEqual({ host: "10.0.0.1", port: 9090 })
+    expect(settings({ server: { admin_port: 9090 }, telemetry: { key_label: true } })).toMatchObject({
+      server: { host: "127.0.0.1", port: 8787, admin: { host: "127.0.0.1", port: 9090 } },
+      keyLabel: true
+    })
+    expect(
+      settings({}, { GATEWAY_SERVER_ADMIN_PORT: "9090", GATEWAY_SERVER_ADMIN_HOST: "10.0.0.1" }).server.admin
+    ).toEqual({ host: "10.0.0.1", port: 9090 })
     expect(faults({ server: { admin_port: 8787 } })).toEqual(["server.admin_port  is the port of the API itself"])
-    expect(faults({ server: { admin_host: "a b", admin_port: 1 } })).toEqual(["server.admin_host  \"a b\" is not an address to listen on"])
-    expect(faults({ server: { admin_host: "::1" } })).toEqual(["server.admin_host  has no meaning without an admin_port"])
+    expect(faults({ server: { admin_host: "a b", admin_port: 1 } })).toEqual([
+      'server.admin_host  "a b" is not an address to listen on'
+    ])
+    expect(faults({ server: { admin_host: "::1" } })).toEqual([
+      "server.admin_host  has no meaning without an admin_port"
+    ])
   })
 
   it("media are fetched where the operator says so", () => {
@@ -494,7 +957,9 @@ describe("settings", () => {
     expect(settings({ media: { fetch: true } }, { GATEWAY_MEDIA_FETCH: "false" }).media).toEqual({ fetch: false })
     expect(settings({ media: { fetch: "${YES}" } }, { YES: "true" }).media).toEqual({ fetch: true })
     expect(faults({ media: { fetch: 1 } }).map((fault) => fault.split("  ")[0])).toEqual(["media.fetch"])
-    expect(faults({}, { GATEWAY_MEDIA_FETCH: "yes" }).map((fault) => fault.split("  ")[0])).toEqual(["GATEWAY_MEDIA_FETCH"])
+    expect(faults({}, { GATEWAY_MEDIA_FETCH: "yes" }).map((fault) => fault.split("  ")[0])).toEqual([
+      "GATEWAY_MEDIA_FETCH"
+    ])
     expect(faults({ media: { hosts: [] } })).toEqual(["media.hosts  unknown key; known: fetch"])
   })
 
@@ -502,22 +967,51 @@ describe("settings", () => {
     const origins = ["https://app.example.com", "http://localhost:5173", "*"]
     expect(settings({ server: { cors: origins } }).server).toEqual({ host: "127.0.0.1", port: 8787, cors: origins })
     expect(settings({ server: { cors: [] } }).server).toEqual({ host: "127.0.0.1", port: 8787 })
-    expect(settings({ server: { cors: ["https://file.example"] } }, { GATEWAY_SERVER_CORS: "https://a.example, https://b.example," }).server.cors).toEqual(["https://a.example", "https://b.example"])
+    expect(
+      settings(
+        { server: { cors: ["https://file.example"] } },
+        { GATEWAY_SERVER_CORS: "https://a.example, https://b.example," }
+      ).server.cors
+    ).toEqual(["https://a.example", "https://b.example"])
     expect(faults({ server: { cors: ["https://app.example.com/", "app.example.com", "null"] } })).toEqual([
-      "server.cors[0]  \"https://app.example.com/\" is not an origin such as https://app.example.com, or *",
-      "server.cors[1]  \"app.example.com\" is not an origin such as https://app.example.com, or *",
-      "server.cors[2]  \"null\" is not an origin such as https://app.example.com, or *"
+      'server.cors[0]  "https://app.example.com/" is not an origin such as https://app.example.com, or *',
+      'server.cors[1]  "app.example.com" is not an origin such as https://app.example.com, or *',
+      'server.cors[2]  "null" is not an origin such as https://app.example.com, or *'
     ])
-    expect(faults({}, { GATEWAY_SERVER_CORS: "app.example.com" })).toEqual(["GATEWAY_SERVER_CORS  \"app.example.com\" is not an origin such as https://app.example.com, or *"])
+    expect(faults({}, { GATEWAY_SERVER_CORS: "app.example.com" })).toEqual([
+      'GATEWAY_SERVER_CORS  "app.example.com" is not an origin such as https://app.example.com, or *'
+    ])
   })
 
   it("prices, accounting and who may read the metrics", () => {
-    const whole = { input: 1, output: 2, cached_input: 3, cache_write: 4, audio_input: 5, audio_output: 6, image_output: 7, image: 8 }
-    const read = settings({ server: { metrics_auth: "admin" }, prices: { "my-llm": { output: 0 }, "vertex-ai/x": whole }, telemetry: { accounting: false, propagate_upstream: true } })
+    const whole = {
+      input: 1,
+      output: 2,
+      cached_input: 3,
+      cache_write: 4,
+      audio_input: 5,
+      audio_output: 6,
+      image_output: 7,
+      image: 8
+    }
+    const read = settings({
+      server: { metrics_auth: "admin" },
+      prices: { "my-llm": { output: 0 }, "vertex-ai/x": whole },
+      telemetry: { accounting: false, propagate_upstream: true }
+    })
     expect(read.server).toEqual({ host: "127.0.0.1", port: 8787, metricsAuth: "admin" })
     expect(read.prices).toEqual({
       "my-llm": { output: 0 },
-      "vertex-ai/x": { input: 1, output: 2, cached: 3, cacheWritten: 4, audioInput: 5, audioOutput: 6, imageOutput: 7, image: 8 }
+      "vertex-ai/x": {
+        input: 1,
+        output: 2,
+        cached: 3,
+        cacheWritten: 4,
+        audioInput: 5,
+        audioOutput: 6,
+        imageOutput: 7,
+        image: 8
+      }
     })
     expect([read.accounting, read.propagateUpstream]).toEqual([false, true])
     expect(settings({}, { GATEWAY_SERVER_METRICS_AUTH: "none" }).server.metricsAuth).toBe("none")

@@ -23,18 +23,41 @@ describe("prefixes", () => {
   const segment = fc.stringMatching(/^[a-z0-9][a-z0-9 _-]{1,8}$/)
   const path = fc.array(segment, { minLength: 1, maxLength: 4 })
   it("hold themselves and what lies below their last segment, and nothing beside it", () => {
-    fc.assert(fc.property(path, path, segment, (prefix, below, more) => {
-      const list = [`gs://${prefix.join("/")}`]
-      fc.pre(isStoragePrefix(list[0] ?? ""))
-      const at = prefix.join("/")
-      expect([isWithin(list, at), isWithin(list, `${at}/`), isWithin(list, [at, ...below].join("/")), isWithin(list, at + more)]).toEqual([true, true, true, false])
-    }))
+    fc.assert(
+      fc.property(path, path, segment, (prefix, below, more) => {
+        const list = [`gs://${prefix.join("/")}`]
+        fc.pre(isStoragePrefix(list[0] ?? ""))
+        const at = prefix.join("/")
+        expect([
+          isWithin(list, at),
+          isWithin(list, `${at}/`),
+          isWithin(list, [at, ...below].join("/")),
+          isWithin(list, at + more)
+        ]).toEqual([true, true, true, false])
+      })
+    )
   })
   it("hold nothing that could be read as lying elsewhere", () => {
     const list = ["gs://bucket/a"]
-    for (const object of ["bucket/a/../b", "bucket/a/..", "bucket/a/./b", "bucket/a/%2e%2e/b", "bucket/a/%2E./b", "bucket/a%2fb", "bucket/a\\..\\b", "bucket/a/\0", "../bucket/a", "/bucket/a", ""]) {
+    for (const object of [
+      "bucket/a/../b",
+      "bucket/a/..",
+      "bucket/a/./b",
+      "bucket/a/%2e%2e/b",
+      "bucket/a/%2E./b",
+      "bucket/a%2fb",
+      "bucket/a\\..\\b",
+      "bucket/a/\0",
+      "../bucket/a",
+      "/bucket/a",
+      ""
+    ]) {
       expect([object, isWithin(list, object)]).toEqual([object, false])
     }
-    expect([isWithin([], "bucket/a"), isWithin(list, "bucket/a/..b"), isWithin(["gs://bucket/a/"], "bucket/a/b")]).toEqual([false, true, true])
+    expect([
+      isWithin([], "bucket/a"),
+      isWithin(list, "bucket/a/..b"),
+      isWithin(["gs://bucket/a/"], "bucket/a/b")
+    ]).toEqual([false, true, true])
   })
 })

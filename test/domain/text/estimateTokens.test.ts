@@ -6,7 +6,7 @@ import type { Json } from "../../../src/domain/text/json.ts"
 import { estimatedUsage } from "../../../src/accounting/estimatedUsage.ts"
 import { nothing } from "../../../src/accounting/usageOf.ts"
 
-const kib128 = "A".repeat(128 * 1024 / 3 * 4)
+const kib128 = "A".repeat(((128 * 1024) / 3) * 4)
 
 const part = (type: string, member: Json) => [{ role: "user", content: [{ type, [type]: member }] }]
 /** The names of a message with one part, whose member is an object with one member. */
@@ -28,36 +28,102 @@ const rows: ReadonlyArray<readonly [name: string, input: Json, tokens: number]> 
   ["128 KiB of sound", { data: kib128 }, 258 + 1],
   ["a byte more is a tile more", { data: `${kib128}AA` }, 2 * 258 + 1],
   ["a text that begins as data do", "data:image/png;base64,AAAA", 7],
-  ["and as the text of a message", [{ role: "user", content: `data:${"x".repeat(400)}` }], Math.ceil((405 + "roleusercontent".length) / 4)],
-  ["media names on a message are text", [{ role: "user", content: "", data: "x".repeat(400), image_url: { url: "x".repeat(400) } }], Math.ceil((800 + "roleusercontentdataimage_urlurl".length) / 4)],
-  ["a picture of a part", part("image_url", { url: "data:image/png;base64,AAAA" }), 258 + Math.ceil((around + "image_url".length * 2 + "url".length) / 4)],
-  ["128 KiB of sound of a part", part("input_audio", { data: kib128, format: "pcm16" }), 258 + Math.ceil((around + "input_audio".length * 2 + "dataformatpcm16".length) / 4)],
-  ["the media of another type are text", [{ content: [{ type: "text", image_url: { url: "x".repeat(400) } }] }], Math.ceil((400 + "contenttypetextimage_urlurl".length) / 4)],
-  ["a text document as data is text", part("file", { file_data: `data:text/plain;base64,${"A".repeat(377)}` }), Math.ceil((300 + around + "filefilefile_data".length) / 4)],
-  ["by its name", part("file", { file_data: "A".repeat(400), filename: "a.csv" }), Math.ceil((300 + around + "filefilefile_datafilenamea.csv".length) / 4)],
-  ["the declared type before the name", part("file", { file_data: "A".repeat(400), mime_type: "text/csv", filename: "a.png" }), Math.ceil((300 + around + "filefilefile_datamime_typetext/csvfilenamea.png".length) / 4)],
-  ["a PDF is no text", part("file", { file_data: "A".repeat(400), filename: "a.pdf" }), 258 + Math.ceil((around + "filefilefile_datafilenamea.pdf".length) / 4)],
-  ["bare base64 for an address", part("file", { file_url: "A".repeat(1024 * 1024) }), 6 * 258 + Math.ceil((around + "filefilefile_url".length) / 4)],
-  ["Anthropic's picture", [{ content: [{ type: "image", source: { type: "base64", media_type: "image/png", data: kib128 } }] }], 258 + Math.ceil("contenttypeimagesourcetypebase64media_typeimage/pngdata".length / 4)],
-  ["Anthropic's document that is written out", [{ content: [{ type: "document", source: { type: "text", media_type: "text/plain", data: "x".repeat(400) } }] }], Math.ceil((400 + "contenttypedocumentsourcetypetextmedia_typetext/plaindata".length) / 4)],
-  ["a picture within a result", [{ content: [{ type: "tool_result", content: [{ type: "image", source: { type: "url", url: "https://host/a" } }] }] }], 258 + Math.ceil("contenttypetool_resultcontenttypeimagesourcetypeurlurl".length / 4)],
-  ["what a call was given is text", [{ content: [{ type: "tool_use", input: { type: "image", source: { data: "x".repeat(400) } } }] }], Math.ceil((400 + "contenttypetool_useinputtypeimagesourcedata".length) / 4)]
+  [
+    "and as the text of a message",
+    [{ role: "user", content: `data:${"x".repeat(400)}` }],
+    Math.ceil((405 + "roleusercontent".length) / 4)
+  ],
+  [
+    "media names on a message are text",
+    [{ role: "user", content: "", data: "x".repeat(400), image_url: { url: "x".repeat(400) } }],
+    Math.ceil((800 + "roleusercontentdataimage_urlurl".length) / 4)
+  ],
+  [
+    "a picture of a part",
+    part("image_url", { url: "data:image/png;base64,AAAA" }),
+    258 + Math.ceil((around + "image_url".length * 2 + "url".length) / 4)
+  ],
+  [
+    "128 KiB of sound of a part",
+    part("input_audio", { data: kib128, format: "pcm16" }),
+    258 + Math.ceil((around + "input_audio".length * 2 + "dataformatpcm16".length) / 4)
+  ],
+  [
+    "the media of another type are text",
+    [{ content: [{ type: "text", image_url: { url: "x".repeat(400) } }] }],
+    Math.ceil((400 + "contenttypetextimage_urlurl".length) / 4)
+  ],
+  [
+    "a text document as data is text",
+    part("file", { file_data: `data:text/plain;base64,${"A".repeat(377)}` }),
+    Math.ceil((300 + around + "filefilefile_data".length) / 4)
+  ],
+  [
+    "by its name",
+    part("file", { file_data: "A".repeat(400), filename: "a.csv" }),
+    Math.ceil((300 + around + "filefilefile_datafilenamea.csv".length) / 4)
+  ],
+  [
+    "the declared type before the name",
+    part("file", { file_data: "A".repeat(400), mime_type: "text/csv", filename: "a.png" }),
+    Math.ceil((300 + around + "filefilefile_datamime_typetext/csvfilenamea.png".length) / 4)
+  ],
+  [
+    "a PDF is no text",
+    part("file", { file_data: "A".repeat(400), filename: "a.pdf" }),
+    258 + Math.ceil((around + "filefilefile_datafilenamea.pdf".length) / 4)
+  ],
+  [
+    "bare base64 for an address",
+    part("file", { file_url: "A".repeat(1024 * 1024) }),
+    6 * 258 + Math.ceil((around + "filefilefile_url".length) / 4)
+  ],
+  [
+    "Anthropic's picture",
+    [{ content: [{ type: "image", source: { type: "base64", media_type: "image/png", data: kib128 } }] }],
+    258 + Math.ceil("contenttypeimagesourcetypebase64media_typeimage/pngdata".length / 4)
+  ],
+  [
+    "Anthropic's document that is written out",
+    [{ content: [{ type: "document", source: { type: "text", media_type: "text/plain", data: "x".repeat(400) } }] }],
+    Math.ceil((400 + "contenttypedocumentsourcetypetextmedia_typetext/plaindata".length) / 4)
+  ],
+  [
+    "a picture within a result",
+    [
+      {
+        content: [{ type: "tool_result", content: [{ type: "image", source: { type: "url", url: "https://host/a" } }] }]
+      }
+    ],
+    258 + Math.ceil("contenttypetool_resultcontenttypeimagesourcetypeurlurl".length / 4)
+  ],
+  [
+    "what a call was given is text",
+    [{ content: [{ type: "tool_use", input: { type: "image", source: { data: "x".repeat(400) } } }] }],
+    Math.ceil((400 + "contenttypetool_useinputtypeimagesourcedata".length) / 4)
+  ]
 ]
 
 it.each(rows)("%s", (_name, input, tokens) => expect(estimateTokens(input)).toBe(tokens))
 
 it("nothing of a schema is media", () => {
-  const schema = { data: "x".repeat(40), image_url: { url: "x".repeat(40) }, file: { file_data: `data:${"x".repeat(35)}` } }
+  const schema = {
+    data: "x".repeat(40),
+    image_url: { url: "x".repeat(40) },
+    file: { file_data: `data:${"x".repeat(35)}` }
+  }
   expect(estimateTextTokens(schema)).toBe(Math.ceil((120 + "dataimage_urlurlfilefile_data".length) / 4))
 })
 
 it("of two texts is never more than one token less than that of both", () => {
-  fc.assert(fc.property(fc.string({ unit: "grapheme" }), fc.string({ unit: "grapheme" }), (one, other) => {
-    const apart = estimateTokens(one) + estimateTokens(other)
-    const joined = estimateTokens(one + other)
-    expect(joined).toBeLessThanOrEqual(apart)
-    expect(joined).toBeGreaterThanOrEqual(apart - 1)
-  }))
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), fc.string({ unit: "grapheme" }), (one, other) => {
+      const apart = estimateTokens(one) + estimateTokens(other)
+      const joined = estimateTokens(one + other)
+      expect(joined).toBeLessThanOrEqual(apart)
+      expect(joined).toBeGreaterThanOrEqual(apart - 1)
+    })
+  )
 })
 
 describe("what a request will probably use", () => {
@@ -66,32 +132,111 @@ describe("what a request will probably use", () => {
   it.each([
     ["a chat of unbounded length", "chat", { messages }, { input, output: 500 }],
     ["a chat that bounds its answers", "chat", { messages, max_tokens: 7, n: 2 }, { input, output: 14 }],
-    ["a bound beyond all numbers", "chat", { messages, max_tokens: Infinity, n: 2 }, { input, output: 2 * Number.MAX_SAFE_INTEGER }],
-    ["the newer name of that wins", "chat", { messages, max_tokens: 7, max_completion_tokens: 9 }, { input, output: 9 }],
-    ["what no model reads is left out", "chat", { messages, model: "m".repeat(400), user: "u".repeat(400) }, { input, output: 500 }],
+    [
+      "a bound beyond all numbers",
+      "chat",
+      { messages, max_tokens: Infinity, n: 2 },
+      { input, output: 2 * Number.MAX_SAFE_INTEGER }
+    ],
+    [
+      "the newer name of that wins",
+      "chat",
+      { messages, max_tokens: 7, max_completion_tokens: 9 },
+      { input, output: 9 }
+    ],
+    [
+      "what no model reads is left out",
+      "chat",
+      { messages, model: "m".repeat(400), user: "u".repeat(400) },
+      { input, output: 500 }
+    ],
     ["tools are read", "chat", { messages, tools: ["x".repeat(40)], max_tokens: 1 }, { input: 20, output: 1 }],
     ["a native message", "messages", { messages, system: "abcd", max_tokens: 3 }, { input: 11, output: 3 }],
     ["embeddings have no output", "embeddings", { input: ["abcd", [1, 2]] }, { input: 3 }],
     ["the larger of two bounds", "chat", { messages, max_tokens: 9, max_completion_tokens: 7 }, { input, output: 9 }],
     ["a bound that is null", "chat", { messages, max_tokens: 9, max_completion_tokens: null }, { input, output: 9 }],
-    ["thoughts on top of the usual length", "chat", { messages, reasoning_effort: "medium" }, { input, output: 500 + 8192 }],
+    [
+      "thoughts on top of the usual length",
+      "chat",
+      { messages, reasoning_effort: "medium" },
+      { input, output: 500 + 8192 }
+    ],
     ["thoughts that are switched off", "chat", { messages, reasoning_effort: "none" }, { input, output: 500 }],
-    ["a budget of thoughts before an effort", "chat", { messages, reasoning_effort: "high", thinking: { budget_tokens: 100 } }, { input, output: 600 }],
-    ["thoughts within a bound", "chat", { messages, reasoning_effort: "high", max_tokens: 1000 }, { input, output: 1000 }],
-    ["a native bound holds thoughts", "messages", { messages, max_tokens: 100, thinking: { type: "enabled", budget_tokens: 1024 } }, { input, output: 100 }],
-    ["what the gateway does not know may be read", "chat", { messages, documents: ["x".repeat(40)] }, { input: 20, output: 500 }],
-    ["a picture in a chat", "chat", { messages, max_tokens: 10, modalities: ["text", "image"] }, { input, output: 1300, imageOutput: 1290 }],
-    ["pictures by the piece", "images", { prompt: "abcd", n: 3 }, { input: 3, output: 3870, imageOutput: 3870, images: 3 }],
-    ["larger pictures", "images", { prompt: "abcd", size: "2048x1024" }, { input: 1, output: 1680, imageOutput: 1680, images: 1 }],
-    ["the largest", "images", { prompt: "abcd", image_size: "4K" }, { input: 1, output: 2520, imageOutput: 2520, images: 1 }],
-    ["an unknown size is the largest", "images", { prompt: "abcd", imageSize: "9K" }, { input: 1, output: 2520, imageOutput: 2520, images: 1 }],
-    ["a shape is no size", "images", { prompt: "abcd", size: "16:9" }, { input: 1, output: 1290, imageOutput: 1290, images: 1 }],
+    [
+      "a budget of thoughts before an effort",
+      "chat",
+      { messages, reasoning_effort: "high", thinking: { budget_tokens: 100 } },
+      { input, output: 600 }
+    ],
+    [
+      "thoughts within a bound",
+      "chat",
+      { messages, reasoning_effort: "high", max_tokens: 1000 },
+      { input, output: 1000 }
+    ],
+    [
+      "a native bound holds thoughts",
+      "messages",
+      { messages, max_tokens: 100, thinking: { type: "enabled", budget_tokens: 1024 } },
+      { input, output: 100 }
+    ],
+    [
+      "what the gateway does not know may be read",
+      "chat",
+      { messages, documents: ["x".repeat(40)] },
+      { input: 20, output: 500 }
+    ],
+    [
+      "a picture in a chat",
+      "chat",
+      { messages, max_tokens: 10, modalities: ["text", "image"] },
+      { input, output: 1300, imageOutput: 1290 }
+    ],
+    [
+      "pictures by the piece",
+      "images",
+      { prompt: "abcd", n: 3 },
+      { input: 3, output: 3870, imageOutput: 3870, images: 3 }
+    ],
+    [
+      "larger pictures",
+      "images",
+      { prompt: "abcd", size: "2048x1024" },
+      { input: 1, output: 1680, imageOutput: 1680, images: 1 }
+    ],
+    [
+      "the largest",
+      "images",
+      { prompt: "abcd", image_size: "4K" },
+      { input: 1, output: 2520, imageOutput: 2520, images: 1 }
+    ],
+    [
+      "an unknown size is the largest",
+      "images",
+      { prompt: "abcd", imageSize: "9K" },
+      { input: 1, output: 2520, imageOutput: 2520, images: 1 }
+    ],
+    [
+      "a shape is no size",
+      "images",
+      { prompt: "abcd", size: "16:9" },
+      { input: 1, output: 1290, imageOutput: 1290, images: 1 }
+    ],
     ["counting is free", "countTokens", { messages }, {}],
     ["counting natively as well", "messagesCountTokens", { messages }, {}]
-  ] as const)("%s", (_name, operation, body, used) => expect(estimatedUsage(operation, body, 500)).toEqual({ ...nothing, ...used }))
+  ] as const)("%s", (_name, operation, body, used) =>
+    expect(estimatedUsage(operation, body, 500)).toEqual({ ...nothing, ...used })
+  )
 
   it("a chat with a model that draws holds a picture, and Claude's bound grows by a budget that does not fit", () => {
-    expect(estimatedUsage("chat", { messages, max_tokens: 10 }, 500, "gemini-nano-banana-2.1")).toEqual({ ...nothing, input, output: 1300, imageOutput: 1290 })
-    expect(estimatedUsage("chat", { messages, max_tokens: 1000, reasoning_effort: "medium" }, 500, "claude-haiku-4-5")).toEqual({ ...nothing, input, output: 9192 })
+    expect(estimatedUsage("chat", { messages, max_tokens: 10 }, 500, "gemini-nano-banana-2.1")).toEqual({
+      ...nothing,
+      input,
+      output: 1300,
+      imageOutput: 1290
+    })
+    expect(
+      estimatedUsage("chat", { messages, max_tokens: 1000, reasoning_effort: "medium" }, 500, "claude-haiku-4-5")
+    ).toEqual({ ...nothing, input, output: 9192 })
   })
 })

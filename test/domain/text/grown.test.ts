@@ -4,8 +4,16 @@ import * as fc from "fast-check"
 import { grown } from "../../../src/domain/text/grown.ts"
 
 it("grown texts are their pieces", () => {
-  const pieces = fc.array(fc.oneof(fc.string({ unit: "binary", maxLength: 40 }), fc.nat(9_000).map((length) => "é".repeat(length))), { maxLength: 40 })
-  fc.assert(fc.property(pieces, (some) => {
-    expect(some.reduce(grown, "")).toBe(some.join(""))
-  }))
+  const pieces = fc.array(
+    fc.oneof(
+      fc.string({ unit: "binary", maxLength: 40 }),
+      fc.nat(9_000).map((length) => "é".repeat(length))
+    ),
+    { maxLength: 40 }
+  )
+  fc.assert(
+    fc.property(pieces, (some) => {
+      expect(some.reduce(grown, "")).toBe(some.join(""))
+    })
+  )
 })

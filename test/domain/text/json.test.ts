@@ -2,7 +2,14 @@
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { closingQuote, isJsonObject, isLongInteger, parseBody, parseExactJsonText, pathText } from "../../../src/domain/text/json.ts"
+import {
+  closingQuote,
+  isJsonObject,
+  isLongInteger,
+  parseBody,
+  parseExactJsonText,
+  pathText
+} from "../../../src/domain/text/json.ts"
 
 const limits = { jsonDepth: 4, jsonValues: 10, jsonKeys: 3 }
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -21,17 +28,17 @@ const code = (text: string | Uint8Array, bounds = limits) => {
 
 describe("bounds", () => {
   it.each([
-    ["B17 at the depth", "{\"a\":[[[1]]]}", "taken"],
-    ["B17 over it", "{\"a\":[[[[1]]]]}", "json_too_deep"],
-    ["B17 brackets in strings do not count", "{\"a\":\"[[[[[[{{{{\"}", "taken"],
-    ["B17 escaped quotes keep a string open", "{\"a\":\"\\\"[[[[[[\\\\\"}", "taken"],
-    ["B17 an escaped backslash closes it", "{\"a\":\"\\\\\",\"b\":[[[[1]]]]}", "json_too_deep"],
-    ["B18 at the values", "{\"a\":[1,2,3,4,5,6,7,8]}", "taken"],
-    ["B18 over them", "{\"a\":[1,2,3,4,5,6,7,8,9]}", "json_too_large"],
-    ["B18 empty containers are one value each", "{\"a\":[[ ],[],[],[],[],[],[],{}]}", "taken"],
-    ["B18 at the keys", "{\"a\":1,\"b\":2,\"c\":3}", "taken"],
-    ["B18 over them, deep inside", "{\"x\":{\"a\":1,\"b\":2,\"c\":3,\"d\":4}}", "json_too_large"],
-    ["B18 siblings do not add up", "{\"x\":{\"a\":1,\"b\":2},\"y\":{\"a\":1,\"b\":2}}", "taken"]
+    ["B17 at the depth", '{"a":[[[1]]]}', "taken"],
+    ["B17 over it", '{"a":[[[[1]]]]}', "json_too_deep"],
+    ["B17 brackets in strings do not count", '{"a":"[[[[[[{{{{"}', "taken"],
+    ["B17 escaped quotes keep a string open", '{"a":"\\"[[[[[[\\\\"}', "taken"],
+    ["B17 an escaped backslash closes it", '{"a":"\\\\","b":[[[[1]]]]}', "json_too_deep"],
+    ["B18 at the values", '{"a":[1,2,3,4,5,6,7,8]}', "taken"],
+    ["B18 over them", '{"a":[1,2,3,4,5,6,7,8,9]}', "json_too_large"],
+    ["B18 empty containers are one value each", '{"a":[[ ],[],[],[],[],[],[],{}]}', "taken"],
+    ["B18 at the keys", '{"a":1,"b":2,"c":3}', "taken"],
+    ["B18 over them, deep inside", '{"x":{"a":1,"b":2,"c":3,"d":4}}', "json_too_large"],
+    ["B18 siblings do not add up", '{"x":{"a":1,"b":2},"y":{"a":1,"b":2}}', "taken"]
   ])("%s", (_name, text, expected) => {
     expect(code(text)).toBe(expected)
   })
@@ -45,23 +52,25 @@ describe("bounds", () => {
   })
 
   it("searches a string of escaped quotes once, and passes it in one go (TH14)", () => {
-    const text = bytes(`"${"\\\"".repeat(10_000)}\\\\" "`)
+    const text = bytes(`"${'\\"'.repeat(10_000)}\\\\" "`)
     let searches = 0
-    Object.defineProperty(text, "indexOf", { value: (byte: number, from: number) => {
-      searches++
-      return Uint8Array.prototype.indexOf.call(text, byte, from)
-    } })
+    Object.defineProperty(text, "indexOf", {
+      value: (byte: number, from: number) => {
+        searches++
+        return Uint8Array.prototype.indexOf.call(text, byte, from)
+      }
+    })
     expect([closingQuote(text, 0), searches]).toEqual([20_003, 1])
   })
 
   it("finds the end of a string wherever it stands, and the end of the text where there is none", () => {
-    const ends = ["\"\"", "\"a\"b\"", "\"\\\"\"", "\"\\\\\"\"", "\"a\\\"", "\"\\", "\"a", "\"a\\\"b\"c\""]
+    const ends = ['""', '"a"b"', '"\\""', '"\\\\""', '"a\\"', '"\\', '"a', '"a\\"b"c"']
     expect(ends.map((text) => closingQuote(bytes(text), 0))).toEqual([1, 2, 3, 3, 4, 2, 2, 5])
   })
 
   it("a string of backslashes and one of quotes stay linear", () => {
     expect(code(`{"a":"${"\\\\".repeat(1_000_000)}"}`, wide)).toBe("taken")
-    expect(code(`{"a":"${"\\\"".repeat(1_000_000)}"}`, wide)).toBe("taken")
+    expect(code(`{"a":"${'\\"'.repeat(1_000_000)}"}`, wide)).toBe("taken")
     expect(code(`{"a":"${"\\".repeat(1_000_001)}`, wide)).toBe("invalid_json")
   })
 })
@@ -71,36 +80,39 @@ describe("text", () => {
     ["B11", "", "empty_body"],
     ["B11 blank", " \r\n", "empty_body"],
     ["B12", "[1]", "body_not_object"],
-    ["B13 truncated", "{\"a\":", "invalid_json"],
+    ["B13 truncated", '{"a":', "invalid_json"],
     ["B13 unbalanced", "}}", "invalid_json"],
-    ["B16 BOM", "\uFEFF{\"a\":1}", "taken"],
-    ["B19", "{\"a\":1,\"b\":{\"a\":1},\"a\":2}", "duplicate_key"],
-    ["B19 by escape", "{\"a\":1,\"\\u0061\":2}", "duplicate_key"],
-    ["B19 twice deep inside is the client's own business", "{\"b\":{\"a\":1,\"a\":2}}", "taken"]
+    ["B16 BOM", '\uFEFF{"a":1}', "taken"],
+    ["B19", '{"a":1,"b":{"a":1},"a":2}', "duplicate_key"],
+    ["B19 by escape", '{"a":1,"\\u0061":2}', "duplicate_key"],
+    ["B19 twice deep inside is the client's own business", '{"b":{"a":1,"a":2}}', "taken"]
   ])("%s", (_name, text, expected) => {
     expect(code(text)).toBe(expected)
   })
 
   it("B13 says where, never what", () => {
-    expect(outcome("{\"secret\" 1}")).toEqual({
+    expect(outcome('{"secret" 1}')).toEqual({
       code: "invalid_json",
       param: null,
       message: "The request body is not valid JSON: it breaks at character 10."
     })
   })
 
-  it.each([[[0x80]], [[0xc0, 0xaf]], [[0xed, 0xa0, 0x80]], [[0xf5, 0x80, 0x80, 0x80]], [[0xe2, 0x82]]])("B14 %j", (bad) => {
-    expect(code(Uint8Array.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, ...bad, 0x22, 0x7d]))).toBe("invalid_utf8")
-  })
+  it.each([[[0x80]], [[0xc0, 0xaf]], [[0xed, 0xa0, 0x80]], [[0xf5, 0x80, 0x80, 0x80]], [[0xe2, 0x82]]])(
+    "B14 %j",
+    (bad) => {
+      expect(code(Uint8Array.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, ...bad, 0x22, 0x7d]))).toBe("invalid_utf8")
+    }
+  )
 
   it("B15 names the field of half a pair, in values and keys; whole pairs pass", () => {
-    expect(outcome("{\"a\":[{\"b\":\"x\\ud83d\"}]}")).toMatchObject({ code: "invalid_unicode", param: "a[0].b" })
-    expect(outcome("{\"a\":{\"\\udc00\":1}}")).toMatchObject({ code: "invalid_unicode", param: "a.?" })
-    expect(outcome("{\"a\":\"\\ud83d\\ude00 \\\\ud800\"}")).toEqual({ a: "\u{1f600} \\ud800" })
+    expect(outcome('{"a":[{"b":"x\\ud83d"}]}')).toMatchObject({ code: "invalid_unicode", param: "a[0].b" })
+    expect(outcome('{"a":{"\\udc00":1}}')).toMatchObject({ code: "invalid_unicode", param: "a.?" })
+    expect(outcome('{"a":"\\ud83d\\ude00 \\\\ud800"}')).toEqual({ a: "\u{1f600} \\ud800" })
   })
 
   it("TH13, P14 __proto__ is an own key and changes no prototype", () => {
-    const result = parseBody(bytes("{\"__proto__\":{\"polluted\":1}}"), limits)
+    const result = parseBody(bytes('{"__proto__":{"polluted":1}}'), limits)
     const value = Result.getOrElse(result, () => ({}))
     expect(Object.keys(value)).toEqual(["__proto__"])
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
@@ -118,14 +130,19 @@ describe("text", () => {
   })
 
   it("L27 integers beyond 2^53 keep their digits, and are no objects", () => {
-    const text = "{\"a\":9007199254740993,\"b\":[-12345678901234567890],\"c\":\"1234567890123456789\",\"d\":1234567890123456}"
+    const text = '{"a":9007199254740993,"b":[-12345678901234567890],"c":"1234567890123456789","d":1234567890123456}'
     const value = outcome(text, wide)
     expect(JSON.stringify(value)).toBe(text)
     const members = typeof value === "object" ? Object.values(value) : []
     expect(members.map((member) => [typeof member, isJsonObject(member), isLongInteger(member)])).toEqual([
-      ["object", false, true], ["object", false, false], ["string", false, false], ["number", false, false]
+      ["object", false, true],
+      ["object", false, false],
+      ["string", false, false],
+      ["number", false, false]
     ])
-    expect(JSON.stringify(outcome("{\"a\":0.12345678901234567890,\"b\":12345678901234567890e2}"))).toBe("{\"a\":0.12345678901234568,\"b\":1.2345678901234568e+21}")
+    expect(JSON.stringify(outcome('{"a":0.12345678901234567890,"b":12345678901234567890e2}'))).toBe(
+      '{"a":0.12345678901234568,"b":1.2345678901234568e+21}'
+    )
   })
 
   it("P1 never throws, whatever the bytes", () => {
@@ -146,7 +163,9 @@ it("a path is spelled as errors spell it, printable and cut", () => {
 it("L27 integers of any size keep their digits, wherever they stand; fractions are numbers as ever", () => {
   const exact = (text: string) => JSON.stringify(Result.getOrThrow(parseExactJsonText(text)))
   const whole = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map(String)
-  const fraction = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value === 0 ? 0 : value))
+  const fraction = fc
+    .double({ noNaN: true, noDefaultInfinity: true })
+    .map((value) => JSON.stringify(value === 0 ? 0 : value))
   fc.assert(
     fc.property(fc.array(fc.oneof(whole, fraction), { minLength: 1 }), (numbers) => {
       expect(exact(`[${numbers.join(",")}]`)).toBe(`[${numbers.join(",")}]`)

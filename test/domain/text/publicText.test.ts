@@ -15,14 +15,17 @@ describe("T2302, T2310, L30, TH21, TH22 what may be shown", () => {
     ["projects/my-project/locations/us", "projects/[redacted]/locations/us"],
     ["used in project 123456789012 before", "used in project [redacted] before"],
     ["consumer 'project_number:123456789012'.", "consumer 'project_number:[redacted]'."],
-    ["in project my-project, project: \"abc-1\"", "in project [redacted], project: \"[redacted]\""],
+    ['in project my-project, project: "abc-1"', 'in project [redacted], project: "[redacted]"'],
     ["from https://internal.example:8080/x?key=1 there", "from [link] there"],
     ["see https://ai.google.dev/docs/a?x=1#y now", "see https://ai.google.dev/docs/a now"],
     ["service 'us-central1-aiplatform.googleapis.com'", "service '[upstream]'"],
     ["at 10.0.0.1:8080 or localhost:3000", "at [upstream] or [upstream]"],
     ["as sa@my-project.iam.gserviceaccount.com", "as [redacted]"],
     ["a\u0000b\r\nc\u2028d\u001b[31m", "a b c d [31m"],
-    ["keyAIzaSyA-1 token=ya29.c.b0-_x xmgk_abc123 xeyJhbGciOiJSUzI1NiJ9.e", "key[redacted] token=[redacted] x[redacted] x[redacted]"],
+    [
+      "keyAIzaSyA-1 token=ya29.c.b0-_x xmgk_abc123 xeyJhbGciOiJSUzI1NiJ9.e",
+      "key[redacted] token=[redacted] x[redacted] x[redacted]"
+    ],
     ["a task-management list", "a task-management list"],
     ["plain text stays: models/gemini-1.5-flash, 1.5.", "plain text stays: models/gemini-1.5-flash, 1.5."]
   ]
@@ -33,7 +36,14 @@ describe("T2302, T2310, L30, TH21, TH22 what may be shown", () => {
     expect(publicText("x".repeat(5_000_000)).length).toBe(2_048)
   })
   it("a message ends in one line even from the worst text", () => {
-    for (const worst of ["-----BEGIN".repeat(100_000), "a.".repeat(500_000), "projects/".repeat(100_000), "1.".repeat(500_000), "@a".repeat(500_000), "project ".repeat(200_000)]) {
+    for (const worst of [
+      "-----BEGIN".repeat(100_000),
+      "a.".repeat(500_000),
+      "projects/".repeat(100_000),
+      "1.".repeat(500_000),
+      "@a".repeat(500_000),
+      "project ".repeat(200_000)
+    ]) {
       expect(publicText(worst).length <= 2_048).toBe(true)
     }
   })
@@ -41,18 +51,26 @@ describe("T2302, T2310, L30, TH21, TH22 what may be shown", () => {
     const key = (size: number) => `-----BEGIN PRIVATE KEY-----${"a".repeat(size)}-----END PRIVATE KEY----- after`
     expect([publicText(key(4_000)), publicText(key(4_100))]).toEqual(["[redacted] after", "[redacted]"])
   })
-  it.each(["joe.doe@corp.example", "us-central1-aiplatform.googleapis.com", "10.20.30.40:8080", "sk-abcdefghijkl", "https://internal.example/x"])(
-    "shows no part of %s wherever the cut falls",
-    (secret) => {
-      for (let shift = 0; shift <= secret.length; shift++) {
-        const text = `Bearer ${"b".repeat(4_096 - "Bearer  ".length - shift)} ${secret}\n${"more text ".repeat(9)}`
-        const [hidden, ...rest] = publicText(text).split(" ")
-        expect([hidden, rest.filter((word) => !["[redacted]", "[upstream]", "[link]"].includes(word))]).toEqual(["[redacted]", []])
-      }
+  it.each([
+    "joe.doe@corp.example",
+    "us-central1-aiplatform.googleapis.com",
+    "10.20.30.40:8080",
+    "sk-abcdefghijkl",
+    "https://internal.example/x"
+  ])("shows no part of %s wherever the cut falls", (secret) => {
+    for (let shift = 0; shift <= secret.length; shift++) {
+      const text = `Bearer ${"b".repeat(4_096 - "Bearer  ".length - shift)} ${secret}\n${"more text ".repeat(9)}`
+      const [hidden, ...rest] = publicText(text).split(" ")
+      expect([hidden, rest.filter((word) => !["[redacted]", "[upstream]", "[link]"].includes(word))]).toEqual([
+        "[redacted]",
+        []
+      ])
     }
-  )
+  })
   it("keeps a long word that the cut broke", () => {
-    expect(publicText(`Bearer ${"b".repeat(3_000)} ${"word".repeat(500)}`)).toBe(`[redacted] ${"word".repeat(500).slice(0, 4_096 - 3_008)}`)
+    expect(publicText(`Bearer ${"b".repeat(3_000)} ${"word".repeat(500)}`)).toBe(
+      `[redacted] ${"word".repeat(500).slice(0, 4_096 - 3_008)}`
+    )
   })
   it("hides addresses and hosts from the start of what holds them", () => {
     expect(publicText("by --joe+a@b.example, ..x.googleapis.com, é.y.goog and .google.internal:80/a")).toBe(
@@ -61,8 +79,10 @@ describe("T2302, T2310, L30, TH21, TH22 what may be shown", () => {
   })
   it("is never longer than asked for, and a cut leaves no half of a secret", () => {
     expect(publicText(`${"x".repeat(50)} ya29.${"a".repeat(99)}`, 56)).toBe(`${"x".repeat(50)} [reda`)
-    fc.assert(fc.property(fc.string({ unit: "binary" }), fc.nat(50), (text, most) => {
-      expect(new TextEncoder().encode(publicText(text, most)).length <= most).toBe(true)
-    }))
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.nat(50), (text, most) => {
+        expect(new TextEncoder().encode(publicText(text, most)).length <= most).toBe(true)
+      })
+    )
   })
 })

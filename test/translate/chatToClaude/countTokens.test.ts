@@ -4,7 +4,19 @@ import { describe, expect, it } from "vitest"
 import { countToClaude } from "../../../src/translate/count-to-claude.ts"
 import { strictlyTokenCount } from "../../../src/translate/shared/reply/strictly.ts"
 import { chatRequest } from "../../support/chat.ts"
-import { asked, call, calling, claudeContext, functionTool, models, type Rest, system, text, tool, user } from "../../support/claude.ts"
+import {
+  asked,
+  call,
+  calling,
+  claudeContext,
+  functionTool,
+  models,
+  type Rest,
+  system,
+  text,
+  tool,
+  user
+} from "../../support/claude.ts"
 import { loudlySkipped, sharedDir } from "../../support/shared.ts"
 import { drive, schemaErrors } from "../../support/unary.ts"
 
@@ -16,13 +28,26 @@ const sent = (rest: Rest, model = models.budgetOne, messages = [system("S"), use
   expect(schemaErrors("anthropic.schema.json", "VertexCountTokensRequest", out.body)).toBe(null)
   return out
 }
-const counted = { anthropic_version: "vertex-2023-10-16", messages: [{ role: "user", content: [text("hi")] }], system: [text("S")] }
+const counted = {
+  anthropic_version: "vertex-2023-10-16",
+  messages: [{ role: "user", content: [text("hi")] }],
+  system: [text("S")]
+}
 
 describe("requests", () => {
   it("T1701 T1708 what chat would send, without what shapes the answer", () => {
     const rest: Rest = {
-      stream: true, stream_options: {}, n: 2, max_tokens: 5, temperature: 0.5, stop: "x", user: "u", seed: 7,
-      tools: [functionTool("f")], tool_choice: "auto", reasoning_effort: "low"
+      stream: true,
+      stream_options: {},
+      n: 2,
+      max_tokens: 5,
+      temperature: 0.5,
+      stop: "x",
+      user: "u",
+      seed: 7,
+      tools: [functionTool("f")],
+      tool_choice: "auto",
+      reasoning_effort: "low"
     }
     expect(sent(rest, models.both)).toStrictEqual({
       body: {
@@ -34,7 +59,11 @@ describe("requests", () => {
       },
       ignored: ["temperature", "seed"]
     })
-    expect(sent({}, models.budgetOne, [user("hi")]).body).toStrictEqual({ anthropic_version: "vertex-2023-10-16", model: models.budgetOne, messages: counted.messages })
+    expect(sent({}, models.budgetOne, [user("hi")]).body).toStrictEqual({
+      anthropic_version: "vertex-2023-10-16",
+      model: models.budgetOne,
+      messages: counted.messages
+    })
   })
   it("calls of the history count as chat sends them", () => {
     const messages = [user("q"), calling(call("1")), tool("1", "r")]
@@ -42,15 +71,25 @@ describe("requests", () => {
     expect([tools, tool_choice]).toStrictEqual([[{ name: "f", input_schema: { type: "object" } }], { type: "none" }])
   })
   it.each([
-    ["claude-haiku-4-5@20251001", "claude-haiku-4-5@20251001"], ["claude-opus-4-8@default", "claude-opus-4-8"], ["claude-opus-4-8@latest", "claude-opus-4-8"],
-    ["claude-3-5-haiku-latest", "claude-3-5-haiku"], ["claude-opus-4-8", "claude-opus-4-8"]
+    ["claude-haiku-4-5@20251001", "claude-haiku-4-5@20251001"],
+    ["claude-opus-4-8@default", "claude-opus-4-8"],
+    ["claude-opus-4-8@latest", "claude-opus-4-8"],
+    ["claude-3-5-haiku-latest", "claude-3-5-haiku"],
+    ["claude-opus-4-8", "claude-opus-4-8"]
   ])("table 13 the model %s stands in the body as %s", (model, stands) => {
     expect(sent({}, model).body.model).toBe(stands)
   })
   it("T1832 flags of the beta header go here, too", () => {
-    const out = Result.getOrThrow(countToClaude.request(chatRequest([user("hi")], { anthropic_beta: "b-2" }), claudeContext(models.budgetOne, { betas: ["a-1"] })))
+    const out = Result.getOrThrow(
+      countToClaude.request(
+        chatRequest([user("hi")], { anthropic_beta: "b-2" }),
+        claudeContext(models.budgetOne, { betas: ["a-1"] })
+      )
+    )
     expect(out.headers).toStrictEqual({ "anthropic-beta": "a-1,b-2" })
-    expect(out.headers).toStrictEqual(asked({ anthropic_beta: "b-2" }, claudeContext(models.budgetOne, { betas: ["a-1"] })).headers)
+    expect(out.headers).toStrictEqual(
+      asked({ anthropic_beta: "b-2" }, claudeContext(models.budgetOne, { betas: ["a-1"] })).headers
+    )
   })
 })
 
@@ -58,12 +97,21 @@ describe("answers", () => {
   const request = chatRequest([user("hi")])
   it("T1701 the count", () => {
     const full = pair.answer({ input_tokens: 14, more: 1 }, claudeContext(), request)
-    expect(full).toStrictEqual({ object: "token_count", model: models.budgetOne, input_tokens: 14, provider: "vertex-ai" })
+    expect(full).toStrictEqual({
+      object: "token_count",
+      model: models.budgetOne,
+      input_tokens: 14,
+      provider: "vertex-ai"
+    })
     expect(strictlyTokenCount(full)).toStrictEqual({ object: "token_count", model: models.budgetOne, input_tokens: 14 })
   })
   it("T2312 none", () => {
     for (const bad of [{}, { input_tokens: null }, { input_tokens: "7" }]) {
-      expect(pair.reason(bad, claudeContext(), request)).toStrictEqual({ _tag: "BadReply", kind: "no_content", message: "The upstream answered without a count of tokens. Try again." })
+      expect(pair.reason(bad, claudeContext(), request)).toStrictEqual({
+        _tag: "BadReply",
+        kind: "no_content",
+        message: "The upstream answered without a count of tokens. Try again."
+      })
     }
   })
 })

@@ -29,45 +29,85 @@ describe("table 14", () => {
     expect(tagOf(status, type)).toStrictEqual([tag, code])
   })
   it("errors inside a 200 have the status of their word", () => {
-    expect(failureInside({ type: "overloaded_error", message: "m" })).toStrictEqual({ _tag: "Overloaded", code: "upstream_overloaded", message: "m" })
-    expect(failureInside({ type: "invalid_request_error", message: "prompt is too long: 9 tokens" })).toStrictEqual({ _tag: "ContextTooLong", message: "prompt is too long: 9 tokens" })
+    expect(failureInside({ type: "overloaded_error", message: "m" })).toStrictEqual({
+      _tag: "Overloaded",
+      code: "upstream_overloaded",
+      message: "m"
+    })
+    expect(failureInside({ type: "invalid_request_error", message: "prompt is too long: 9 tokens" })).toStrictEqual({
+      _tag: "ContextTooLong",
+      message: "prompt is too long: 9 tokens"
+    })
     expect(failureInside({})).toStrictEqual({ _tag: "Internal", status: 500, message: "upstream returned 500" })
   })
   it("Google's own words count on this route, too", () => {
-    expect(of(403, google(403, "PERMISSION_DENIED", "Permission 'aiplatform.endpoints.predict' denied")))
-      .toStrictEqual({ _tag: "PermissionDenied", permission: "aiplatform.endpoints.predict", message: "Permission 'aiplatform.endpoints.predict' denied Grant it to the service account, for example by the role Vertex AI User; a credential of project id and region alone may lack it." })
-    expect(of(404, google(404, "NOT_FOUND", "Publisher Model `projects/p/locations/us-east5/publishers/anthropic/models/x` was not found.")))
-      .toStrictEqual({ _tag: "ModelNotFound", message: "Publisher Model `projects/[redacted]/locations/us-east5/publishers/anthropic/models/x` was not found. It may be not available in location us-east5; newest models are served in global or multi-regions only." })
+    expect(of(403, google(403, "PERMISSION_DENIED", "Permission 'aiplatform.endpoints.predict' denied"))).toStrictEqual(
+      {
+        _tag: "PermissionDenied",
+        permission: "aiplatform.endpoints.predict",
+        message:
+          "Permission 'aiplatform.endpoints.predict' denied Grant it to the service account, for example by the role Vertex AI User; a credential of project id and region alone may lack it."
+      }
+    )
+    expect(
+      of(
+        404,
+        google(
+          404,
+          "NOT_FOUND",
+          "Publisher Model `projects/p/locations/us-east5/publishers/anthropic/models/x` was not found."
+        )
+      )
+    ).toStrictEqual({
+      _tag: "ModelNotFound",
+      message:
+        "Publisher Model `projects/[redacted]/locations/us-east5/publishers/anthropic/models/x` was not found. It may be not available in location us-east5; newest models are served in global or multi-regions only."
+    })
   })
 })
 
 describe("special texts", () => {
-  const hint = "Send back content_blocks, or function.thought_signature of the calls, as they came, or start a new turn."
+  const hint =
+    "Send back content_blocks, or function.thought_signature of the calls, as they came, or start a new turn."
   it.each([
     "messages.1.content.0: Invalid `signature` in `thinking` block",
     "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block.",
     "messages.5.content.3: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified."
   ])("T618 %s", (text) => {
-    expect(of(400, told("invalid_request_error", text))).toStrictEqual({ _tag: "SignatureRejected", message: `${text} ${hint}` })
+    expect(of(400, told("invalid_request_error", text))).toStrictEqual({
+      _tag: "SignatureRejected",
+      message: `${text} ${hint}`
+    })
   })
-  it.each(["prompt is too long: 210000 tokens > 200000 maximum", "input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000"])("T2306 %s", (text) => {
+  it.each([
+    "prompt is too long: 210000 tokens > 200000 maximum",
+    "input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000"
+  ])("T2306 %s", (text) => {
     expect(of(400, told("invalid_request_error", text))).toStrictEqual({ _tag: "ContextTooLong", message: text })
   })
   it("T1808 T107 a model without prefill says how to mend it", () => {
     const text = "This model does not support assistant message prefill. The conversation must end with a user message."
-    expect(of(400, told("invalid_request_error", text))).toStrictEqual({ _tag: "InvalidRequest", message: `${text} This model takes no assistant prefill.` })
+    expect(of(400, told("invalid_request_error", text))).toStrictEqual({
+      _tag: "InvalidRequest",
+      message: `${text} This model takes no assistant prefill.`
+    })
   })
   it("T1832 an unknown flag of the beta header comes back with its text", () => {
     const text = "Unexpected value(s) `x-1` for the `anthropic-beta` header."
     expect(of(400, told("invalid_request_error", text))).toStrictEqual({ _tag: "InvalidRequest", message: text })
   })
   it("413 has no hint of addresses Claude cannot read", () => {
-    expect(of(413, told("request_too_large", "Request exceeds the maximum size"))).toStrictEqual({ _tag: "PayloadTooLarge", message: "Request exceeds the maximum size Send fewer or smaller media." })
+    expect(of(413, told("request_too_large", "Request exceeds the maximum size"))).toStrictEqual({
+      _tag: "PayloadTooLarge",
+      message: "Request exceeds the maximum size Send fewer or smaller media."
+    })
   })
 })
 
 it("L24 every status and every body has a reason", () => {
-  fc.assert(fc.property(fc.integer({ min: 100, max: 599 }), fc.oneof(fc.string(), fc.json()), (status, body) => {
-    expect(of(status, body)._tag).toMatch(/^[A-Z]/)
-  }))
+  fc.assert(
+    fc.property(fc.integer({ min: 100, max: 599 }), fc.oneof(fc.string(), fc.json()), (status, body) => {
+      expect(of(status, body)._tag).toMatch(/^[A-Z]/)
+    })
+  )
 })

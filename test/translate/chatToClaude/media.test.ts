@@ -4,7 +4,19 @@ import { describe, expect, it } from "vitest"
 import { mediaUrls } from "../../../src/translate/shared/media/mediaUrls.ts"
 import type { FetchedMedia } from "../../../src/translate/Translator.ts"
 import { chatRequest } from "../../support/chat.ts"
-import { assistant, blocksSent, call, calling, claudeContext, refused, sent, text, tool, translate, user } from "../../support/claude.ts"
+import {
+  assistant,
+  blocksSent,
+  call,
+  calling,
+  claudeContext,
+  refused,
+  sent,
+  text,
+  tool,
+  translate,
+  user
+} from "../../support/claude.ts"
 
 const url = (address: unknown, rest: object = {}) => ({ type: "image_url", image_url: { url: address, ...rest } })
 const file = (rest: object) => ({ type: "file", file: rest })
@@ -12,23 +24,46 @@ const data = (mime: string, payload: string) => `data:${mime};base64,${payload}`
 const base64 = (words: string) => Buffer.from(words).toString("base64")
 const one = (part: unknown) => blocksSent([part])[0]
 const fault = (part: unknown) => refused([user([part])])
-const image = (media_type: string, payload = "AAAA") => ({ type: "image", source: { type: "base64", media_type, data: payload } })
+const image = (media_type: string, payload = "AAAA") => ({
+  type: "image",
+  source: { type: "base64", media_type, data: payload }
+})
 const at = (field: string) => `messages[0].content[0].${field}`
 
 describe("T1812 images", () => {
   it("the four kinds, of any spelling", () => {
-    for (const mime of ["image/jpeg", "image/png", "image/gif", "image/webp"]) expect(one(url(data(mime, "AAAA")))).toStrictEqual(image(mime))
+    for (const mime of ["image/jpeg", "image/png", "image/gif", "image/webp"])
+      expect(one(url(data(mime, "AAAA")))).toStrictEqual(image(mime))
     expect(one(url(data("image/jpg", "AAA")))).toStrictEqual(image("image/jpeg", "AAA="))
     expect(one(url(data("IMAGE/PNG;charset=utf-8", "AAAA")))).toStrictEqual(image("image/png"))
-    const bare = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.alloc(60)]).toString("base64")
+    const bare = Buffer.concat([
+      Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+      Buffer.alloc(60)
+    ]).toString("base64")
     expect(one(url(bare))).toStrictEqual(image("image/png", bare))
     expect(one(url(data("application/octet-stream", "AAAA"), { mime_type: "png" }))).toStrictEqual(image("image/png"))
   })
   it("other kinds are refused", () => {
-    for (const mime of ["image/heic", "image/heif", "image/avif", "image/svg+xml", "image/bmp", "audio/mp3", "video/mp4", "application/zip"]) {
-      expect([mime, ...fault(url(data(mime, "AAAA")))]).toStrictEqual([mime, at("image_url.url"), "unsupported_media_type"])
+    for (const mime of [
+      "image/heic",
+      "image/heif",
+      "image/avif",
+      "image/svg+xml",
+      "image/bmp",
+      "audio/mp3",
+      "video/mp4",
+      "application/zip"
+    ]) {
+      expect([mime, ...fault(url(data(mime, "AAAA")))]).toStrictEqual([
+        mime,
+        at("image_url.url"),
+        "unsupported_media_type"
+      ])
     }
-    expect(fault({ type: "input_audio", input_audio: { data: "AAAA", format: "wav" } })).toStrictEqual([at("input_audio.data"), "unsupported_media_type"])
+    expect(fault({ type: "input_audio", input_audio: { data: "AAAA", format: "wav" } })).toStrictEqual([
+      at("input_audio.data"),
+      "unsupported_media_type"
+    ])
   })
   it("T203 what is not base64 is refused", () => {
     for (const bad of ["data:image/png,AAAA", "data:image/png;base64,", "data:image/png;base64,A*"]) {
@@ -39,67 +74,111 @@ describe("T1812 images", () => {
 
 describe("T1813 T1814 addresses", () => {
   it.each([
-    "https://example.com/x.png", "https://example.com/x", "gs://bucket/x.png", "https://generativelanguage.googleapis.com/v1beta/files/abc", "files/abc",
-    "https://youtu.be/abc", "http://example.com/x.png", "file:///etc/passwd", "https://127.0.0.1/x.png", "nothing"
+    "https://example.com/x.png",
+    "https://example.com/x",
+    "gs://bucket/x.png",
+    "https://generativelanguage.googleapis.com/v1beta/files/abc",
+    "files/abc",
+    "https://youtu.be/abc",
+    "http://example.com/x.png",
+    "file:///etc/passwd",
+    "https://127.0.0.1/x.png",
+    "nothing"
   ])("%s", (address) => {
     expect(fault(url(address))).toStrictEqual([at("image_url.url"), "invalid_media_url"])
   })
   it("the same of files", () => {
-    expect(fault(file({ file_url: "https://example.com/x.pdf" }))).toStrictEqual([at("file.file_url"), "invalid_media_url"])
+    expect(fault(file({ file_url: "https://example.com/x.pdf" }))).toStrictEqual([
+      at("file.file_url"),
+      "invalid_media_url"
+    ])
     expect(fault(file({ file_id: "files/abc" }))).toStrictEqual([at("file.file_id"), "invalid_media_url"])
   })
 })
 
 describe("T1813 what was fetched", () => {
-  const bytesOf = (...bytes: ReadonlyArray<number | string>) => Buffer.concat(bytes.map((one) => typeof one === "string" ? Buffer.from(one) : Buffer.of(one)))
+  const bytesOf = (...bytes: ReadonlyArray<number | string>) =>
+    Buffer.concat(bytes.map((one) => (typeof one === "string" ? Buffer.from(one) : Buffer.of(one))))
   const pngBytes = bytesOf(0x89, "PNG\r\n", 0x1a, "\nrest")
   const jpegBytes = bytesOf(0xff, 0xd8, 0xff, "rest and more")
   const pdfBytes = bytesOf("%PDF-1.7 and more")
-  const got = (bytes: Buffer | string, contentType?: string): FetchedMedia => ({ _tag: "Fetched", contentType, data: Buffer.from(bytes).toString("base64") })
-  const around = (address: string, fetched: FetchedMedia) => claudeContext(undefined, { fetched: { [address]: fetched } })
-  const read = (address: string, fetched: FetchedMedia, rest: object = {}) => blocksSent([url(address, rest)], around(address, fetched))[0]
-  const refusal = (address: string, fetched: FetchedMedia, rest: object = {}) => refused([user([url(address, rest)])], {}, around(address, fetched))
+  const got = (bytes: Buffer | string, contentType?: string): FetchedMedia => ({
+    _tag: "Fetched",
+    contentType,
+    data: Buffer.from(bytes).toString("base64")
+  })
+  const around = (address: string, fetched: FetchedMedia) =>
+    claudeContext(undefined, { fetched: { [address]: fetched } })
+  const read = (address: string, fetched: FetchedMedia, rest: object = {}) =>
+    blocksSent([url(address, rest)], around(address, fetched))[0]
+  const refusal = (address: string, fetched: FetchedMedia, rest: object = {}) =>
+    refused([user([url(address, rest)])], {}, around(address, fetched))
   const messageOf = (address: string, context = claudeContext()) => {
     const out = translate([user([url(address)])], {}, context)
     return Result.isFailure(out) && "message" in out.failure ? out.failure.message : undefined
   }
   const image64 = (media_type: string, bytes: Buffer) => image(media_type, bytes.toString("base64"))
-  const pdf = (bytes: Buffer) => ({ type: "document", source: { type: "base64", media_type: "application/pdf", data: bytes.toString("base64") } })
-  const document = (words: string) => ({ type: "document", source: { type: "text", media_type: "text/plain", data: words } })
+  const pdf = (bytes: Buffer) => ({
+    type: "document",
+    source: { type: "base64", media_type: "application/pdf", data: bytes.toString("base64") }
+  })
+  const document = (words: string) => ({
+    type: "document",
+    source: { type: "text", media_type: "text/plain", data: words }
+  })
 
   it("is of the type its host says, else the one given beside it, else its extension, else its bytes", () => {
     expect(read("https://a.example/x", got(pngBytes, "image/png"))).toStrictEqual(image64("image/png", pngBytes))
     expect(read("https://a.example/x.png", got(pdfBytes, "application/pdf; v=1"))).toStrictEqual(pdf(pdfBytes))
-    expect(read("https://a.example/x.png", got(pdfBytes, "application/octet-stream"), { mime_type: "application/pdf" })).toStrictEqual(pdf(pdfBytes))
+    expect(
+      read("https://a.example/x.png", got(pdfBytes, "application/octet-stream"), { mime_type: "application/pdf" })
+    ).toStrictEqual(pdf(pdfBytes))
     expect(read("https://a.example/x.pdf?y=1", got(pdfBytes, "binary/octet-stream"))).toStrictEqual(pdf(pdfBytes))
     expect(read("https://a.example/x", got(jpegBytes))).toStrictEqual(image64("image/jpeg", jpegBytes))
-    expect(read("https://a.example/x.php", got(jpegBytes, "image/jpeg"))).toStrictEqual(image64("image/jpeg", jpegBytes))
+    expect(read("https://a.example/x.php", got(jpegBytes, "image/jpeg"))).toStrictEqual(
+      image64("image/jpeg", jpegBytes)
+    )
     expect(read("https://a.example/x", got("<p>é</p>", "text/html; charset=utf-8"))).toStrictEqual(document("<p>é</p>"))
-    expect(refusal("https://a.example/x", got("rest of something"))).toStrictEqual([at("image_url.url"), "unknown_media_type"])
+    expect(refusal("https://a.example/x", got("rest of something"))).toStrictEqual([
+      at("image_url.url"),
+      "unknown_media_type"
+    ])
   })
   it("an image that is of another kind than it is called is what its bytes are", () => {
     expect(read("https://a.example/x.png", got(jpegBytes, "image/png"))).toStrictEqual(image64("image/jpeg", jpegBytes))
   })
   it("what is no image or document although it is called so", () => {
     for (const [address, fetched] of [
-      ["https://a.example/x.png", got("<html>Log in</html>", "text/html")], ["https://a.example/x.pdf", got("{}", "application/json")],
-      ["https://a.example/x", got("not an image", "image/png")], ["https://a.example/x", got(pdfBytes, "image/png")],
-      ["https://a.example/x", got(pngBytes, "application/pdf")], ["https://a.example/x.png", got("<html>Log in</html>", "application/octet-stream")],
+      ["https://a.example/x.png", got("<html>Log in</html>", "text/html")],
+      ["https://a.example/x.pdf", got("{}", "application/json")],
+      ["https://a.example/x", got("not an image", "image/png")],
+      ["https://a.example/x", got(pdfBytes, "image/png")],
+      ["https://a.example/x", got(pngBytes, "application/pdf")],
+      ["https://a.example/x.png", got("<html>Log in</html>", "application/octet-stream")],
       ["https://a.example/x.txt", got(Buffer.of(0xff), "text/plain")]
     ] as const) {
-      expect([address, ...refusal(address, fetched)]).toStrictEqual([address, at("image_url.url"), "media_fetch_failed"])
+      expect([address, ...refusal(address, fetched)]).toStrictEqual([
+        address,
+        at("image_url.url"),
+        "media_fetch_failed"
+      ])
     }
   })
   it("types Claude does not read", () => {
     for (const type of ["image/heic", "image/avif", "audio/wav"]) {
-      expect(refusal("https://a.example/x", got(bytesOf(0, 0, 0, 0, "ftypheicmore"), type))).toStrictEqual([at("image_url.url"), "unsupported_media_type"])
+      expect(refusal("https://a.example/x", got(bytesOf(0, 0, 0, 0, "ftypheicmore"), type))).toStrictEqual([
+        at("image_url.url"),
+        "unsupported_media_type"
+      ])
     }
   })
   it("files keep their names and marks, results their images", () => {
     const address = "https://a.example/x.pdf"
     const context = around(address, got(pdfBytes, "application/pdf"))
     const mark = { type: "ephemeral" }
-    expect(blocksSent([{ ...file({ file_url: address, filename: "a.pdf" }), cache_control: mark }], context)).toStrictEqual([{ ...pdf(pdfBytes), title: "a.pdf", cache_control: mark }])
+    expect(
+      blocksSent([{ ...file({ file_url: address, filename: "a.pdf" }), cache_control: mark }], context)
+    ).toStrictEqual([{ ...pdf(pdfBytes), title: "a.pdf", cache_control: mark }])
     const { messages } = sent([user("q"), calling(call("1")), tool("1", [url(address)])], {}, context)
     expect(messages[2]?.content).toStrictEqual([{ type: "tool_result", tool_use_id: "1", content: [pdf(pdfBytes)] }])
   })
@@ -107,12 +186,17 @@ describe("T1813 what was fetched", () => {
     const address = "https://a.example/x.png"
     const failed = { _tag: "Failed", message: "It rained." } as const
     expect(refusal(address, failed)).toStrictEqual([at("image_url.url"), "media_fetch_failed"])
-    expect(messageOf(address, around(address, failed))).toBe("It rained. Where this cannot be mended, send data:<type>;base64,<data>.")
+    expect(messageOf(address, around(address, failed))).toBe(
+      "It rained. Where this cannot be mended, send data:<type>;base64,<data>."
+    )
   })
   it("was not asked for: the hint names the setting where that would help", () => {
     const inline = "Claude reads media from the request itself only: send data:<type>;base64,<data>."
-    expect(messageOf("https://a.example/x.png")).toBe(`${inline} The operator can have public addresses fetched by the setting media.fetch.`)
-    for (const address of ["https://10.0.0.1/x.png", "gs://bucket/x.png", "https://youtu.be/abc"]) expect(messageOf(address)).toBe(inline)
+    expect(messageOf("https://a.example/x.png")).toBe(
+      `${inline} The operator can have public addresses fetched by the setting media.fetch.`
+    )
+    for (const address of ["https://10.0.0.1/x.png", "gs://bucket/x.png", "https://youtu.be/abc"])
+      expect(messageOf(address)).toBe(inline)
   })
   it("is only shown: words stand for the bytes", () => {
     const words = (address: string) => `<what ${address} holds when the request is sent>`
@@ -126,21 +210,55 @@ describe("T1813 what was fetched", () => {
 describe("T1813 what would be fetched", () => {
   it("public addresses, each once, wherever media may stand", () => {
     const at = (name: string) => `https://a.example/${name}`
-    expect(mediaUrls(chatRequest([
-      user([{ type: "text", text: at("no") }, url(at("1")), { type: "image_url", image_url: at("2") }, file({ file_url: at("3"), file_data: "" })]),
-      user([url(at("1"))]),
-      assistant("a", { content_parts: [url(at("5"))], content_blocks: [url(at("4"))] }),
-      tool("1", [url(at("6"))])
-    ]))).toStrictEqual(["1", "2", "3", "4", "5", "6"].map(at))
+    expect(
+      mediaUrls(
+        chatRequest([
+          user([
+            { type: "text", text: at("no") },
+            url(at("1")),
+            { type: "image_url", image_url: at("2") },
+            file({ file_url: at("3"), file_data: "" })
+          ]),
+          user([url(at("1"))]),
+          assistant("a", { content_parts: [url(at("5"))], content_blocks: [url(at("4"))] }),
+          tool("1", [url(at("6"))])
+        ])
+      )
+    ).toStrictEqual(["1", "2", "3", "4", "5", "6"].map(at))
   })
   it("nothing else", () => {
-    const others = ["data:image/png;base64,AAAA", "gs://bucket/x.png", "https://youtu.be/abc", "https://generativelanguage.googleapis.com/v1beta/files/abc", "http://a.example/x.png",
-      "https://127.0.0.1/x.png", "https://[::1]/x.png", "https://u:p@a.example/x.png", "https://a.example:8443/x.png", "x", "", 7, null]
-    expect(mediaUrls(chatRequest([
-      user("https://a.example/x.png"),
-      user(others.map((one) => url(one))),
-      user([null, 7, "x", { type: "image_url" }, { type: "file" }, file({ file_url: "https://a.example/x.pdf", file_data: "AAAA" }), { type: "other", image_url: { url: "https://a.example/x.png" } }])
-    ]))).toStrictEqual([])
+    const others = [
+      "data:image/png;base64,AAAA",
+      "gs://bucket/x.png",
+      "https://youtu.be/abc",
+      "https://generativelanguage.googleapis.com/v1beta/files/abc",
+      "http://a.example/x.png",
+      "https://127.0.0.1/x.png",
+      "https://[::1]/x.png",
+      "https://u:p@a.example/x.png",
+      "https://a.example:8443/x.png",
+      "x",
+      "",
+      7,
+      null
+    ]
+    expect(
+      mediaUrls(
+        chatRequest([
+          user("https://a.example/x.png"),
+          user(others.map((one) => url(one))),
+          user([
+            null,
+            7,
+            "x",
+            { type: "image_url" },
+            { type: "file" },
+            file({ file_url: "https://a.example/x.pdf", file_data: "AAAA" }),
+            { type: "other", image_url: { url: "https://a.example/x.png" } }
+          ])
+        ])
+      )
+    ).toStrictEqual([])
   })
 })
 
@@ -149,7 +267,10 @@ describe("T1815 documents", () => {
   it("pdf as bytes, with its name as title", () => {
     expect(one(url(data("application/pdf", "AAAA")))).toStrictEqual(pdf)
     expect(one(file({ file_data: "AAAA", filename: "a.pdf" }))).toStrictEqual({ ...pdf, title: "a.pdf" })
-    expect(one(file({ file_data: data("application/x-pdf", "AAAA"), filename: "n".repeat(600) }))).toStrictEqual({ ...pdf, title: "n".repeat(500) })
+    expect(one(file({ file_data: data("application/x-pdf", "AAAA"), filename: "n".repeat(600) }))).toStrictEqual({
+      ...pdf,
+      title: "n".repeat(500)
+    })
   })
   it("T220 text of any kind as text", () => {
     const words = "<p>é漢🐎</p>"
@@ -163,15 +284,22 @@ describe("T1815 documents", () => {
 describe("T1831 cache marks", () => {
   const mark = { type: "ephemeral", ttl: "1h" }
   it("are kept whole on text, image, document and result", () => {
-    expect(blocksSent([
-      { type: "text", text: "a", cache_control: mark },
-      { ...url(data("image/png", "AAAA")), cache_control: { type: "ephemeral" } },
-      { ...file({ file_data: "AAAA", filename: "a.pdf" }), cache_control: mark },
-      { type: "text", text: "b", cache_control: null }
-    ])).toStrictEqual([
+    expect(
+      blocksSent([
+        { type: "text", text: "a", cache_control: mark },
+        { ...url(data("image/png", "AAAA")), cache_control: { type: "ephemeral" } },
+        { ...file({ file_data: "AAAA", filename: "a.pdf" }), cache_control: mark },
+        { type: "text", text: "b", cache_control: null }
+      ])
+    ).toStrictEqual([
       { ...text("a"), cache_control: mark },
       { ...image("image/png"), cache_control: { type: "ephemeral" } },
-      { type: "document", source: { type: "base64", media_type: "application/pdf", data: "AAAA" }, title: "a.pdf", cache_control: mark },
+      {
+        type: "document",
+        source: { type: "base64", media_type: "application/pdf", data: "AAAA" },
+        title: "a.pdf",
+        cache_control: mark
+      },
       text("b")
     ])
     const { messages } = sent([
@@ -190,10 +318,21 @@ describe("T1831 cache marks", () => {
       [
         { role: "system", content: [{ type: "text", text: "S", cache_control: mark }] },
         user("q"),
-        assistant([{ type: "thinking", thinking: "t", signature: "c2ln", cache_control: mark }, { type: "text", text: "a", cache_control: mark }], { tool_calls: [call("1")] }),
+        assistant(
+          [
+            { type: "thinking", thinking: "t", signature: "c2ln", cache_control: mark },
+            { type: "text", text: "a", cache_control: mark }
+          ],
+          { tool_calls: [call("1")] }
+        ),
         tool("1", "r")
       ],
-      { tools: [{ type: "function", function: { name: "f" }, cache_control: mark }, { type: "function", function: { name: "g", cache_control: mark } }] }
+      {
+        tools: [
+          { type: "function", function: { name: "f" }, cache_control: mark },
+          { type: "function", function: { name: "g", cache_control: mark } }
+        ]
+      }
     )
     expect(body.system).toStrictEqual([{ ...text("S"), cache_control: mark }])
     expect(body.tools).toStrictEqual([

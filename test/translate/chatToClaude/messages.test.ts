@@ -2,7 +2,18 @@
 // It must not know tools that are declared.
 import { describe, expect, it } from "vitest"
 import type { ChatMessage } from "../../../src/wire/openai/Chat.ts"
-import { assistant, call, calling, claudeContext, refused, sent, system, text, tool, user } from "../../support/claude.ts"
+import {
+  assistant,
+  call,
+  calling,
+  claudeContext,
+  refused,
+  sent,
+  system,
+  text,
+  tool,
+  user
+} from "../../support/claude.ts"
 
 const image = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }
 const imageBlock = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } }
@@ -12,7 +23,16 @@ const messagesOf = (...messages: ReadonlyArray<ChatMessage>) => sent(messages).m
 
 describe("system messages", () => {
   it("T1804 T101 texts of all of them as blocks in order, none in the talk", () => {
-    const body = sent([system("A"), user("q"), system([{ type: "text", text: "B" }, { type: "text", text: "" }, { type: "text", text: "C" }]), { role: "developer", content: "D" }])
+    const body = sent([
+      system("A"),
+      user("q"),
+      system([
+        { type: "text", text: "B" },
+        { type: "text", text: "" },
+        { type: "text", text: "C" }
+      ]),
+      { role: "developer", content: "D" }
+    ])
     expect(body.system).toStrictEqual([text("A"), text("B"), text("C"), text("D")])
     expect(body.messages).toStrictEqual([{ role: "user", content: [text("q")] }])
   })
@@ -37,7 +57,16 @@ describe("roles", () => {
     ])
   })
   it("T1805 T503 T516 results stand first, in the order of the calls, then the rest", () => {
-    expect(messagesOf(user("q"), calling(call("1"), call("2")), user("by the way"), tool("2", "two"), tool("1", "one"), user("go"))).toStrictEqual([
+    expect(
+      messagesOf(
+        user("q"),
+        calling(call("1"), call("2")),
+        user("by the way"),
+        tool("2", "two"),
+        tool("1", "one"),
+        user("go")
+      )
+    ).toStrictEqual([
       { role: "user", content: [text("q")] },
       { role: "assistant", content: [use("1"), use("2")] },
       { role: "user", content: [result("1", "one"), result("2", "two"), text("by the way"), text("go")] }
@@ -52,7 +81,9 @@ describe("roles", () => {
   })
   it("T112 T1807 turns without anything to say are dropped", () => {
     for (const nothing of [null, "", [], " \n "]) {
-      expect(messagesOf(user("a"), assistant(nothing), user("b"))).toStrictEqual([{ role: "user", content: [text("a"), text("b")] }])
+      expect(messagesOf(user("a"), assistant(nothing), user("b"))).toStrictEqual([
+        { role: "user", content: [text("a"), text("b")] }
+      ])
     }
   })
   it("white space alone is refused before the upstream does", () => {
@@ -63,25 +94,56 @@ describe("roles", () => {
 
 describe("the assistant's turns", () => {
   it("T1807 T114 text before calls; arguments as an object", () => {
-    expect(messagesOf(user("q"), assistant("let me see", { tool_calls: [call("1", "f", "{\"a\":12345678901234567890}"), call("2", "g", "")] }), tool("1", "r"), tool("2", "s"))[1])
-      .toEqual({ role: "assistant", content: [text("let me see"), use("1", { a: JSON.rawJSON("12345678901234567890") }), use("2", {}, "g")] })
+    expect(
+      messagesOf(
+        user("q"),
+        assistant("let me see", { tool_calls: [call("1", "f", '{"a":12345678901234567890}'), call("2", "g", "")] }),
+        tool("1", "r"),
+        tool("2", "s")
+      )[1]
+    ).toEqual({
+      role: "assistant",
+      content: [text("let me see"), use("1", { a: JSON.rawJSON("12345678901234567890") }), use("2", {}, "g")]
+    })
   })
   it("T115 a refusal is text", () => {
-    expect(messagesOf(user("q"), assistant(null, { refusal: "no" }), user("w"))[1]).toStrictEqual({ role: "assistant", content: [text("no")] })
-    expect(messagesOf(user("q"), assistant([{ type: "refusal", refusal: "no" }]), user("w"))[1]).toStrictEqual({ role: "assistant", content: [text("no")] })
+    expect(messagesOf(user("q"), assistant(null, { refusal: "no" }), user("w"))[1]).toStrictEqual({
+      role: "assistant",
+      content: [text("no")]
+    })
+    expect(messagesOf(user("q"), assistant([{ type: "refusal", refusal: "no" }]), user("w"))[1]).toStrictEqual({
+      role: "assistant",
+      content: [text("no")]
+    })
   })
   it("T1808 white space at the end of a prefill is cut", () => {
     expect(messagesOf(user("q"), assistant("once \n"))[1]).toStrictEqual({ role: "assistant", content: [text("once")] })
-    expect(messagesOf(user("q"), assistant([{ type: "text", text: "a " }, { type: "text", text: "b " }]))[1])
-      .toStrictEqual({ role: "assistant", content: [text("a "), text("b")] })
-    expect(messagesOf(user("q"), assistant("once "), user("w"))[1]).toStrictEqual({ role: "assistant", content: [text("once ")] })
+    expect(
+      messagesOf(
+        user("q"),
+        assistant([
+          { type: "text", text: "a " },
+          { type: "text", text: "b " }
+        ])
+      )[1]
+    ).toStrictEqual({ role: "assistant", content: [text("a "), text("b")] })
+    expect(messagesOf(user("q"), assistant("once "), user("w"))[1]).toStrictEqual({
+      role: "assistant",
+      content: [text("once ")]
+    })
   })
   it("T124 unsigned thoughts of other clients stay out", () => {
-    expect(messagesOf(user("q"), assistant("a", { reasoning_content: "hm" }), user("w"))[1]).toStrictEqual({ role: "assistant", content: [text("a")] })
+    expect(messagesOf(user("q"), assistant("a", { reasoning_content: "hm" }), user("w"))[1]).toStrictEqual({
+      role: "assistant",
+      content: [text("a")]
+    })
   })
   it("T512 arguments that are no object are refused where they stand", () => {
     for (const bad of ["[1]", "x", "1"]) {
-      expect(refused([user("q"), calling(call("1", "f", bad)), tool("1", "r")])).toStrictEqual(["messages[1].tool_calls[0].function.arguments", "invalid_json_arguments"])
+      expect(refused([user("q"), calling(call("1", "f", bad)), tool("1", "r")])).toStrictEqual([
+        "messages[1].tool_calls[0].function.arguments",
+        "invalid_json_arguments"
+      ])
     }
   })
 })
@@ -92,47 +154,85 @@ describe("results", () => {
     return last?.content[0]
   }
   it("T1809 a text as it is, several parts as blocks, nothing as an empty text", () => {
-    expect(content("{\"a\": 1}")).toStrictEqual(result("1", "{\"a\": 1}"))
+    expect(content('{"a": 1}')).toStrictEqual(result("1", '{"a": 1}'))
     expect(content([{ type: "text", text: "one" }])).toStrictEqual(result("1", "one"))
-    expect(content([{ type: "text", text: "one" }, { type: "text", text: " " }, image])).toStrictEqual(result("1", [text("one"), imageBlock]))
+    expect(content([{ type: "text", text: "one" }, { type: "text", text: " " }, image])).toStrictEqual(
+      result("1", [text("one"), imageBlock])
+    )
     expect(content("")).toStrictEqual(result("1", ""))
     expect(content(null)).toStrictEqual(result("1", ""))
     expect(content([])).toStrictEqual(result("1", ""))
   })
   it("T1809 an object with an error says so", () => {
-    expect(content("{\"error\": \"down\"}")).toStrictEqual(result("1", "{\"error\": \"down\"}", { is_error: true }))
-    expect(content([{ type: "text", text: "{\"error\":" }, { type: "text", text: "{}}" }]))
-      .toStrictEqual(result("1", [text("{\"error\":"), text("{}}")], { is_error: true }))
-    for (const fine of ["{\"error\": null}", "\"error\"", "[{\"error\":1}]", "{\"a\":{\"error\":1}}", "error"]) expect(content(fine)).toStrictEqual(result("1", fine))
+    expect(content('{"error": "down"}')).toStrictEqual(result("1", '{"error": "down"}', { is_error: true }))
+    expect(
+      content([
+        { type: "text", text: '{"error":' },
+        { type: "text", text: "{}}" }
+      ])
+    ).toStrictEqual(result("1", [text('{"error":'), text("{}}")], { is_error: true }))
+    for (const fine of ['{"error": null}', '"error"', '[{"error":1}]', '{"a":{"error":1}}', "error"])
+      expect(content(fine)).toStrictEqual(result("1", fine))
   })
   it("T1809 T509 L15 a call without a result gets a stock one, at the end as well", () => {
     const stock = result("1", "No result was returned; see the next message.")
-    expect(messagesOf(user("q"), calling(call("1")), user("well?"))[2]).toStrictEqual({ role: "user", content: [stock, text("well?")] })
+    expect(messagesOf(user("q"), calling(call("1")), user("well?"))[2]).toStrictEqual({
+      role: "user",
+      content: [stock, text("well?")]
+    })
     expect(messagesOf(user("q"), calling(call("1")))[2]).toStrictEqual({ role: "user", content: [stock] })
   })
   it("T1809 T510 a result without its call is refused", () => {
-    expect(refused([user("q"), calling(call("1")), tool("2", "r")])).toStrictEqual(["messages[2].tool_call_id", "unknown_tool_call_id"])
-    expect(refused([user("q"), calling(call("1")), tool(undefined, "r")])).toStrictEqual(["messages[2].tool_call_id", "missing_required_parameter"])
+    expect(refused([user("q"), calling(call("1")), tool("2", "r")])).toStrictEqual([
+      "messages[2].tool_call_id",
+      "unknown_tool_call_id"
+    ])
+    expect(refused([user("q"), calling(call("1")), tool(undefined, "r")])).toStrictEqual([
+      "messages[2].tool_call_id",
+      "missing_required_parameter"
+    ])
   })
   it("T111 legacy calls and results", () => {
-    expect(messagesOf(user("q"), assistant(null, { function_call: { name: "f", arguments: "{}" } }), { role: "function", name: "f", content: "r" }).slice(1))
-      .toStrictEqual([{ role: "assistant", content: [use("call-1")] }, { role: "user", content: [result("call-1", "r")] }])
+    expect(
+      messagesOf(user("q"), assistant(null, { function_call: { name: "f", arguments: "{}" } }), {
+        role: "function",
+        name: "f",
+        content: "r"
+      }).slice(1)
+    ).toStrictEqual([
+      { role: "assistant", content: [use("call-1")] },
+      { role: "user", content: [result("call-1", "r")] }
+    ])
   })
 })
 
 describe("T1810 ids", () => {
   const ids = (...messages: ReadonlyArray<ChatMessage>) =>
-    sent([user("q"), ...messages]).messages.flatMap(({ content }) => content.map((block) => block["id"] ?? block["tool_use_id"]))
+    sent([user("q"), ...messages])
+      .messages.flatMap(({ content }) => content.map((block) => block["id"] ?? block["tool_use_id"]))
       .filter((id) => id !== undefined)
   it("legal ones as they are, others replaced in both places", () => {
     expect(ids(calling(call("call-0_A")), tool("call-0_A", "r"))).toStrictEqual(["call-0_A", "call-0_A"])
     expect(ids(calling(call("a:1/é")), tool("a:1/é", "r"))).toStrictEqual(["a_1__", "a_1__"])
   })
   it("T502 T504 reused ones differ, because upstream each may stand once", () => {
-    expect(ids(calling(call("1")), tool("1", "r"), calling(call("1")), tool("1", "s"))).toStrictEqual(["1", "1", "1_2", "1_2"])
-    expect(ids(calling(call("a.b"), call("a_b"), call("a:b")), tool("a:b", "3"), tool("a.b", "1"), tool("a_b", "2")))
-      .toStrictEqual(["a_b", "a_b_2", "a_b_3", "a_b", "a_b_2", "a_b_3"])
-    expect(ids(calling(call("1_2")), calling(call("1")), calling(call("1")))).toStrictEqual(["1_2", "1_2", "1", "1", "1_3", "1_3"])
+    expect(ids(calling(call("1")), tool("1", "r"), calling(call("1")), tool("1", "s"))).toStrictEqual([
+      "1",
+      "1",
+      "1_2",
+      "1_2"
+    ])
+    expect(
+      ids(calling(call("a.b"), call("a_b"), call("a:b")), tool("a:b", "3"), tool("a.b", "1"), tool("a_b", "2"))
+    ).toStrictEqual(["a_b", "a_b_2", "a_b_3", "a_b", "a_b_2", "a_b_3"])
+    expect(ids(calling(call("1_2")), calling(call("1")), calling(call("1")))).toStrictEqual([
+      "1_2",
+      "1_2",
+      "1",
+      "1",
+      "1_3",
+      "1_3"
+    ])
   })
   it("many equal ones take no time to speak of", () => {
     const many = Array.from({ length: 2_000 }, () => calling(call("same")))
@@ -154,6 +254,8 @@ describe("shape faults", () => {
     expect(refused(messages)).toStrictEqual([param, code])
   })
   it("T118 a name beside a message is nobody's business", () => {
-    expect(sent([{ ...user("q"), name: "me" }], {}, claudeContext()).messages).toStrictEqual([{ role: "user", content: [text("q")] }])
+    expect(sent([{ ...user("q"), name: "me" }], {}, claudeContext()).messages).toStrictEqual([
+      { role: "user", content: [text("q")] }
+    ])
   })
 })

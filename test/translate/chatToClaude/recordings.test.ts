@@ -14,10 +14,22 @@ import { chatRequest, deepFreeze } from "../../support/chat.ts"
 import { claudeContext, runBytes, stop, user } from "../../support/claude.ts"
 import { soundStream, soundUsage, valid } from "../../support/replies.ts"
 import { loudlySkipped, type Recording, recordings, sharedDir } from "../../support/shared.ts"
-import { boundaries, bytesOf, cutAt, cutsThatTell, eachByte, isChunk, joined, type Output, sse } from "../../support/streams.ts"
+import {
+  boundaries,
+  bytesOf,
+  cutAt,
+  cutsThatTell,
+  eachByte,
+  isChunk,
+  joined,
+  type Output,
+  sse
+} from "../../support/streams.ts"
 
 const fixtures = new URL("../../fixtures/claude/", import.meta.url)
-const own = readdirSync(fixtures).sort().map((name): Recording => JSON.parse(readFileSync(new URL(name, fixtures), "utf8")))
+const own = readdirSync(fixtures)
+  .sort()
+  .map((name): Recording => JSON.parse(readFileSync(new URL(name, fixtures), "utf8")))
 const all = [...own, ...recordings("vertex-anthropic"), ...recordings("anthropic-api")]
 if (sharedDir() === undefined) loudlySkipped("recorded answers of Claude")
 
@@ -59,27 +71,41 @@ describe("recorded errors: table 14", () => {
 /** L13: text, thoughts, calls and signatures of the blocks, counted on both sides. */
 const everythingKept = (content: ReadonlyArray<JsonObject>, full: ChatCompletion): void => {
   const message = full.choices[0]?.message
-  const of = (type: string, field: string) => content.filter((block) => block["type"] === type).map((block) => block[field])
+  const of = (type: string, field: string) =>
+    content.filter((block) => block["type"] === type).map((block) => block[field])
   expect(message?.content ?? "").toBe(of("text", "text").join(""))
   expect(message?.reasoning_content ?? "").toBe(of("thinking", "thinking").join(""))
-  expect((message?.tool_calls ?? []).map((call) => [call.function.name, JSON.parse(call.function.arguments)]))
-    .toEqual(content.filter((block) => block["type"] === "tool_use").map(({ name, input }) => [name, input]))
+  expect((message?.tool_calls ?? []).map((call) => [call.function.name, JSON.parse(call.function.arguments)])).toEqual(
+    content.filter((block) => block["type"] === "tool_use").map(({ name, input }) => [name, input])
+  )
   const blocks = message?.content_blocks ?? []
-  expect(blocks.flatMap((block) => (block.type === "thinking" ? [block.signature] : []))).toEqual(of("thinking", "signature"))
-  expect(blocks.flatMap((block) => (block.type === "redacted_thinking" ? [block.data] : []))).toEqual(of("redacted_thinking", "data"))
-  const others = content.filter((block) => !["text", "thinking", "redacted_thinking", "tool_use"].includes(String(block["type"])))
+  expect(blocks.flatMap((block) => (block.type === "thinking" ? [block.signature] : []))).toEqual(
+    of("thinking", "signature")
+  )
+  expect(blocks.flatMap((block) => (block.type === "redacted_thinking" ? [block.data] : []))).toEqual(
+    of("redacted_thinking", "data")
+  )
+  const others = content.filter(
+    (block) => !["text", "thinking", "redacted_thinking", "tool_use"].includes(String(block["type"]))
+  )
   expect(blocks.flatMap((block) => (block.type === "provider_part" ? [block.part] : []))).toEqual(others)
 }
 
 /** The same answer as a stream of whole blocks. */
 const asStream = (reply: MessageReply): string => {
   const { content, stop_reason, stop_details, model, usage } = reply
-  return sse([
-    { type: "message_start", message: { model, usage } },
-    ...(content ?? []).flatMap((content_block, index) => [{ type: "content_block_start", index, content_block }, stop(index)]),
-    { type: "message_delta", delta: { stop_reason, stop_details }, usage },
-    { type: "message_stop" }
-  ], "\n")
+  return sse(
+    [
+      { type: "message_start", message: { model, usage } },
+      ...(content ?? []).flatMap((content_block, index) => [
+        { type: "content_block_start", index, content_block },
+        stop(index)
+      ]),
+      { type: "message_delta", delta: { stop_reason, stop_details }, usage },
+      { type: "message_stop" }
+    ],
+    "\n"
+  )
 }
 
 describe("recorded unary answers: L1, L11, L13, L22, L23", () => {
@@ -118,7 +144,8 @@ const messageOf = (text: string): MessageReply => {
     if (delta.type === "text_delta") block["text"] = `${String(block["text"])}${delta.text}`
     if (delta.type === "thinking_delta") block["thinking"] = `${String(block["thinking"])}${delta.thinking}`
     if (delta.type === "signature_delta") block["signature"] = delta.signature
-    if (delta.type === "citations_delta") block["citations"] = [...(Array.isArray(block["citations"]) ? block["citations"] : []), delta.citation]
+    if (delta.type === "citations_delta")
+      block["citations"] = [...(Array.isArray(block["citations"]) ? block["citations"] : []), delta.citation]
     if (delta.type === "input_json_delta") input[index] = `${input[index] ?? ""}${delta.partial_json}`
   }
   input.forEach((one, index) => {
@@ -129,7 +156,9 @@ const messageOf = (text: string): MessageReply => {
 
 /** Arguments as values: a stream keeps the model's white space, a unary answer has none. */
 const evened = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value), (key: string, inner: unknown) => (key === "arguments" ? JSON.parse(String(inner)) : inner))
+  JSON.parse(JSON.stringify(value), (key: string, inner: unknown) =>
+    key === "arguments" ? JSON.parse(String(inner)) : inner
+  )
 
 describe("recorded streams: L1 to L7, L11, L22", () => {
   for (const recording of succeeded.filter(isStream)) {
@@ -139,18 +168,25 @@ describe("recorded streams: L1 to L7, L11, L22", () => {
       expect(whole.filter(isStreamFailed)).toEqual([])
       const chunks: ReadonlyArray<ChatChunk> = whole.filter(isChunk)
       soundStream(chunks)
-      for (const strict of chunks.map(strictlyChunk)) if (strict !== undefined) valid("strict.CreateChatCompletionStreamResponse", strict)
-      expect(evened(joined(chunks))).toEqual(evened(Result.getOrThrow(responseFromClaude(messageOf(textOf(recording)), context, request))))
+      for (const strict of chunks.map(strictlyChunk))
+        if (strict !== undefined) valid("strict.CreateChatCompletionStreamResponse", strict)
+      expect(evened(joined(chunks))).toEqual(
+        evened(Result.getOrThrow(responseFromClaude(messageOf(textOf(recording)), context, request)))
+      )
     })
     it(`L6 any cut: ${recording.id}`, () => {
       expect(runBytes(context, request, eachByte(bytes))).toEqual(whole)
       const wanted = JSON.stringify(whole)
-      expect(boundaries(bytes, 2_000).filter((at) => JSON.stringify(runBytes(context, request, cutAt(bytes, at))) !== wanted)).toEqual([])
+      expect(
+        boundaries(bytes, 2_000).filter((at) => JSON.stringify(runBytes(context, request, cutAt(bytes, at))) !== wanted)
+      ).toEqual([])
       expect(cutsThatTell(bytes)).toEqual([])
     })
     it(`L7 truncation: ${recording.id}`, () => {
       const given = (outputs: ReadonlyArray<Output>): string =>
-        JSON.stringify(outputs.filter(isChunk).filter(({ choices }) => choices.some(({ finish_reason }) => finish_reason === null))).slice(0, -1)
+        JSON.stringify(
+          outputs.filter(isChunk).filter(({ choices }) => choices.some(({ finish_reason }) => finish_reason === null))
+        ).slice(0, -1)
       const wanted = given(whole)
       for (const at of boundaries(bytes, 4_000)) {
         const cut = runBytes(context, request, [bytes.slice(0, at)])
@@ -158,7 +194,9 @@ describe("recorded streams: L1 to L7, L11, L22", () => {
         expect([at, end.length]).toEqual([at, 1])
         expect(end[0]).toBe(cut.at(-1))
         expect([at, wanted.startsWith(given(cut))]).toEqual([at, true])
-        const finished = cut.filter(isChunk).some((chunk) => chunk.choices.some((choice) => choice.finish_reason !== null))
+        const finished = cut
+          .filter(isChunk)
+          .some((chunk) => chunk.choices.some((choice) => choice.finish_reason !== null))
         expect(finished).toBe(end.every(isChunk))
       }
     })
@@ -166,6 +204,10 @@ describe("recorded streams: L1 to L7, L11, L22", () => {
 })
 
 it("the recordings are there, or their absence was told", () => {
-  expect(own.map(({ id }) => id)).toStrictEqual(["own/raw-predict-error-400-signature", "own/raw-predict-thinking-tool-use", "own/stream-thinking-tool-use"])
+  expect(own.map(({ id }) => id)).toStrictEqual([
+    "own/raw-predict-error-400-signature",
+    "own/raw-predict-thinking-tool-use",
+    "own/stream-thinking-tool-use"
+  ])
   expect(isJsonObject(own[1]?.response.body)).toBe(true)
 })

@@ -5,7 +5,20 @@ import { describe, expect, it } from "vitest"
 import { claudeParams } from "../../../src/translate/chat-to-claude/params.ts"
 import type { ChatRequest } from "../../../src/wire/openai/Chat.ts"
 import {
-  asked, assistant, call, claudeContext, functionTool, models, refusedParam, type Rest, system, text, tool, translate, translated, user
+  asked,
+  assistant,
+  call,
+  claudeContext,
+  functionTool,
+  models,
+  refusedParam,
+  type Rest,
+  system,
+  text,
+  tool,
+  translate,
+  translated,
+  user
 } from "../../support/claude.ts"
 
 const messages = [{ role: "user", content: [text("hi")] }]
@@ -57,9 +70,19 @@ describe("the whole body", () => {
 
 describe("T1803 table 9: length of the answer", () => {
   it.each([
-    ["claude-3-opus@20240229", 4_096], ["claude-3-sonnet@20240229", 4_096], ["claude-3-haiku", 4_096], ["claude-3-5-sonnet-v2@20241022", 8_192],
-    ["claude-3-5-haiku-20241022", 8_192], ["claude-3-7-sonnet@20250219", 32_000], ["claude-opus-4@20250514", 32_000], ["claude-opus-4-1", 32_000],
-    ["claude-sonnet-4-20250514", 32_000], ["claude-haiku-4-5@20251001", 32_000], ["claude-opus-4-6", 32_000], ["claude-opus-4-8", 32_000], ["claude-x", 32_000]
+    ["claude-3-opus@20240229", 4_096],
+    ["claude-3-sonnet@20240229", 4_096],
+    ["claude-3-haiku", 4_096],
+    ["claude-3-5-sonnet-v2@20241022", 8_192],
+    ["claude-3-5-haiku-20241022", 8_192],
+    ["claude-3-7-sonnet@20250219", 32_000],
+    ["claude-opus-4@20250514", 32_000],
+    ["claude-opus-4-1", 32_000],
+    ["claude-sonnet-4-20250514", 32_000],
+    ["claude-haiku-4-5@20251001", 32_000],
+    ["claude-opus-4-6", 32_000],
+    ["claude-opus-4-8", 32_000],
+    ["claude-x", 32_000]
   ] as const)("%s", (model, length) => {
     expect(asked({}, claudeContext(model)).body.max_tokens).toBe(length)
   })
@@ -67,22 +90,41 @@ describe("T1803 table 9: length of the answer", () => {
     expect(asked({ max_tokens: 7 })).toStrictEqual(only({ max_tokens: 7 }))
     expect(asked({ max_tokens: 7, max_completion_tokens: 8 })).toStrictEqual(only({ max_tokens: 8 }, ["max_tokens"]))
     expect(asked({ max_tokens: 8, max_completion_tokens: 8 })).toStrictEqual(only({ max_tokens: 8 }))
-    for (const bad of [0, -1, 1.5]) expect(refusedParam({ max_tokens: bad })).toStrictEqual(["max_tokens", "invalid_value"])
+    for (const bad of [0, -1, 1.5])
+      expect(refusedParam({ max_tokens: bad })).toStrictEqual(["max_tokens", "invalid_value"])
   })
 })
 
 describe("T1826 sampling", () => {
   const of = (model: string, rest: Rest) => {
-    const { body: { temperature, top_p, top_k }, ignored } = asked(rest, claudeContext(model))
+    const {
+      body: { temperature, top_p, top_k },
+      ignored
+    } = asked(rest, claudeContext(model))
     return [temperature, top_p, top_k, ignored]
   }
   it("temperature ends at 1", () => {
-    for (const [given, goes] of [[0, 0], [0.3, 0.3], [1, 1], [1.2, 1], [2, 1]] as const) expect(of(models.plain, { temperature: given })).toStrictEqual([goes, undefined, undefined, []])
-    for (const bad of [-0.1, 2.1]) expect(refusedParam({ temperature: bad })).toStrictEqual(["temperature", "invalid_value"])
+    for (const [given, goes] of [
+      [0, 0],
+      [0.3, 0.3],
+      [1, 1],
+      [1.2, 1],
+      [2, 1]
+    ] as const)
+      expect(of(models.plain, { temperature: given })).toStrictEqual([goes, undefined, undefined, []])
+    for (const bad of [-0.1, 2.1])
+      expect(refusedParam({ temperature: bad })).toStrictEqual(["temperature", "invalid_value"])
   })
   it("which models take what", () => {
     const rest = { temperature: 0.5, top_p: 0.9, top_k: 40 }
-    for (const model of [models.early, models.plain, "claude-3-7-sonnet", "claude-opus-4", "claude-sonnet-4-0", models.budget]) {
+    for (const model of [
+      models.early,
+      models.plain,
+      "claude-3-7-sonnet",
+      "claude-opus-4",
+      "claude-sonnet-4-0",
+      models.budget
+    ]) {
       expect(of(model, rest)).toStrictEqual([0.5, 0.9, 40, []])
     }
     for (const model of ["claude-opus-4-1", models.budgetOne, "claude-opus-4-5", "claude-haiku-4-5", models.both]) {
@@ -106,7 +148,8 @@ describe("T1827 stop", () => {
     expect(asked({ stop: [] })).toStrictEqual(only({}))
   })
   it("T901 faults", () => {
-    for (const bad of ["", 7, [1], Array.from({ length: 17 }, () => "a")]) expect(refusedParam({ stop: bad })).toStrictEqual(["stop", "invalid_value"])
+    for (const bad of ["", 7, [1], Array.from({ length: 17 }, () => "a")])
+      expect(refusedParam({ stop: bad })).toStrictEqual(["stop", "invalid_value"])
   })
 })
 
@@ -117,7 +160,8 @@ describe("T1828 what else", () => {
     for (const bad of [0, 9, 1.5]) expect(refusedParam({ n: bad })).toStrictEqual(["n", "invalid_value"])
     expect(asked({ modalities: ["text", "image"] })).toStrictEqual(only({}, ["modalities"]))
     expect(refusedParam({ modalities: ["image"] })).toStrictEqual(["modalities", "UnsupportedParameter"])
-    for (const bad of [[], ["smell"], "text"]) expect(refusedParam({ modalities: bad })).toStrictEqual(["modalities", "invalid_value"])
+    for (const bad of [[], ["smell"], "text"])
+      expect(refusedParam({ modalities: bad })).toStrictEqual(["modalities", "invalid_value"])
   })
   it("user", () => {
     expect(asked({ user: "u" })).toStrictEqual(only({ metadata: { user_id: "u" } }))
@@ -125,17 +169,43 @@ describe("T1828 what else", () => {
   })
   it("section 24 what has no place is named", () => {
     const nothing: Rest = {
-      seed: 1, presence_penalty: 1, frequency_penalty: 1, logprobs: true, top_logprobs: 2, logit_bias: {}, store: true, metadata: {}, prediction: {},
-      verbosity: "low", moderation: {}, safety_identifier: "s", prompt_cache_key: "k", prompt_cache_options: {}, prompt_cache_retention: "24h",
-      service_tier: "flex", audio: {}, image_config: {}, media_resolution: "low", safety_settings: [], safetySettings: [], labels: {}, cached_content: "c",
-      model_armor_config: {}, web_search_options: {}, extra_body: { google: {} }, google: {}, mystery: 1, toString: 2
+      seed: 1,
+      presence_penalty: 1,
+      frequency_penalty: 1,
+      logprobs: true,
+      top_logprobs: 2,
+      logit_bias: {},
+      store: true,
+      metadata: {},
+      prediction: {},
+      verbosity: "low",
+      moderation: {},
+      safety_identifier: "s",
+      prompt_cache_key: "k",
+      prompt_cache_options: {},
+      prompt_cache_retention: "24h",
+      service_tier: "flex",
+      audio: {},
+      image_config: {},
+      media_resolution: "low",
+      safety_settings: [],
+      safetySettings: [],
+      labels: {},
+      cached_content: "c",
+      model_armor_config: {},
+      web_search_options: {},
+      extra_body: { google: {} },
+      google: {},
+      mystery: 1,
+      toString: 2
     }
     expect(asked(nothing)).toStrictEqual(only({}, Object.keys(nothing)))
   })
 })
 
 describe("T1832 the beta header", () => {
-  const of = (anthropic_beta: unknown, betas: ReadonlyArray<string> = []) => asked({ anthropic_beta }, claudeContext(models.budgetOne, { betas })).headers
+  const of = (anthropic_beta: unknown, betas: ReadonlyArray<string> = []) =>
+    asked({ anthropic_beta }, claudeContext(models.budgetOne, { betas })).headers
   it("flags of header and body, each once, in order", () => {
     expect(of(undefined, ["a-1", "b-2"])).toStrictEqual({ "anthropic-beta": "a-1,b-2" })
     expect(of("c-3, a-1", ["a-1"])).toStrictEqual({ "anthropic-beta": "a-1,c-3" })
@@ -143,7 +213,17 @@ describe("T1832 the beta header", () => {
     for (const none of [null, "", []]) expect(of(none)).toStrictEqual({})
   })
   it("TH10 B91 what a header cannot hold", () => {
-    for (const bad of ["a\r\nx: y", "a b", "a,,b", ",", 7, [7], {}, "x".repeat(1_025), Array.from({ length: 21 }, (_, n) => `f-${n}`)]) {
+    for (const bad of [
+      "a\r\nx: y",
+      "a b",
+      "a,,b",
+      ",",
+      7,
+      [7],
+      {},
+      "x".repeat(1_025),
+      Array.from({ length: 21 }, (_, n) => `f-${n}`)
+    ]) {
       expect(refusedParam({ anthropic_beta: bad })).toStrictEqual(["anthropic-beta", "invalid_header"])
     }
   })
@@ -158,11 +238,17 @@ const meaningful = {
   top_k: fc.nat(50),
   stop: fc.constantFrom("a", ["a", "b"], [" "]),
   reasoning_effort: fc.constantFrom("minimal", "low", "medium", "high", "max"),
-  thinking: fc.oneof(fc.integer({ min: 1, max: 150_000 }).map((budget_tokens) => ({ type: "enabled", budget_tokens })), fc.constant({ type: "adaptive" })),
+  thinking: fc.oneof(
+    fc.integer({ min: 1, max: 150_000 }).map((budget_tokens) => ({ type: "enabled", budget_tokens })),
+    fc.constant({ type: "adaptive" })
+  ),
   tools: fc.constantFrom([functionTool("f")], [functionTool("a b"), functionTool("g")]),
   functions: fc.constant([{ name: "old" }]),
   parallel_tool_calls: fc.constant(false),
-  response_format: fc.constantFrom({ type: "json_object" }, { type: "json_schema", json_schema: { schema: { type: "array" } } }),
+  response_format: fc.constantFrom(
+    { type: "json_object" },
+    { type: "json_schema", json_schema: { schema: { type: "array" } } }
+  ),
   stream: fc.constant(true),
   user: fc.constant("u"),
   anthropic_beta: fc.constant("a-1"),
@@ -181,36 +267,45 @@ const talks: ReadonlyArray<ChatRequest["messages"]> = [
 /** Paths of members the upstream must not see: nothing at all, or an empty list. */
 const empties = (value: unknown, path = "body"): ReadonlyArray<string> => {
   if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return [path]
-  return typeof value === "object" ? Object.entries(value).flatMap(([key, inner]) => empties(inner, `${path}.${key}`)) : []
+  return typeof value === "object"
+    ? Object.entries(value).flatMap(([key, inner]) => empties(inner, `${path}.${key}`))
+    : []
 }
 
 describe("laws", () => {
   it("L8 L9 L12 L16 L21 L29 of whole bodies", () => {
     const words = fc.record(meaningful, { requiredKeys: [] })
-    fc.assert(fc.property(words, fc.constantFrom(...talks), fc.constantFrom(...Object.values(models)), (rest, talk, model) => {
-      const context = claudeContext(model)
-      const out = translated(talk, rest, context)
-      expect(translated(talk, rest, context)).toStrictEqual(out)
-      const { body, headers, ignored } = out
-      expect(empties(body)).toStrictEqual([])
-      if (body.thinking?.["type"] === "enabled") {
-        expect(body.max_tokens > Number(body.thinking["budget_tokens"])).toBe(true)
-        expect([body.output_config, body.temperature, body.top_k]).toStrictEqual([undefined, undefined, undefined])
-        expect([undefined, "auto", "none"]).toContain(body.tool_choice?.["type"])
-      }
-      for (const name of Object.keys(rest)) {
-        // Without thinking, effort would speak in its place.
-        if (name === "thinking" && "reasoning_effort" in rest) continue
-        const { [name]: _, ...others } = Object.fromEntries(Object.entries(rest))
-        const without = translated(talk, others, context)
-        const changes = JSON.stringify([without.body, without.headers]) !== JSON.stringify([body, headers])
-        expect([name, ignored.includes(name)]).toStrictEqual([name, !changes])
-      }
-    }), { numRuns: 200 })
+    fc.assert(
+      fc.property(words, fc.constantFrom(...talks), fc.constantFrom(...Object.values(models)), (rest, talk, model) => {
+        const context = claudeContext(model)
+        const out = translated(talk, rest, context)
+        expect(translated(talk, rest, context)).toStrictEqual(out)
+        const { body, headers, ignored } = out
+        expect(empties(body)).toStrictEqual([])
+        if (body.thinking?.["type"] === "enabled") {
+          expect(body.max_tokens > Number(body.thinking["budget_tokens"])).toBe(true)
+          expect([body.output_config, body.temperature, body.top_k]).toStrictEqual([undefined, undefined, undefined])
+          expect([undefined, "auto", "none"]).toContain(body.tool_choice?.["type"])
+        }
+        for (const name of Object.keys(rest)) {
+          // Without thinking, effort would speak in its place.
+          if (name === "thinking" && "reasoning_effort" in rest) continue
+          const { [name]: _, ...others } = Object.fromEntries(Object.entries(rest))
+          const without = translated(talk, others, context)
+          const changes = JSON.stringify([without.body, without.headers]) !== JSON.stringify([body, headers])
+          expect([name, ignored.includes(name)]).toStrictEqual([name, !changes])
+        }
+      }),
+      { numRuns: 200 }
+    )
   })
   it("the table says something of every parameter, and means it", () => {
-    const ruled = Object.entries(claudeParams).filter(([, rule]) => rule.kind === "ignored").map(([name]) => name)
-    expect(asked(Object.fromEntries(ruled.map((name) => [name, name === "logit_bias" ? {} : "x"]))).ignored).toStrictEqual(ruled)
+    const ruled = Object.entries(claudeParams)
+      .filter(([, rule]) => rule.kind === "ignored")
+      .map(([name]) => name)
+    expect(
+      asked(Object.fromEntries(ruled.map((name) => [name, name === "logit_bias" ? {} : "x"]))).ignored
+    ).toStrictEqual(ruled)
     expect(Result.getOrThrow(translate([user("hi")])).ignored).toStrictEqual([])
   })
 })

@@ -5,12 +5,31 @@ import type { JsonObject } from "../../../src/domain/text/json.ts"
 import { packThinking } from "../../../src/translate/chat-to-claude/packedThinking.ts"
 import { strictlyCompletion } from "../../../src/translate/shared/reply/strictly.ts"
 import { callId, chatRequest } from "../../support/chat.ts"
-import { answer, choice, claudeContext, functionTool, message, models, respond, text, user } from "../../support/claude.ts"
+import {
+  answer,
+  choice,
+  claudeContext,
+  functionTool,
+  message,
+  models,
+  respond,
+  text,
+  user
+} from "../../support/claude.ts"
 
-const use = (name: string, input: unknown = {}) => ({ type: "tool_use", id: "toolu_1", name, input: input as JsonObject })
+const use = (name: string, input: unknown = {}) => ({
+  type: "tool_use",
+  id: "toolu_1",
+  name,
+  input: input as JsonObject
+})
 const thought = { type: "thinking", thinking: "hm", signature: "c2ln" }
 const redacted = { type: "redacted_thinking", data: "ZGF0YQ==" }
-const called = (n: number, name: string, text: string, rest = {}) => ({ id: callId(n), type: "function", function: { name, arguments: text, ...rest } })
+const called = (n: number, name: string, text: string, rest = {}) => ({
+  id: callId(n),
+  type: "function",
+  function: { name, arguments: text, ...rest }
+})
 const tools = { stop_reason: "tool_use" }
 
 describe("the completion", () => {
@@ -20,14 +39,21 @@ describe("the completion", () => {
       object: "chat.completion",
       created: 1_700_000_000,
       model: "claude-sonnet-4-5-20250929",
-      choices: [{
-        index: 0,
-        message: { role: "assistant", content: "Hello", refusal: null, content_blocks: [text("Hel"), text("lo")] },
-        logprobs: null,
-        finish_reason: "stop",
-        native_finish_reason: "end_turn"
-      }],
-      usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8, upstream: { input_tokens: 3, output_tokens: 5 } },
+      choices: [
+        {
+          index: 0,
+          message: { role: "assistant", content: "Hello", refusal: null, content_blocks: [text("Hel"), text("lo")] },
+          logprobs: null,
+          finish_reason: "stop",
+          native_finish_reason: "end_turn"
+        }
+      ],
+      usage: {
+        prompt_tokens: 3,
+        completion_tokens: 5,
+        total_tokens: 8,
+        upstream: { input_tokens: 3, output_tokens: 5 }
+      },
       provider: "vertex-ai"
     })
     expect(answer(message([], { model: null, stop_reason: "end_turn" })).model).toBe(models.budgetOne)
@@ -43,12 +69,14 @@ describe("the completion", () => {
   })
   it("L11 strict: nothing of ours is left", () => {
     const strict = strictlyCompletion(answer(message([thought, text("a"), use("f", { a: 1 })], tools)))
-    expect(strict.choices).toStrictEqual([{
-      index: 0,
-      finish_reason: "tool_calls",
-      logprobs: null,
-      message: { role: "assistant", content: "a", refusal: null, tool_calls: [called(0, "f", "{\"a\":1}")] }
-    }])
+    expect(strict.choices).toStrictEqual([
+      {
+        index: 0,
+        finish_reason: "tool_calls",
+        logprobs: null,
+        message: { role: "assistant", content: "a", refusal: null, tool_calls: [called(0, "f", '{"a":1}')] }
+      }
+    ])
   })
 })
 
@@ -72,12 +100,16 @@ describe("T1833 T1825 thinking", () => {
   })
   it("T602 T605 goes with the first call after it", () => {
     const later = { ...thought, thinking: "then" }
-    expect(choice([thought, redacted, text("a"), use("f"), use("g"), later, use("h")], tools)?.message.tool_calls).toStrictEqual([
+    expect(
+      choice([thought, redacted, text("a"), use("f"), use("g"), later, use("h")], tools)?.message.tool_calls
+    ).toStrictEqual([
       called(0, "f", "{}", { thought_signature: packThinking([thought, redacted]) }),
       called(1, "g", "{}"),
       called(2, "h", "{}", { thought_signature: packThinking([later]) })
     ])
-    expect(choice([{ type: "thinking", thinking: "hm" }, use("f")], tools)?.message.tool_calls).toStrictEqual([called(0, "f", "{}")])
+    expect(choice([{ type: "thinking", thinking: "hm" }, use("f")], tools)?.message.tool_calls).toStrictEqual([
+      called(0, "f", "{}")
+    ])
   })
 })
 
@@ -85,7 +117,12 @@ describe("calls", () => {
   it("T518 T1213 our ids, arguments as text, content null", () => {
     expect(choice([use("f", { a: [1, "é"] }), use("g")], tools)).toStrictEqual({
       index: 0,
-      message: { role: "assistant", content: null, refusal: null, tool_calls: [called(0, "f", "{\"a\":[1,\"é\"]}"), called(1, "g", "{}")] },
+      message: {
+        role: "assistant",
+        content: null,
+        refusal: null,
+        tool_calls: [called(0, "f", '{"a":[1,"é"]}'), called(1, "g", "{}")]
+      },
       logprobs: null,
       finish_reason: "tool_calls",
       native_finish_reason: "tool_use"
@@ -93,7 +130,9 @@ describe("calls", () => {
   })
   it("T513 L27 integers of any size keep their digits", () => {
     const big = JSON.rawJSON("12345678901234567890")
-    expect(choice([use("f", { n: big })], tools)?.message.tool_calls?.[0]?.function.arguments).toBe("{\"n\":12345678901234567890}")
+    expect(choice([use("f", { n: big })], tools)?.message.tool_calls?.[0]?.function.arguments).toBe(
+      '{"n":12345678901234567890}'
+    )
   })
   it("T1811 names are the client's own again", () => {
     const request = chatRequest([user("q")], { tools: [functionTool("a/b")] })
@@ -102,17 +141,29 @@ describe("calls", () => {
   it("T339 legacy clients get the first one in their words", () => {
     const request = chatRequest([user("q")], { functions: [{ name: "f" }] })
     expect(choice([text("a"), use("f", { a: 1 }), use("f")], tools, request)).toMatchObject({
-      message: { content: "a", function_call: { name: "f", arguments: "{\"a\":1}" } },
+      message: { content: "a", function_call: { name: "f", arguments: '{"a":1}' } },
       finish_reason: "function_call"
     })
-    expect(choice([use("f")], tools, request)?.message).toStrictEqual({ role: "assistant", content: null, refusal: null, function_call: { name: "f", arguments: "{}" } })
+    expect(choice([use("f")], tools, request)?.message).toStrictEqual({
+      role: "assistant",
+      content: null,
+      refusal: null,
+      function_call: { name: "f", arguments: "{}" }
+    })
   })
   it("T1834 server tools are no calls, but parts of the provider's", () => {
     const search = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "q" } }
-    const found = { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [{ type: "web_search_result", url: "u" }] }
+    const found = {
+      type: "web_search_tool_result",
+      tool_use_id: "srvtoolu_1",
+      content: [{ type: "web_search_result", url: "u" }]
+    }
     const part = (one: JsonObject) => ({ type: "provider_part", provider: "anthropic", part: one })
     expect(choice([search, found, text("a"), { type: "hologram", x: 1 }])).toMatchObject({
-      message: { content: "a", content_blocks: [part(search), part(found), text("a"), part({ type: "hologram", x: 1 })] },
+      message: {
+        content: "a",
+        content_blocks: [part(search), part(found), text("a"), part({ type: "hologram", x: 1 })]
+      },
       finish_reason: "stop"
     })
     expect(choice([search, found], tools)).toMatchObject({ message: { content: "" }, finish_reason: "stop" })
@@ -121,13 +172,24 @@ describe("calls", () => {
 
 describe("table 8", () => {
   it.each([
-    ["end_turn", "stop"], ["stop_sequence", "stop"], ["pause_turn", "stop"], ["compaction", "stop"], ["max_tokens", "length"],
-    ["model_context_window_exceeded", "length"], ["tool_use", "stop"], ["refusal", "content_filter"], ["something_new", "stop"]
+    ["end_turn", "stop"],
+    ["stop_sequence", "stop"],
+    ["pause_turn", "stop"],
+    ["compaction", "stop"],
+    ["max_tokens", "length"],
+    ["model_context_window_exceeded", "length"],
+    ["tool_use", "stop"],
+    ["refusal", "content_filter"],
+    ["something_new", "stop"]
   ] as const)("T1836 %s", (stop_reason, finish) => {
-    expect(choice([text("a")], { stop_reason })).toMatchObject({ finish_reason: finish, native_finish_reason: stop_reason })
+    expect(choice([text("a")], { stop_reason })).toMatchObject({
+      finish_reason: finish,
+      native_finish_reason: stop_reason
+    })
   })
   it("T1836 with a call of the client's", () => {
-    for (const stop_reason of ["tool_use", "something_new", null]) expect(choice([use("f")], { stop_reason })?.finish_reason).toBe("tool_calls")
+    for (const stop_reason of ["tool_use", "something_new", null])
+      expect(choice([use("f")], { stop_reason })?.finish_reason).toBe("tool_calls")
     expect(choice([use("f")], { stop_reason: "max_tokens" })?.finish_reason).toBe("length")
     expect(choice([text("a")], { stop_reason: null })).toStrictEqual({
       index: 0,
@@ -138,20 +200,27 @@ describe("table 8", () => {
   })
   it("T1836 a refusal and why", () => {
     const refusal = (stop_details: JsonObject | null) => choice([], { stop_reason: "refusal", stop_details })?.message
-    expect(refusal({ type: "refusal", explanation: "no" })).toStrictEqual({ role: "assistant", content: "", refusal: "no" })
+    expect(refusal({ type: "refusal", explanation: "no" })).toStrictEqual({
+      role: "assistant",
+      content: "",
+      refusal: "no"
+    })
     expect(refusal(null)).toStrictEqual({ role: "assistant", content: "", refusal: null })
-    expect(choice([text("a")], { stop_reason: "end_turn", stop_details: { explanation: "no" } })?.message.refusal).toBe(null)
+    expect(choice([text("a")], { stop_reason: "end_turn", stop_details: { explanation: "no" } })?.message.refusal).toBe(
+      null
+    )
   })
 })
 
 describe("T1829 T1830 structured output", () => {
-  const asking = (schema: JsonObject, rest = {}) => chatRequest([user("q")], { response_format: { type: "json_schema", json_schema: { schema } }, ...rest })
+  const asking = (schema: JsonObject, rest = {}) =>
+    chatRequest([user("q")], { response_format: { type: "json_schema", json_schema: { schema } }, ...rest })
   const object = asking({ type: "object" })
   const array = asking({ type: "array" })
   it("the arguments are the content", () => {
     expect(choice([use("json_output", { a: "é" })], tools, object)).toStrictEqual({
       index: 0,
-      message: { role: "assistant", content: "{\"a\":\"é\"}", refusal: null, content_blocks: [text("{\"a\":\"é\"}")] },
+      message: { role: "assistant", content: '{"a":"é"}', refusal: null, content_blocks: [text('{"a":"é"}')] },
       logprobs: null,
       finish_reason: "stop",
       native_finish_reason: "tool_use"
@@ -162,8 +231,11 @@ describe("T1829 T1830 structured output", () => {
     for (const value of [[1, 2], "word", null, { a: 1 }, 0, false]) {
       expect(choice([use("json_output", { value })], tools, array)?.message.content).toBe(JSON.stringify(value))
     }
-    expect(choice([use("json_output", { other: 1 })], tools, array)?.message.content).toBe("{\"other\":1}")
-    expect(choice([use("json_output", {})], { stop_reason: "max_tokens" }, array)).toMatchObject({ message: { content: "" }, finish_reason: "length" })
+    expect(choice([use("json_output", { other: 1 })], tools, array)?.message.content).toBe('{"other":1}')
+    expect(choice([use("json_output", {})], { stop_reason: "max_tokens" }, array)).toMatchObject({
+      message: { content: "" },
+      finish_reason: "length"
+    })
   })
   it("T1830 beside a call both count, beside text the text does not", () => {
     const request = asking({ type: "object" }, { tools: [functionTool("f")] })
@@ -171,11 +243,11 @@ describe("T1829 T1830 structured output", () => {
       index: 0,
       message: {
         role: "assistant",
-        content: "{\"a\":1}",
+        content: '{"a":1}',
         refusal: null,
         tool_calls: [called(0, "f", "{}", { thought_signature: packThinking([thought]) })],
         reasoning_content: "hm",
-        content_blocks: [thought, text("{\"a\":1}")]
+        content_blocks: [thought, text('{"a":1}')]
       },
       logprobs: null,
       finish_reason: "tool_calls",
@@ -183,23 +255,44 @@ describe("T1829 T1830 structured output", () => {
     })
   })
   it("text alone is the answer after all, a second answer is none", () => {
-    expect(choice([thought, text("I "), text("won't")], { stop_reason: "end_turn" }, object)?.message)
-      .toStrictEqual({ role: "assistant", content: "I won't", refusal: null, reasoning_content: "hm", content_blocks: [thought, text("I won't")] })
-    expect(choice([use("json_output", { a: 1 }), use("json_output", { b: 2 })], tools, object)?.message.content).toBe("{\"a\":1}")
+    expect(choice([thought, text("I "), text("won't")], { stop_reason: "end_turn" }, object)?.message).toStrictEqual({
+      role: "assistant",
+      content: "I won't",
+      refusal: null,
+      reasoning_content: "hm",
+      content_blocks: [thought, text("I won't")]
+    })
+    expect(choice([use("json_output", { a: 1 }), use("json_output", { b: 2 })], tools, object)?.message.content).toBe(
+      '{"a":1}'
+    )
   })
   it("a client's own tool of that name is a call", () => {
     const request = asking({ type: "object" }, { tools: [functionTool("json_output")] })
-    expect(choice([use("json_output", { a: 1 }), use("json_output_2", { b: 2 })], tools, request)?.message)
-      .toMatchObject({ content: "{\"b\":2}", tool_calls: [called(0, "json_output", "{\"a\":1}")] })
-    expect(choice([use("json_output", { a: 1 })], tools)?.message.tool_calls).toStrictEqual([called(0, "json_output", "{\"a\":1}")])
+    expect(
+      choice([use("json_output", { a: 1 }), use("json_output_2", { b: 2 })], tools, request)?.message
+    ).toMatchObject({ content: '{"b":2}', tool_calls: [called(0, "json_output", '{"a":1}')] })
+    expect(choice([use("json_output", { a: 1 })], tools)?.message.tool_calls).toStrictEqual([
+      called(0, "json_output", '{"a":1}')
+    ])
   })
 })
 
 describe("T1835 citations", () => {
-  const web = { type: "web_search_result_location", url: "https://a", title: "A", cited_text: "x", encrypted_index: "e" }
+  const web = {
+    type: "web_search_result_location",
+    url: "https://a",
+    title: "A",
+    cited_text: "x",
+    encrypted_index: "e"
+  }
   const page = { type: "page_location", document_title: "Paper", start_page_number: 1, cited_text: "x" }
   it("for all of the text of their block; those with an address as annotations, too", () => {
-    const found = choice([text("🐎 says "), { ...text("é漢"), citations: [web, page] }, { ...text("!"), citations: [{ ...web, title: null }] }, { ...text("?"), citations: null }])
+    const found = choice([
+      text("🐎 says "),
+      { ...text("é漢"), citations: [web, page] },
+      { ...text("!"), citations: [{ ...web, title: null }] },
+      { ...text("?"), citations: null }
+    ])
     expect(found?.citations).toStrictEqual([
       { start_index: 7, end_index: 9, uri: "https://a", title: "A", upstream: web },
       { start_index: 7, end_index: 9, title: "Paper", upstream: page },
@@ -213,7 +306,11 @@ describe("T1835 citations", () => {
   it("go with the text a structured answer stands for", () => {
     const request = chatRequest([user("q")], { response_format: { type: "json_object" } })
     const found = choice([{ ...text("a"), citations: [web] }, use("json_output", {})], tools, request)
-    expect([found?.citations, found?.message.annotations, found?.message.content]).toStrictEqual([undefined, undefined, "{}"])
+    expect([found?.citations, found?.message.annotations, found?.message.content]).toStrictEqual([
+      undefined,
+      undefined,
+      "{}"
+    ])
   })
 })
 
@@ -221,7 +318,11 @@ describe("table 6 usage", () => {
   const usage = (counts: JsonObject | null) => answer(message([], { stop_reason: "end_turn", usage: counts })).usage
   it("T1101 T1108 cached tokens are part of the prompt", () => {
     const counts = {
-      input_tokens: 3, cache_read_input_tokens: 20, cache_creation_input_tokens: 100, output_tokens: 50, service_tier: "standard",
+      input_tokens: 3,
+      cache_read_input_tokens: 20,
+      cache_creation_input_tokens: 100,
+      output_tokens: 50,
+      service_tier: "standard",
       output_tokens_details: { thinking_tokens: 30 }
     }
     expect(usage(counts)).toStrictEqual({
@@ -237,7 +338,13 @@ describe("table 6 usage", () => {
   it("T1103 what is missing or no count is nothing", () => {
     expect(usage(null)).toStrictEqual({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 })
     const odd = { input_tokens: null, output_tokens: "7", cache_read_input_tokens: -1, output_tokens_details: null }
-    expect(usage(odd)).toStrictEqual({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, prompt_tokens_details: { cached_tokens: 0 }, upstream: odd })
+    expect(usage(odd)).toStrictEqual({
+      prompt_tokens: 0,
+      completion_tokens: 0,
+      total_tokens: 0,
+      prompt_tokens_details: { cached_tokens: 0 },
+      upstream: odd
+    })
   })
 })
 
@@ -247,8 +354,15 @@ describe("no answers", () => {
     return Result.isFailure(out) ? out.failure : undefined
   }
   it("T1208 T1209 nothing, or an error in disguise", () => {
-    expect(reason({})).toStrictEqual({ _tag: "BadReply", kind: "empty", message: "The upstream answered without any content. Try again." })
-    expect(reason({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } }))
-      .toStrictEqual({ _tag: "Overloaded", code: "upstream_overloaded", message: "Overloaded" })
+    expect(reason({})).toStrictEqual({
+      _tag: "BadReply",
+      kind: "empty",
+      message: "The upstream answered without any content. Try again."
+    })
+    expect(reason({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } })).toStrictEqual({
+      _tag: "Overloaded",
+      code: "upstream_overloaded",
+      message: "Overloaded"
+    })
   })
 })

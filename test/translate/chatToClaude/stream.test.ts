@@ -5,7 +5,19 @@ import { packThinking } from "../../../src/translate/chat-to-claude/packedThinki
 import { strictlyChunk } from "../../../src/translate/shared/reply/strictly.ts"
 import { isStreamFailed } from "../../../src/translate/Translator.ts"
 import { callId, chatRequest } from "../../support/chat.ts"
-import { chunks, claudeContext, deltas, functionTool, grow, runBytes, runEvents, start, stop, stream, user } from "../../support/claude.ts"
+import {
+  chunks,
+  claudeContext,
+  deltas,
+  functionTool,
+  grow,
+  runBytes,
+  runEvents,
+  start,
+  stop,
+  stream,
+  user
+} from "../../support/claude.ts"
 import { bytesOf, sse } from "../../support/streams.ts"
 
 const context = claudeContext()
@@ -34,7 +46,11 @@ const failure = (events: ReadonlyArray<Json>) => {
   expect(all.at(-1)).toBe(failed[0])
   return [all.length - 1, failed[0]?.reason]
 }
-const truncated = { _tag: "BadReply", kind: "truncated", message: "The upstream ended its answer without a finish reason; it is not complete." }
+const truncated = {
+  _tag: "BadReply",
+  kind: "truncated",
+  message: "The upstream ended its answer without a finish reason; it is not complete."
+}
 const empty = { _tag: "BadReply", kind: "empty", message: "The upstream ended its answer before it began. Try again." }
 
 describe("chunks", () => {
@@ -45,8 +61,11 @@ describe("chunks", () => {
       created: context.createdSeconds,
       model: "claude-sonnet-4-5-20250929"
     }
-    const one = (delta: object, finish_reason: string | null = null, rest = {}) =>
-      ({ ...envelope, choices: [{ index: 0, delta, finish_reason, ...rest }], provider: "vertex-ai" })
+    const one = (delta: object, finish_reason: string | null = null, rest = {}) => ({
+      ...envelope,
+      choices: [{ index: 0, delta, finish_reason, ...rest }],
+      provider: "vertex-ai"
+    })
     expect(chunks(stream(textBlock(0, "Hel", "", "lo")))).toStrictEqual([
       one(role),
       one(content("Hel")),
@@ -55,7 +74,12 @@ describe("chunks", () => {
       {
         ...envelope,
         choices: [],
-        usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8, upstream: { input_tokens: 3, output_tokens: 5 } },
+        usage: {
+          prompt_tokens: 3,
+          completion_tokens: 5,
+          total_tokens: 8,
+          upstream: { input_tokens: 3, output_tokens: 5 }
+        },
         provider: "vertex-ai"
       }
     ])
@@ -65,7 +89,11 @@ describe("chunks", () => {
   })
   it("T1839 counts repeat and grow, a missing one resets nothing", () => {
     const [head, ...rest] = stream(textBlock(0, "a"))
-    const more = { type: "message_delta", delta: {}, usage: { output_tokens: 4, cache_read_input_tokens: 2, input_tokens: null } }
+    const more = {
+      type: "message_delta",
+      delta: {},
+      usage: { output_tokens: 4, cache_read_input_tokens: 2, input_tokens: null }
+    }
     const usage = chunks([head ?? {}, more, more, ...rest]).at(-1)?.usage
     expect([usage?.prompt_tokens, usage?.completion_tokens, usage?.total_tokens]).toStrictEqual([5, 5, 10])
   })
@@ -92,23 +120,49 @@ describe("chunks", () => {
       content("a", 2),
       {}
     ])
-    const strict = chunks(events).map(strictlyChunk).flatMap((chunk) => chunk?.choices.map((one) => one.delta) ?? [])
+    const strict = chunks(events)
+      .map(strictlyChunk)
+      .flatMap((chunk) => chunk?.choices.map((one) => one.delta) ?? [])
     expect(strict).toStrictEqual([role, { content: "a" }, {}])
   })
   it("T1825 a thought that is not shown begins its block with its signature", () => {
-    const hidden = [start(0, { type: "thinking", thinking: "", signature: "" }), grow(0, { type: "signature_delta", signature: "c2ln" }), stop(0)]
-    expect(deltas([...hidden, ...textBlock(1, "a")])).toStrictEqual([role, block(0, { thinking: "", signature: "c2ln" }), content("a", 1), {}])
+    const hidden = [
+      start(0, { type: "thinking", thinking: "", signature: "" }),
+      grow(0, { type: "signature_delta", signature: "c2ln" }),
+      stop(0)
+    ]
+    expect(deltas([...hidden, ...textBlock(1, "a")])).toStrictEqual([
+      role,
+      block(0, { thinking: "", signature: "c2ln" }),
+      content("a", 1),
+      {}
+    ])
   })
 })
 
 describe("calls", () => {
   it("T1310 T1837 id and name first, then the pieces as they came, split wherever they were", () => {
-    expect(deltas([...textBlock(0, "a"), ...toolBlock(1, "f", "", "{\"a\":\"\\u00", "e9\"", "}"), ...toolBlock(2, "g", "{}")])).toStrictEqual([
-      role, content("a"), called(0, "f"), piece(0, "{\"a\":\"\\u00"), piece(0, "e9\""), piece(0, "}"), called(1, "g"), piece(1, "{}"), {}
+    expect(
+      deltas([...textBlock(0, "a"), ...toolBlock(1, "f", "", '{"a":"\\u00', 'e9"', "}"), ...toolBlock(2, "g", "{}")])
+    ).toStrictEqual([
+      role,
+      content("a"),
+      called(0, "f"),
+      piece(0, '{"a":"\\u00'),
+      piece(0, 'e9"'),
+      piece(0, "}"),
+      called(1, "g"),
+      piece(1, "{}"),
+      {}
     ])
   })
   it("T1838 input in the start is the first piece; a block without any gets one", () => {
-    expect(deltas([start(0, { type: "tool_use", id: "t", name: "f", input: { a: 1 } }), stop(0)])).toStrictEqual([role, called(0, "f"), piece(0, "{\"a\":1}"), {}])
+    expect(deltas([start(0, { type: "tool_use", id: "t", name: "f", input: { a: 1 } }), stop(0)])).toStrictEqual([
+      role,
+      called(0, "f"),
+      piece(0, '{"a":1}'),
+      {}
+    ])
     expect(deltas(toolBlock(0, "f"))).toStrictEqual([role, called(0, "f"), piece(0, "{}"), {}])
     expect(deltas(toolBlock(0, "f", "", ""))).toStrictEqual([role, called(0, "f"), piece(0, "{}"), {}])
   })
@@ -127,36 +181,63 @@ describe("calls", () => {
   })
   it("T1834 a server tool's input is put together; it is no call", () => {
     const search = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} }
-    const events = [start(0, search), grow(0, { type: "input_json_delta", partial_json: "{\"q\":" }), grow(0, { type: "input_json_delta", partial_json: "1}" }), stop(0)]
-    expect(deltas(events)).toStrictEqual([role, block(0, { provider_part: { provider: "anthropic", part: { ...search, input: { q: 1 } } } }), {}])
+    const events = [
+      start(0, search),
+      grow(0, { type: "input_json_delta", partial_json: '{"q":' }),
+      grow(0, { type: "input_json_delta", partial_json: "1}" }),
+      stop(0)
+    ]
+    expect(deltas(events)).toStrictEqual([
+      role,
+      block(0, { provider_part: { provider: "anthropic", part: { ...search, input: { q: 1 } } } }),
+      {}
+    ])
   })
   it("T339 a legacy call comes whole", () => {
     const legacy = chatRequest([user("q")], { functions: [{ name: "f" }] })
-    const events = [...toolBlock(0, "f", "{\"a\"", ":1}"), ...toolBlock(1, "f", "{}")]
-    expect(deltas(events, legacy)).toStrictEqual([role, { function_call: { name: "f", arguments: "{\"a\":1}" } }, {}])
-    expect(chunks(stream(events, { stop_reason: "tool_use" }), context, legacy).at(-2)?.choices[0]?.finish_reason).toBe("function_call")
+    const events = [...toolBlock(0, "f", '{"a"', ":1}"), ...toolBlock(1, "f", "{}")]
+    expect(deltas(events, legacy)).toStrictEqual([role, { function_call: { name: "f", arguments: '{"a":1}' } }, {}])
+    expect(chunks(stream(events, { stop_reason: "tool_use" }), context, legacy).at(-2)?.choices[0]?.finish_reason).toBe(
+      "function_call"
+    )
   })
 })
 
 describe("T1829 T1830 structured output", () => {
-  const asking = (schema: JsonObject, rest = {}) => chatRequest([user("q")], { response_format: { type: "json_schema", json_schema: { schema } }, ...rest })
+  const asking = (schema: JsonObject, rest = {}) =>
+    chatRequest([user("q")], { response_format: { type: "json_schema", json_schema: { schema } }, ...rest })
   const object = asking({ type: "object" })
   const array = asking({ type: "array" })
   it("pieces of the arguments are pieces of the content; unwrapped ones come at once", () => {
-    expect(deltas(toolBlock(0, "json_output", "", "{\"a\"", ": 1}"), object)).toStrictEqual([role, content("{\"a\""), content(": 1}"), {}])
-    expect(deltas(toolBlock(0, "json_output", "{\"value\": [1", ", 2]}"), array)).toStrictEqual([role, content("[1,2]"), {}])
+    expect(deltas(toolBlock(0, "json_output", "", '{"a"', ": 1}"), object)).toStrictEqual([
+      role,
+      content('{"a"'),
+      content(": 1}"),
+      {}
+    ])
+    expect(deltas(toolBlock(0, "json_output", '{"value": [1', ", 2]}"), array)).toStrictEqual([
+      role,
+      content("[1,2]"),
+      {}
+    ])
     expect(deltas(toolBlock(0, "json_output"), object)).toStrictEqual([role, content("{}"), {}])
   })
   it("what there is of an unwrapped answer that was cut", () => {
-    expect(deltas(toolBlock(0, "json_output", "{\"value\": [1, "), array)).toStrictEqual([role, content("[1, "), {}])
-    expect(deltas(toolBlock(0, "json_output", "{\"va"), array)).toStrictEqual([role, content("{\"va"), {}])
+    expect(deltas(toolBlock(0, "json_output", '{"value": [1, '), array)).toStrictEqual([role, content("[1, "), {}])
+    expect(deltas(toolBlock(0, "json_output", '{"va'), array)).toStrictEqual([role, content('{"va'), {}])
   })
   it("text waits for the end: beside an answer it is dropped, alone it is the answer", () => {
     const mixed = asking({ type: "object" }, { tools: [functionTool("f")] })
-    expect(deltas([...textBlock(0, "well"), ...toolBlock(1, "json_output", "{}"), ...toolBlock(2, "f", "{}")], mixed))
-      .toStrictEqual([role, content("{}", 1), called(0, "f"), piece(0, "{}"), {}])
-    expect(deltas([...textBlock(0, "I "), ...toolBlock(1, "f", "{}"), ...textBlock(2, "can't")], mixed))
-      .toStrictEqual([role, called(0, "f"), piece(0, "{}"), content("I can't"), {}])
+    expect(
+      deltas([...textBlock(0, "well"), ...toolBlock(1, "json_output", "{}"), ...toolBlock(2, "f", "{}")], mixed)
+    ).toStrictEqual([role, content("{}", 1), called(0, "f"), piece(0, "{}"), {}])
+    expect(deltas([...textBlock(0, "I "), ...toolBlock(1, "f", "{}"), ...textBlock(2, "can't")], mixed)).toStrictEqual([
+      role,
+      called(0, "f"),
+      piece(0, "{}"),
+      content("I can't"),
+      {}
+    ])
   })
 })
 
@@ -173,7 +254,11 @@ describe("T1835 T1836 the end", () => {
     ])
     expect(last(events)).toStrictEqual({
       index: 0,
-      delta: { annotations: [{ type: "url_citation", url_citation: { start_index: 0, end_index: 2, url: "https://a", title: "A" } }] },
+      delta: {
+        annotations: [
+          { type: "url_citation", url_citation: { start_index: 0, end_index: 2, url: "https://a", title: "A" } }
+        ]
+      },
       finish_reason: "stop",
       native_finish_reason: "end_turn",
       citations: [{ start_index: 0, end_index: 2, uri: "https://a", title: "A", upstream: citation }]
@@ -188,10 +273,15 @@ describe("T1835 T1836 the end", () => {
     ])
   })
   it("a call that was cut keeps what came of it", () => {
-    const events = stream(toolBlock(0, "f", "{\"a\": \"x").slice(0, -1), { stop_reason: "max_tokens" })
-    expect(chunks(events).flatMap((chunk) => chunk.choices.map((one) => [one.delta, one.finish_reason]))).toStrictEqual([
-      [role, null], [called(0, "f"), null], [piece(0, "{\"a\": \"x"), null], [{}, "length"]
-    ])
+    const events = stream(toolBlock(0, "f", '{"a": "x').slice(0, -1), { stop_reason: "max_tokens" })
+    expect(chunks(events).flatMap((chunk) => chunk.choices.map((one) => [one.delta, one.finish_reason]))).toStrictEqual(
+      [
+        [role, null],
+        [called(0, "f"), null],
+        [piece(0, '{"a": "x'), null],
+        [{}, "length"]
+      ]
+    )
   })
 })
 
@@ -199,16 +289,27 @@ describe("T1840 failures", () => {
   const head = stream(textBlock(0, "a")).slice(0, 1)
   const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }
   it("T1317 before the first content no chunk is out yet", () => {
-    expect(failure([overloaded])).toStrictEqual([0, { _tag: "Overloaded", code: "upstream_overloaded", message: "Overloaded" }])
-    expect(failure([...head, { type: "ping" }, { type: "error", error: { type: "rate_limit_error", message: "Slow" } }]))
-      .toStrictEqual([0, { _tag: "RateLimited", message: "Slow" }])
+    expect(failure([overloaded])).toStrictEqual([
+      0,
+      { _tag: "Overloaded", code: "upstream_overloaded", message: "Overloaded" }
+    ])
+    expect(
+      failure([...head, { type: "ping" }, { type: "error", error: { type: "rate_limit_error", message: "Slow" } }])
+    ).toStrictEqual([0, { _tag: "RateLimited", message: "Slow" }])
   })
   it("T1318 after it there is one failure, and nothing follows", () => {
     const events = stream(textBlock(0, "a"))
-    expect(failure([...events.slice(0, 3), overloaded, ...events.slice(3)])).toStrictEqual([2, { _tag: "Overloaded", code: "upstream_overloaded", message: "Overloaded" }])
-    expect(failure([...events.slice(0, 3), { error: { code: 429, message: "Quota", status: "RESOURCE_EXHAUSTED" } }]))
-      .toStrictEqual([2, { _tag: "RateLimited", message: "Quota" }])
-    expect(failure([...events.slice(0, 3), { type: "error" }])).toStrictEqual([2, { _tag: "Internal", status: 500, message: "upstream returned 500" }])
+    expect(failure([...events.slice(0, 3), overloaded, ...events.slice(3)])).toStrictEqual([
+      2,
+      { _tag: "Overloaded", code: "upstream_overloaded", message: "Overloaded" }
+    ])
+    expect(
+      failure([...events.slice(0, 3), { error: { code: 429, message: "Quota", status: "RESOURCE_EXHAUSTED" } }])
+    ).toStrictEqual([2, { _tag: "RateLimited", message: "Quota" }])
+    expect(failure([...events.slice(0, 3), { type: "error" }])).toStrictEqual([
+      2,
+      { _tag: "Internal", status: 500, message: "upstream returned 500" }
+    ])
   })
   it("T1321 without message_stop the answer is not complete, even with a reason", () => {
     const events = stream(textBlock(0, "a"))
@@ -218,8 +319,14 @@ describe("T1840 failures", () => {
     expect(failure([{ type: "message_stop" }])).toStrictEqual([0, empty])
   })
   it("T2312 an event that cannot be read", () => {
-    expect(failure([...head, { type: "content_block_delta", index: "x" }]))
-      .toStrictEqual([0, { _tag: "BadReply", kind: "unreadable", message: "The upstream sent an event that does not have the shape of an answer." }])
+    expect(failure([...head, { type: "content_block_delta", index: "x" }])).toStrictEqual([
+      0,
+      {
+        _tag: "BadReply",
+        kind: "unreadable",
+        message: "The upstream sent an event that does not have the shape of an answer."
+      }
+    ])
   })
 })
 
@@ -228,18 +335,34 @@ describe("T1841 L10 what is unknown is harmless", () => {
   it("events, deltas, fields and blanks", () => {
     const wanted = chunks(events)
     const odd: ReadonlyArray<Json> = [
-      { type: "ping" }, { type: "vertex_event", index: "x" }, { type: 7 }, {}, { error: null },
-      grow(0, { type: "hologram_delta", text: 7 }), grow(9, { type: "text_delta", text: "lost" }), { type: "content_block_start", index: 3 }
+      { type: "ping" },
+      { type: "vertex_event", index: "x" },
+      { type: 7 },
+      {},
+      { error: null },
+      grow(0, { type: "hologram_delta", text: 7 }),
+      grow(9, { type: "text_delta", text: "lost" }),
+      { type: "content_block_start", index: 3 }
     ]
     for (const [at] of events.entries()) {
-      expect(chunks([...events.slice(0, at), ...odd, ...events.slice(at).map((event) => ({ ...(event as JsonObject), brandNew: 1 }))])).toStrictEqual(wanted)
+      expect(
+        chunks([
+          ...events.slice(0, at),
+          ...odd,
+          ...events.slice(at).map((event) => ({ ...(event as JsonObject), brandNew: 1 }))
+        ])
+      ).toStrictEqual(wanted)
     }
     expect(chunks([...events, ...odd, { type: "error", error: {} }])).toStrictEqual(wanted)
     const padded = sse(events, "\n").replaceAll("}\n\n", "}      \n\n").replaceAll("data:", "event: x\ndata:")
     expect(runBytes(context, request, [bytesOf(padded)])).toStrictEqual(wanted)
   })
   it("deltas of another kind of block are passed over", () => {
-    const stray = [grow(0, { type: "thinking_delta", thinking: "x" }), grow(0, { type: "input_json_delta", partial_json: "x" }), grow(0, { type: "citations_delta" })]
+    const stray = [
+      grow(0, { type: "thinking_delta", thinking: "x" }),
+      grow(0, { type: "input_json_delta", partial_json: "x" }),
+      grow(0, { type: "citations_delta" })
+    ]
     expect(deltas([start(0, { type: "text", text: "a" }), ...stray, stop(0)])).toStrictEqual([role, content("a"), {}])
   })
   it("a block nobody ended ends where the next begins, or with the answer", () => {

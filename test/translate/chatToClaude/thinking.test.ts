@@ -5,7 +5,22 @@ import { packThinking, unpackThinking } from "../../../src/translate/chat-to-cla
 import type { KnownSignature } from "../../../src/translate/Translator.ts"
 import type { ContextOptions } from "../../support/chat.ts"
 import {
-  asked, assistant, call, calling, claudeContext, functionTool, issuer, type Messages, models, refusedParam, type Rest, sent, text, tool, translated, user
+  asked,
+  assistant,
+  call,
+  calling,
+  claudeContext,
+  functionTool,
+  issuer,
+  type Messages,
+  models,
+  refusedParam,
+  type Rest,
+  sent,
+  text,
+  tool,
+  translated,
+  user
 } from "../../support/claude.ts"
 
 const f = functionTool("f")
@@ -16,29 +31,63 @@ const knobs = (model: string, rest: Rest) => {
   return [body.thinking, body.output_config, body.max_tokens, ignored]
 }
 const budget = (budget_tokens: number): JsonObject => ({ type: "enabled", budget_tokens })
-const enabled = (budget_tokens?: number) => ({ type: "enabled", ...(budget_tokens === undefined ? {} : { budget_tokens }) })
+const enabled = (budget_tokens?: number) => ({
+  type: "enabled",
+  ...(budget_tokens === undefined ? {} : { budget_tokens })
+})
 const summarized = { type: "adaptive", display: "summarized" }
 const off = { type: "disabled" }
 
 describe("table 4: effort", () => {
   it.each([
-    ["none", off, 32_000], ["minimal", budget(1_024), 32_000], ["low", budget(1_024), 32_000], ["medium", budget(8_192), 32_000],
-    ["high", budget(24_576), 32_000], ["xhigh", budget(24_576), 32_000], ["max", budget(24_576), 32_000]
+    ["none", off, 32_000],
+    ["minimal", budget(1_024), 32_000],
+    ["low", budget(1_024), 32_000],
+    ["medium", budget(8_192), 32_000],
+    ["high", budget(24_576), 32_000],
+    ["xhigh", budget(24_576), 32_000],
+    ["max", budget(24_576), 32_000]
   ] as const)("%s on models with a budget", (reasoning_effort, thinking, length) => {
     expect(knobs(models.budget, { reasoning_effort })).toStrictEqual([thinking, undefined, length, []])
   })
   it.each([
-    ["none", undefined], ["minimal", "low"], ["low", "low"], ["medium", "medium"], ["high", "high"], ["xhigh", "high"], ["max", "high"]
+    ["none", undefined],
+    ["minimal", "low"],
+    ["low", "low"],
+    ["medium", "medium"],
+    ["high", "high"],
+    ["xhigh", "high"],
+    ["max", "high"]
   ] as const)("T1822 %s on models with a measure of their own", (reasoning_effort, effort) => {
     const config = effort === undefined ? undefined : { effort }
-    expect(knobs(models.both, { reasoning_effort })).toStrictEqual([effort === undefined ? off : { type: "adaptive" }, config, 32_000, []])
-    expect(knobs(models.newest, { reasoning_effort })).toStrictEqual([effort === undefined ? off : summarized, config, 32_000, []])
+    expect(knobs(models.both, { reasoning_effort })).toStrictEqual([
+      effort === undefined ? off : { type: "adaptive" },
+      config,
+      32_000,
+      []
+    ])
+    expect(knobs(models.newest, { reasoning_effort })).toStrictEqual([
+      effort === undefined ? off : summarized,
+      config,
+      32_000,
+      []
+    ])
   })
   it("models without thinking: switched off is met in silence, anything else is named", () => {
     expect(knobs(models.plain, { reasoning_effort: "none" })).toStrictEqual([undefined, undefined, 8_192, []])
-    expect(knobs(models.plain, { reasoning_effort: "high" })).toStrictEqual([undefined, undefined, 8_192, ["reasoning_effort"]])
+    expect(knobs(models.plain, { reasoning_effort: "high" })).toStrictEqual([
+      undefined,
+      undefined,
+      8_192,
+      ["reasoning_effort"]
+    ])
     expect(knobs(models.early, { thinking: enabled(2_000) })).toStrictEqual([undefined, undefined, 4_096, ["thinking"]])
-    expect(knobs(models.early, { thinking: enabled(0), reasoning_effort: "low" })).toStrictEqual([undefined, undefined, 4_096, ["reasoning_effort"]])
+    expect(knobs(models.early, { thinking: enabled(0), reasoning_effort: "low" })).toStrictEqual([
+      undefined,
+      undefined,
+      4_096,
+      ["reasoning_effort"]
+    ])
   })
 })
 
@@ -46,14 +95,44 @@ describe("T1821 budgets", () => {
   it("at least 1024, and part of a longer answer where it does not fit", () => {
     expect(knobs(models.budget, { thinking: enabled(2_000) })).toStrictEqual([budget(2_000), undefined, 32_000, []])
     expect(knobs(models.budget, { thinking: enabled(10) })).toStrictEqual([budget(1_024), undefined, 32_000, []])
-    expect(knobs(models.budget, { thinking: enabled(2_000), max_tokens: 500 })).toStrictEqual([budget(2_000), undefined, 2_500, []])
-    expect(knobs(models.budget, { thinking: enabled(2_000), max_tokens: 2_000 })).toStrictEqual([budget(2_000), undefined, 4_000, []])
-    expect(knobs(models.budget, { thinking: enabled(2_000), max_tokens: 2_001 })).toStrictEqual([budget(2_000), undefined, 2_001, []])
+    expect(knobs(models.budget, { thinking: enabled(2_000), max_tokens: 500 })).toStrictEqual([
+      budget(2_000),
+      undefined,
+      2_500,
+      []
+    ])
+    expect(knobs(models.budget, { thinking: enabled(2_000), max_tokens: 2_000 })).toStrictEqual([
+      budget(2_000),
+      undefined,
+      4_000,
+      []
+    ])
+    expect(knobs(models.budget, { thinking: enabled(2_000), max_tokens: 2_001 })).toStrictEqual([
+      budget(2_000),
+      undefined,
+      2_001,
+      []
+    ])
   })
   it("up to the model's limit, then the budget shrinks", () => {
-    expect(knobs(models.budget, { thinking: enabled(60_000), max_tokens: 10_000 })).toStrictEqual([budget(54_000), undefined, 64_000, []])
-    expect(knobs("claude-opus-4-1", { thinking: enabled(40_000), max_tokens: 31_500 })).toStrictEqual([budget(1_024), undefined, 32_000, []])
-    expect(knobs(models.both, { thinking: enabled(100_000), max_tokens: 10_000 })).toStrictEqual([budget(100_000), undefined, 110_000, []])
+    expect(knobs(models.budget, { thinking: enabled(60_000), max_tokens: 10_000 })).toStrictEqual([
+      budget(54_000),
+      undefined,
+      64_000,
+      []
+    ])
+    expect(knobs("claude-opus-4-1", { thinking: enabled(40_000), max_tokens: 31_500 })).toStrictEqual([
+      budget(1_024),
+      undefined,
+      32_000,
+      []
+    ])
+    expect(knobs(models.both, { thinking: enabled(100_000), max_tokens: 10_000 })).toStrictEqual([
+      budget(100_000),
+      undefined,
+      110_000,
+      []
+    ])
   })
   it("left to the model", () => {
     for (const thinking of [enabled(), { type: "adaptive" }, enabled(-1), {}]) {
@@ -64,21 +143,42 @@ describe("T1821 budgets", () => {
   })
   it("switched off", () => {
     for (const thinking of [enabled(0), { type: "disabled" }]) {
-      for (const model of [models.budget, models.both, models.newest]) expect(knobs(model, { thinking })).toStrictEqual([off, undefined, 32_000, []])
+      for (const model of [models.budget, models.both, models.newest])
+        expect(knobs(model, { thinking })).toStrictEqual([off, undefined, 32_000, []])
     }
   })
   it("where only effort is taken a budget counts by its size", () => {
-    for (const [tokens, effort] of [[1, "low"], [4_096, "low"], [4_097, "medium"], [16_384, "medium"], [16_385, "high"]] as const) {
+    for (const [tokens, effort] of [
+      [1, "low"],
+      [4_096, "low"],
+      [4_097, "medium"],
+      [16_384, "medium"],
+      [16_385, "high"]
+    ] as const) {
       expect(knobs(models.newest, { thinking: enabled(tokens) })).toStrictEqual([summarized, { effort }, 32_000, []])
     }
-    expect(knobs("claude-next-9", { thinking: enabled(5_000) })).toStrictEqual([summarized, { effort: "medium" }, 32_000, []])
+    expect(knobs("claude-next-9", { thinking: enabled(5_000) })).toStrictEqual([
+      summarized,
+      { effort: "medium" },
+      32_000,
+      []
+    ])
   })
   it("T702 thinking wins over effort, which is named", () => {
-    expect(knobs(models.budget, { reasoning_effort: "high", thinking: enabled(2_000) })).toStrictEqual([budget(2_000), undefined, 32_000, ["reasoning_effort"]])
+    expect(knobs(models.budget, { reasoning_effort: "high", thinking: enabled(2_000) })).toStrictEqual([
+      budget(2_000),
+      undefined,
+      32_000,
+      ["reasoning_effort"]
+    ])
   })
   it("T705 T711 faults", () => {
     expect(refusedParam({ reasoning_effort: "huge" })).toStrictEqual(["reasoning_effort", "invalid_value"])
-    for (const tokens of [-2, 1.5, "8"]) expect(refusedParam({ thinking: { type: "enabled", budget_tokens: tokens } })).toStrictEqual(["thinking.budget_tokens", "invalid_value"])
+    for (const tokens of [-2, 1.5, "8"])
+      expect(refusedParam({ thinking: { type: "enabled", budget_tokens: tokens } })).toStrictEqual([
+        "thinking.budget_tokens",
+        "invalid_value"
+      ])
   })
 })
 
@@ -86,7 +186,12 @@ describe("T1823 beside thinking", () => {
   const sampled = { temperature: 0.5, top_k: 5, top_p: 0.9 }
   it("temperature and top_k go, top_p below 0.95", () => {
     const { body, ignored } = on(models.budget, { ...sampled, thinking: enabled(2_000) })
-    expect([body.temperature, body.top_k, body.top_p, ignored]).toStrictEqual([undefined, undefined, undefined, ["temperature", "top_k", "top_p"]])
+    expect([body.temperature, body.top_k, body.top_p, ignored]).toStrictEqual([
+      undefined,
+      undefined,
+      undefined,
+      ["temperature", "top_k", "top_p"]
+    ])
     const high = on(models.budgetOne, { temperature: 1, top_p: 0.95, reasoning_effort: "low" })
     expect([high.body.temperature, high.body.top_p, high.ignored]).toStrictEqual([undefined, 0.95, ["temperature"]])
     const adaptive = on(models.both, { ...sampled, reasoning_effort: "low" })
@@ -101,17 +206,43 @@ describe("T1823 beside thinking", () => {
       { response_format: { type: "json_object" } }
     ]
     for (const rest of wishes) {
-      expect(knobs(models.budget, { ...rest, thinking: enabled(40_000), max_tokens: 100, temperature: 0.5 })).toStrictEqual([undefined, undefined, 100, ["thinking"]])
-      expect(knobs(models.both, { ...rest, reasoning_effort: "low" })).toStrictEqual([{ type: "adaptive" }, { effort: "low" }, 32_000, []])
-      expect(knobs(models.both, { ...rest, thinking: enabled(2_000) })).toStrictEqual([undefined, undefined, 32_000, ["thinking"]])
+      expect(
+        knobs(models.budget, { ...rest, thinking: enabled(40_000), max_tokens: 100, temperature: 0.5 })
+      ).toStrictEqual([undefined, undefined, 100, ["thinking"]])
+      expect(knobs(models.both, { ...rest, reasoning_effort: "low" })).toStrictEqual([
+        { type: "adaptive" },
+        { effort: "low" },
+        32_000,
+        []
+      ])
+      expect(knobs(models.both, { ...rest, thinking: enabled(2_000) })).toStrictEqual([
+        undefined,
+        undefined,
+        32_000,
+        ["thinking"]
+      ])
       expect(knobs(models.budget, { ...rest, reasoning_effort: "none" })).toStrictEqual([off, undefined, 32_000, []])
     }
-    expect(knobs(models.budget, { tools: [f], tool_choice: "required", reasoning_effort: "low" })).toStrictEqual([undefined, undefined, 32_000, ["reasoning_effort"]])
-    expect(knobs(models.budget, { tools: [f], tool_choice: "auto", reasoning_effort: "low" })).toStrictEqual([budget(1_024), undefined, 32_000, []])
+    expect(knobs(models.budget, { tools: [f], tool_choice: "required", reasoning_effort: "low" })).toStrictEqual([
+      undefined,
+      undefined,
+      32_000,
+      ["reasoning_effort"]
+    ])
+    expect(knobs(models.budget, { tools: [f], tool_choice: "auto", reasoning_effort: "low" })).toStrictEqual([
+      budget(1_024),
+      undefined,
+      32_000,
+      []
+    ])
   })
 })
 
-const thought = (signature: string | undefined, thinking = "hm") => ({ type: "thinking", thinking, ...(signature === undefined ? {} : { signature }) })
+const thought = (signature: string | undefined, thinking = "hm") => ({
+  type: "thinking",
+  thinking,
+  ...(signature === undefined ? {} : { signature })
+})
 const redacted = { type: "redacted_thinking", data: "ZGF0YQ==" }
 const thinks: Rest = { thinking: enabled(2_000), tools: [f] }
 /** The blocks of the first assistant message. */
@@ -125,13 +256,23 @@ describe("T1824 T1825 thoughts of the history", () => {
     const blocks = [thought("c2ln"), redacted, text("a")]
     expect(turn([user("q"), assistant(blocks), user("w")])).toStrictEqual(blocks)
     expect(turn([user("q"), assistant("a", { content_blocks: blocks }), user("w")])).toStrictEqual(blocks)
-    expect(turn(looped(assistant("a", { content_blocks: blocks, tool_calls: [call("1")] })))).toStrictEqual([...blocks, use])
-    expect(turn([user("q"), assistant([text("a"), thought("c2ln"), redacted]), user("w")])).toStrictEqual([thought("c2ln"), redacted, text("a")])
+    expect(turn(looped(assistant("a", { content_blocks: blocks, tool_calls: [call("1")] })))).toStrictEqual([
+      ...blocks,
+      use
+    ])
+    expect(turn([user("q"), assistant([text("a"), thought("c2ln"), redacted]), user("w")])).toStrictEqual([
+      thought("c2ln"),
+      redacted,
+      text("a")
+    ])
     expect(turn([user("q"), assistant([thought("c2ln", "")]), user("w")])).toStrictEqual([thought("c2ln", "")])
   })
   it("thoughts between texts stay where they were", () => {
     const blocks = [thought("MQ=="), text("a"), thought("Mg=="), text("b")]
-    expect(turn(looped(assistant("ab", { content_blocks: blocks, tool_calls: [call("1")] })))).toStrictEqual([...blocks, use])
+    expect(turn(looped(assistant("ab", { content_blocks: blocks, tool_calls: [call("1")] })))).toStrictEqual([
+      ...blocks,
+      use
+    ])
   })
   it("without a signature they stay out", () => {
     expect(turn([user("q"), assistant([thought(undefined), text("a")]), user("w")])).toStrictEqual([text("a")])
@@ -143,13 +284,22 @@ describe("T1824 T1825 thoughts of the history", () => {
       expect(turn([user("q"), assistant(blocks), user("w")], rest)).toStrictEqual([text("a")])
       expect(turn(looped(assistant(blocks, { tool_calls: [call("1")] })), rest)).toStrictEqual([...blocks, use])
     }
-    expect(turn(looped(assistant(blocks, { tool_calls: [call("1")] })), {}, {}, models.plain)).toStrictEqual([text("a"), use])
+    expect(turn(looped(assistant(blocks, { tool_calls: [call("1")] })), {}, {}, models.plain)).toStrictEqual([
+      text("a"),
+      use
+    ])
   })
   it("T609 T610 of a known other issuer they stay out", () => {
     const known: Record<string, KnownSignature> = { "1": { issuer: "gemini/vertex-ai", signature: "c2ln" } }
     const blocks = [thought("c2ln"), redacted, text("a")]
     expect(turn(looped(assistant(blocks, { tool_calls: [call("1")] })), {}, { known })).toStrictEqual([text("a"), use])
-    expect(turn(looped(assistant(blocks, { tool_calls: [call("1")] })), {}, { known: { "1": { issuer, signature: "c2ln" } } })).toStrictEqual([...blocks, use])
+    expect(
+      turn(
+        looped(assistant(blocks, { tool_calls: [call("1")] })),
+        {},
+        { known: { "1": { issuer, signature: "c2ln" } } }
+      )
+    ).toStrictEqual([...blocks, use])
   })
 })
 
@@ -162,34 +312,70 @@ describe("T605 T606 thinking that a call carries", () => {
     expect(packThinking([])).toBe(undefined)
     const pack = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64")
     for (const foreign of [
-      undefined, "", "c2ln", packed.slice(0, -8), pack([{ type: "text", text: "x" }]), pack([{ type: "thinking", thinking: "x" }]),
-      pack([{ type: "tool_use", id: "1" }, blocks[0]]), pack({ type: "thinking" }), `${packed.slice(0, 16)}-_${packed.slice(18)}`
-    ]) expect(unpackThinking(foreign)).toStrictEqual([])
-    expect(unpackThinking(pack([{ type: "thinking", thinking: "x", signature: "y", cache_control: {} }]))).toStrictEqual([{ type: "thinking", thinking: "x", signature: "y" }])
+      undefined,
+      "",
+      "c2ln",
+      packed.slice(0, -8),
+      pack([{ type: "text", text: "x" }]),
+      pack([{ type: "thinking", thinking: "x" }]),
+      pack([{ type: "tool_use", id: "1" }, blocks[0]]),
+      pack({ type: "thinking" }),
+      `${packed.slice(0, 16)}-_${packed.slice(18)}`
+    ])
+      expect(unpackThinking(foreign)).toStrictEqual([])
+    expect(
+      unpackThinking(pack([{ type: "thinking", thinking: "x", signature: "y", cache_control: {} }]))
+    ).toStrictEqual([{ type: "thinking", thinking: "x", signature: "y" }])
   })
   it("goes back before the text, from the client or from memory; the client's own wins", () => {
     const wanted = [...blocks, text("a"), use]
     const other = packThinking([{ type: "thinking", thinking: "other", signature: "b3RoZXI=" }]) ?? ""
     expect(turn(looped(assistant("a", { tool_calls: [signed(packed)] })))).toStrictEqual(wanted)
-    expect(turn(looped(assistant("a", { tool_calls: [call("1")] })), thinks, { known: { "1": { issuer, signature: packed } } })).toStrictEqual(wanted)
-    expect(turn(looped(assistant("a", { tool_calls: [signed(packed)] })), thinks, { known: { "1": { issuer, signature: other } } })).toStrictEqual(wanted)
-    expect(turn(looped(assistant("a", { tool_calls: [signed("c2ln")] })), thinks, { known: { "1": { issuer, signature: packed } } })).toStrictEqual(wanted)
+    expect(
+      turn(looped(assistant("a", { tool_calls: [call("1")] })), thinks, {
+        known: { "1": { issuer, signature: packed } }
+      })
+    ).toStrictEqual(wanted)
+    expect(
+      turn(looped(assistant("a", { tool_calls: [signed(packed)] })), thinks, {
+        known: { "1": { issuer, signature: other } }
+      })
+    ).toStrictEqual(wanted)
+    expect(
+      turn(looped(assistant("a", { tool_calls: [signed("c2ln")] })), thinks, {
+        known: { "1": { issuer, signature: packed } }
+      })
+    ).toStrictEqual(wanted)
   })
   it("blocks the client sent back stand for all of it", () => {
     const sentBack = [thought("Y2xpZW50"), text("a")]
-    expect(turn(looped(assistant("a", { content_blocks: sentBack, tool_calls: [signed(packed)] })))).toStrictEqual([...sentBack, use])
+    expect(turn(looped(assistant("a", { content_blocks: sentBack, tool_calls: [signed(packed)] })))).toStrictEqual([
+      ...sentBack,
+      use
+    ])
   })
   it("what was thought between two calls goes between them", () => {
     const later = { type: "thinking", thinking: "then", signature: "dGhlbg==" }
     const calls = [signed(packed), signed(packThinking([later]) ?? "", "2")]
-    expect(turn([user("q"), assistant("a", { tool_calls: calls }), tool("1", "r"), tool("2", "s")]))
-      .toStrictEqual([...blocks, text("a"), use, later, { ...use, id: "2" }])
+    expect(turn([user("q"), assistant("a", { tool_calls: calls }), tool("1", "r"), tool("2", "s")])).toStrictEqual([
+      ...blocks,
+      text("a"),
+      use,
+      later,
+      { ...use, id: "2" }
+    ])
   })
   it("T609 T610 that of another issuer, and any signature of Gemini, stays away", () => {
     const quiet: Rest = { tools: [f] }
-    expect(turn(looped(calling(signed(packed))), quiet, { known: { "1": { issuer: "gemini/vertex-ai", signature: packed } } })).toStrictEqual([use])
+    expect(
+      turn(looped(calling(signed(packed))), quiet, {
+        known: { "1": { issuer: "gemini/vertex-ai", signature: packed } }
+      })
+    ).toStrictEqual([use])
     expect(turn(looped(calling(signed("Q2lRQg=="))), quiet)).toStrictEqual([use])
-    expect(turn(looped(calling(call("1"))), quiet, { known: { "1": { issuer: "gemini/google", signature: "Q2lRQg==" } } })).toStrictEqual([use])
+    expect(
+      turn(looped(calling(call("1"))), quiet, { known: { "1": { issuer: "gemini/google", signature: "Q2lRQg==" } } })
+    ).toStrictEqual([use])
   })
 })
 
@@ -202,7 +388,11 @@ describe("thinking that is lost", () => {
   it("the rest of a turn goes on without a budget, which the upstream would refuse", () => {
     expect(of(lost)).toStrictEqual([undefined, 32_000, ["thinking"]])
     expect(of([...lost, user("by the way")])).toStrictEqual([undefined, 32_000, ["thinking"]])
-    expect(of(lost, { reasoning_effort: "low", max_tokens: 100, temperature: 0 })).toStrictEqual([undefined, 100, ["reasoning_effort"]])
+    expect(of(lost, { reasoning_effort: "low", max_tokens: 100, temperature: 0 })).toStrictEqual([
+      undefined,
+      100,
+      ["reasoning_effort"]
+    ])
   })
   it("a prefill has none, so a budget cannot go with it", () => {
     expect(of([user("q"), assistant("once")])).toStrictEqual([undefined, 32_000, ["thinking"]])
@@ -210,7 +400,11 @@ describe("thinking that is lost", () => {
     expect(of([user("q"), assistant(null)])).toStrictEqual([budget(2_000), 32_000, []])
   })
   it("thoughts of other turns go with it", () => {
-    const { messages } = sent([user("p"), assistant([thought("c2ln"), text("a")]), ...lost], thinks, claudeContext(models.budget))
+    const { messages } = sent(
+      [user("p"), assistant([thought("c2ln"), text("a")]), ...lost],
+      thinks,
+      claudeContext(models.budget)
+    )
     expect(messages[1]?.content).toStrictEqual([text("a")])
   })
   it("a turn that is over needs none, nor does the model's own measure", () => {

@@ -1,7 +1,21 @@
 // Tools, tool choice and structured output on their way to Claude: T1811, T1816 to T1820, T1829.
 import { describe, expect, it } from "vitest"
 import type { JsonObject } from "../../../src/domain/text/json.ts"
-import { asked, assistant, call, calling, claudeContext, functionTool, models, refused, refusedParam, type Rest, sent, tool, user } from "../../support/claude.ts"
+import {
+  asked,
+  assistant,
+  call,
+  calling,
+  claudeContext,
+  functionTool,
+  models,
+  refused,
+  refusedParam,
+  type Rest,
+  sent,
+  tool,
+  user
+} from "../../support/claude.ts"
 
 const f = functionTool("f")
 const g = functionTool("g")
@@ -15,17 +29,25 @@ describe("declarations", () => {
       title: "T",
       description: "root",
       $defs: { a: { const: 1 } },
-      properties: { x: { $ref: "#/$defs/a" }, y: { anyOf: [{ type: "null" }, { type: ["string", "number"], default: "" }] } },
+      properties: {
+        x: { $ref: "#/$defs/a" },
+        y: { anyOf: [{ type: "null" }, { type: ["string", "number"], default: "" }] }
+      },
       required: ["x", "nothing"],
       additionalProperties: false
     }
-    const { body } = asked({ tools: [{ type: "function", function: { name: "f", description: "does", parameters: schema } }] })
+    const { body } = asked({
+      tools: [{ type: "function", function: { name: "f", description: "does", parameters: schema } }]
+    })
     expect(body.tools).toStrictEqual([{ name: "f", description: "does", input_schema: schema }])
     expect(Object.keys(body.tools?.[0]?.["input_schema"] ?? {})).toStrictEqual(Object.keys(schema))
     expect(body.tool_choice).toBe(undefined)
   })
   it("T1816 T320 type object is added where it lacks; no description is none", () => {
-    const tools = [{ type: "function", function: { name: "f" } }, { type: "function", function: { name: "g", parameters: { properties: { a: {} } } } }]
+    const tools = [
+      { type: "function", function: { name: "f" } },
+      { type: "function", function: { name: "g", parameters: { properties: { a: {} } } } }
+    ]
     expect(asked({ tools }).body.tools).toStrictEqual([
       { name: "f", input_schema: { type: "object" } },
       { name: "g", input_schema: { type: "object", properties: { a: {} } } }
@@ -33,11 +55,16 @@ describe("declarations", () => {
   })
   it("T1816 a root that is no object is refused", () => {
     for (const parameters of [true, "x", []]) {
-      expect(refusedParam({ tools: [{ type: "function", function: { name: "f", parameters } }] })).toStrictEqual(["tools[0].function.parameters", "invalid_schema"])
+      expect(refusedParam({ tools: [{ type: "function", function: { name: "f", parameters } }] })).toStrictEqual([
+        "tools[0].function.parameters",
+        "invalid_schema"
+      ])
     }
   })
   it("T1817 strict is not sent", () => {
-    expect(asked({ tools: [{ type: "function", function: { name: "f", strict: true } }] }).body.tools).toStrictEqual([{ name: "f", input_schema: { type: "object" } }])
+    expect(asked({ tools: [{ type: "function", function: { name: "f", strict: true } }] }).body.tools).toStrictEqual([
+      { name: "f", input_schema: { type: "object" } }
+    ])
   })
   it("T1818 Gemini's own tools are refused", () => {
     for (const [name, asking] of [
@@ -48,7 +75,9 @@ describe("declarations", () => {
     ] as const) {
       expect([name, ...refusedParam({ tools: [f, asking] })]).toStrictEqual([name, "tools[1]", "unsupported_tool"])
     }
-    expect(asked({ tools: [functionTool("web_search")] }).body.tools?.map((one) => one["name"])).toStrictEqual(["web_search"])
+    expect(asked({ tools: [functionTool("web_search")] }).body.tools?.map((one) => one["name"])).toStrictEqual([
+      "web_search"
+    ])
   })
   it("T340 T909 no tools, no field; web_search_options are left out and named", () => {
     const { body, ignored } = asked({ tools: [], web_search_options: {} })
@@ -71,7 +100,9 @@ describe("declarations", () => {
       { type: "tool", name: "f" },
       []
     ])
-    expect(asked({ functions: [{ name: "f" }], function_call: "auto", tools: [g], tool_choice: "none" }).ignored).toStrictEqual(["functions", "function_call"])
+    expect(
+      asked({ functions: [{ name: "f" }], function_call: "auto", tools: [g], tool_choice: "none" }).ignored
+    ).toStrictEqual(["functions", "function_call"])
   })
   it("T329 T338 faults", () => {
     expect(refusedParam({ tools: [functionTool("")] })).toStrictEqual(["tools[0].function.name", "invalid_value"])
@@ -98,7 +129,11 @@ describe("T1819 the choice", () => {
     const alone = { disable_parallel_tool_use: true }
     expect(choiceOf({ parallel_tool_calls: false })).toStrictEqual({ type: "auto", ...alone })
     expect(choiceOf({ parallel_tool_calls: false, tool_choice: "required" })).toStrictEqual({ type: "any", ...alone })
-    expect(choiceOf({ parallel_tool_calls: false, tool_choice: named("f") })).toStrictEqual({ type: "tool", name: "f", ...alone })
+    expect(choiceOf({ parallel_tool_calls: false, tool_choice: named("f") })).toStrictEqual({
+      type: "tool",
+      name: "f",
+      ...alone
+    })
     expect(choiceOf({ parallel_tool_calls: true })).toBe(undefined)
     const none = asked({ tools: [f], tool_choice: "none", parallel_tool_calls: false })
     expect([none.body.tool_choice, none.ignored]).toStrictEqual([{ type: "none" }, ["parallel_tool_calls"]])
@@ -108,7 +143,10 @@ describe("T1819 the choice", () => {
   it("T403 T404 without tools there is no choice", () => {
     expect(asked({ tool_choice: "auto" }).body.tool_choice).toBe(undefined)
     expect(refusedParam({ tool_choice: "required" })).toStrictEqual(["tool_choice", "invalid_value"])
-    expect(refusedParam({ tools: [f], tool_choice: named("h") })).toStrictEqual(["tool_choice.function.name", "invalid_value"])
+    expect(refusedParam({ tools: [f], tool_choice: named("h") })).toStrictEqual([
+      "tool_choice.function.name",
+      "invalid_value"
+    ])
   })
   it("T1820 calls of the history without any declaration get stubs that may not be called", () => {
     const talk = [user("q"), calling(call("1", "f"), call("2", "a b"), call("3", "f")), tool("1", "r")]
@@ -123,9 +161,21 @@ describe("T1819 the choice", () => {
 })
 
 describe("T1829 structured output", () => {
-  const format = (schema: JsonObject, rest: JsonObject = {}) => ({ type: "json_schema", json_schema: { name: "n", schema, ...rest } })
-  const object: JsonObject = { type: "object", properties: { a: { type: "string" } }, required: ["a"], additionalProperties: false }
-  const output = (input_schema: JsonObject, name = "json_output", description = "Gives the answer.") => ({ name, description, input_schema })
+  const format = (schema: JsonObject, rest: JsonObject = {}) => ({
+    type: "json_schema",
+    json_schema: { name: "n", schema, ...rest }
+  })
+  const object: JsonObject = {
+    type: "object",
+    properties: { a: { type: "string" } },
+    required: ["a"],
+    additionalProperties: false
+  }
+  const output = (input_schema: JsonObject, name = "json_output", description = "Gives the answer.") => ({
+    name,
+    description,
+    input_schema
+  })
   const of = (rest: Rest) => {
     const { tools, tool_choice } = asked(rest).body
     return { tools, tool_choice }
@@ -133,18 +183,37 @@ describe("T1829 structured output", () => {
   const forced = { type: "tool", name: "json_output" }
   it("a tool that has to be called", () => {
     expect(of({ response_format: format(object) })).toStrictEqual({ tools: [output(object)], tool_choice: forced })
-    expect(of({ response_format: format(object, { description: "a city" }) }).tools).toStrictEqual([output(object, "json_output", "a city")])
-    expect(of({ response_format: { type: "json_object" } })).toStrictEqual({ tools: [output({ type: "object" })], tool_choice: forced })
+    expect(of({ response_format: format(object, { description: "a city" }) }).tools).toStrictEqual([
+      output(object, "json_output", "a city")
+    ])
+    expect(of({ response_format: { type: "json_object" } })).toStrictEqual({
+      tools: [output({ type: "object" })],
+      tool_choice: forced
+    })
     expect(of({ response_format: { type: "text" } })).toStrictEqual({ tools: undefined, tool_choice: undefined })
-    expect(of({ response_format: format({ properties: { a: {} } }) }).tools).toStrictEqual([output({ type: "object", properties: { a: {} } })])
+    expect(of({ response_format: format({ properties: { a: {} } }) }).tools).toStrictEqual([
+      output({ type: "object", properties: { a: {} } })
+    ])
   })
   it("roots that are no objects stand under value, their definitions where references find them", () => {
-    const wrapped = (schema: JsonObject, rest: JsonObject = {}) => output({ type: "object", properties: { value: schema }, required: ["value"], ...rest })
+    const wrapped = (schema: JsonObject, rest: JsonObject = {}) =>
+      output({ type: "object", properties: { value: schema }, required: ["value"], ...rest })
     const array: JsonObject = { type: "array", items: { type: "string" } }
-    expect(of({ response_format: format({ $schema: "x", ...array }) })).toStrictEqual({ tools: [wrapped(array)], tool_choice: forced })
+    expect(of({ response_format: format({ $schema: "x", ...array }) })).toStrictEqual({
+      tools: [wrapped(array)],
+      tool_choice: forced
+    })
     const defs: JsonObject = { $defs: { a: object }, definitions: { b: object } }
-    expect(of({ response_format: format({ $ref: "#/$defs/a", ...defs }) }).tools).toStrictEqual([wrapped({ $ref: "#/$defs/a" }, defs)])
-    for (const root of [{ type: ["object", "null"] }, { anyOf: [object] }, { type: "object", allOf: [object] }, { type: "string", enum: ["a"] }, {}]) {
+    expect(of({ response_format: format({ $ref: "#/$defs/a", ...defs }) }).tools).toStrictEqual([
+      wrapped({ $ref: "#/$defs/a" }, defs)
+    ])
+    for (const root of [
+      { type: ["object", "null"] },
+      { anyOf: [object] },
+      { type: "object", allOf: [object] },
+      { type: "string", enum: ["a"] },
+      {}
+    ]) {
       expect(of({ response_format: format(root) }).tools).toStrictEqual([wrapped(root)])
     }
   })
@@ -153,30 +222,47 @@ describe("T1829 structured output", () => {
     const all = [own("f"), output(object)]
     const response_format = format(object)
     expect(of({ tools: [f], response_format })).toStrictEqual({ tools: all, tool_choice: { type: "any" } })
-    expect(of({ tools: [f], response_format, tool_choice: "auto" })).toStrictEqual({ tools: all, tool_choice: { type: "any" } })
+    expect(of({ tools: [f], response_format, tool_choice: "auto" })).toStrictEqual({
+      tools: all,
+      tool_choice: { type: "any" }
+    })
     expect(of({ tools: [f], response_format, tool_choice: "none" })).toStrictEqual({ tools: all, tool_choice: forced })
-    expect(of({ tools: [f], response_format, parallel_tool_calls: false }).tool_choice).toStrictEqual({ type: "any", disable_parallel_tool_use: true })
+    expect(of({ tools: [f], response_format, parallel_tool_calls: false }).tool_choice).toStrictEqual({
+      type: "any",
+      disable_parallel_tool_use: true
+    })
     for (const tool_choice of ["required", named("f")]) {
       const { body, ignored } = asked({ tools: [f], response_format, tool_choice })
       expect([body.tools, ignored]).toStrictEqual([[own("f")], ["response_format"]])
     }
   })
   it("history that calls tools needs no stubs then", () => {
-    expect(sent([user("q"), calling(call("1", "f")), tool("1", "r")], { response_format: format(object) }).tools).toStrictEqual([output(object)])
+    expect(
+      sent([user("q"), calling(call("1", "f")), tool("1", "r")], { response_format: format(object) }).tools
+    ).toStrictEqual([output(object)])
   })
   it("a tool of the client's has the name already", () => {
     const tools = [functionTool("json_output"), functionTool("json_output_2")]
     expect(of({ tools, response_format: { type: "json_object" } }).tools?.at(-1)?.["name"]).toBe("json_output_3")
-    expect(of({ functions: [{ name: "json_output" }], response_format: { type: "json_object" } }).tools?.at(-1)?.["name"]).toBe("json_output_2")
+    expect(
+      of({ functions: [{ name: "json_output" }], response_format: { type: "json_object" } }).tools?.at(-1)?.["name"]
+    ).toBe("json_output_2")
   })
   it("T810 faults", () => {
     expect(refusedParam({ response_format: { type: "xml" } })).toStrictEqual(["response_format.type", "invalid_value"])
-    expect(refusedParam({ response_format: { type: "json_schema" } })).toStrictEqual(["response_format.json_schema.schema", "invalid_value"])
+    expect(refusedParam({ response_format: { type: "json_schema" } })).toStrictEqual([
+      "response_format.json_schema.schema",
+      "invalid_value"
+    ])
   })
 })
 
 it("T506 calls of tools that are not declared go as they are", () => {
-  const { messages } = sent([user("q"), assistant("a", { tool_calls: [call("1", "open_web_browser")] }), tool("1", "r")], { tools: [f] }, claudeContext(models.newest))
+  const { messages } = sent(
+    [user("q"), assistant("a", { tool_calls: [call("1", "open_web_browser")] }), tool("1", "r")],
+    { tools: [f] },
+    claudeContext(models.newest)
+  )
   expect(messages[1]?.content[1]).toStrictEqual({ type: "tool_use", id: "1", name: "open_web_browser", input: {} })
   expect(refused([user("q"), tool("1", "r")])).toStrictEqual(["messages[1].tool_call_id", "unknown_tool_call_id"])
 })

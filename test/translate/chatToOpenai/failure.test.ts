@@ -6,10 +6,15 @@ import type { Json } from "../../../src/domain/text/json.ts"
 import { Reason } from "../../../src/domain/ProviderError.ts"
 import { failureFromOpenAi, failureInside } from "../../../src/translate/shared/reply/openAiFailure.ts"
 
-const fail = (status: number, body: Json | string, headers: Record<string, string> = {}, origin: "caller" | "stored" = "caller") =>
-  failureFromOpenAi(status, headers, body, origin)
+const fail = (
+  status: number,
+  body: Json | string,
+  headers: Record<string, string> = {},
+  origin: "caller" | "stored" = "caller"
+) => failureFromOpenAi(status, headers, body, origin)
 const google = (code: number, message: string, status: string) => ({ error: { code, message, status, details: [] } })
-const openAi = (message: string, rest: object = {}) => ({ error: { message, type: "invalid_request_error", param: null, code: null, ...rest } }) as Json
+const openAi = (message: string, rest: object = {}) =>
+  ({ error: { message, type: "invalid_request_error", param: null, code: null, ...rest } }) as Json
 
 describe("T2008 every form of body", () => {
   it.each<readonly [string, Json | string]>([
@@ -21,13 +26,38 @@ describe("T2008 every form of body", () => {
     ["details", { detail: [{ loc: ["body"], msg: "why", type: "x" }] }],
     ["text that is JSON", JSON.stringify(openAi("why"))]
   ])("%s", (_name, body) => expect(fail(400, body)).toStrictEqual({ _tag: "InvalidRequest", message: "why" }))
-  it("plain text says nothing", () => expect(fail(400, "Bad Request", { "content-type": "text/plain" }).message).toBe("upstream returned 400 (text/plain)"))
+  it("plain text says nothing", () =>
+    expect(fail(400, "Bad Request", { "content-type": "text/plain" }).message).toBe(
+      "upstream returned 400 (text/plain)"
+    ))
   it("the upstream's code in words and its param survive", () => {
-    expect(fail(400, openAi("why", { code: "tool_use_failed", param: "tools" }))).toStrictEqual({ _tag: "InvalidRequest", message: "why", upstreamCode: "tool_use_failed", param: "tools" })
+    expect(fail(400, openAi("why", { code: "tool_use_failed", param: "tools" }))).toStrictEqual({
+      _tag: "InvalidRequest",
+      message: "why",
+      upstreamCode: "tool_use_failed",
+      param: "tools"
+    })
   })
   it("table 14 for the rest", () => {
-    const tags = [401, 402, 403, 404, 405, 408, 409, 422, 429, 500, 502, 503, 504, 529].map((status) => fail(status, openAi("m"))._tag)
-    expect(tags).toStrictEqual(["CredentialsRejected", "QuotaExhausted", "PermissionDenied", "ModelNotFound", "InvalidRequest", "Timeout", "Internal", "InvalidRequest", "RateLimited", "Internal", "Internal", "Overloaded", "Timeout", "Overloaded"])
+    const tags = [401, 402, 403, 404, 405, 408, 409, 422, 429, 500, 502, 503, 504, 529].map(
+      (status) => fail(status, openAi("m"))._tag
+    )
+    expect(tags).toStrictEqual([
+      "CredentialsRejected",
+      "QuotaExhausted",
+      "PermissionDenied",
+      "ModelNotFound",
+      "InvalidRequest",
+      "Timeout",
+      "Internal",
+      "InvalidRequest",
+      "RateLimited",
+      "Internal",
+      "Internal",
+      "Overloaded",
+      "Timeout",
+      "Overloaded"
+    ])
   })
   it("a request that is too large gets no advice meant for Gemini", () => {
     expect(fail(413, openAi("big"))).toStrictEqual({ _tag: "PayloadTooLarge", message: "big" })
@@ -36,37 +66,79 @@ describe("T2008 every form of body", () => {
 
 describe("endpoints", () => {
   it("T2010 a dedicated endpoint asked for at the shared host", () => {
-    const text = "Dedicated Endpoint cannot be accessed through the shared Vertex AI domain aiplatform.googleapis.com. Please access the endpoint using its dedicated dns name '12.us-central1-34.prediction.vertexai.goog'."
+    const text =
+      "Dedicated Endpoint cannot be accessed through the shared Vertex AI domain aiplatform.googleapis.com. Please access the endpoint using its dedicated dns name '12.us-central1-34.prediction.vertexai.goog'."
     expect(fail(400, google(400, text, "FAILED_PRECONDITION"))).toStrictEqual({
       _tag: "InvalidRequest",
       code: "upstream_failed_precondition",
-      message: "Dedicated Endpoint cannot be accessed through the shared Vertex AI domain [upstream]. Please access the endpoint using its dedicated dns name '[upstream]'. Set the endpoint's host in the provider's endpoints to its dedicated host name."
+      message:
+        "Dedicated Endpoint cannot be accessed through the shared Vertex AI domain [upstream]. Please access the endpoint using its dedicated dns name '[upstream]'. Set the endpoint's host in the provider's endpoints to its dedicated host name."
     })
   })
   it("T2014 the missing permission is named, and what to grant", () => {
-    expect(fail(403, google(403, "Permission 'aiplatform.endpoints.predict' denied on resource.", "PERMISSION_DENIED"), {}, "stored")).toStrictEqual({
+    expect(
+      fail(
+        403,
+        google(403, "Permission 'aiplatform.endpoints.predict' denied on resource.", "PERMISSION_DENIED"),
+        {},
+        "stored"
+      )
+    ).toStrictEqual({
       _tag: "PermissionDenied",
       permission: "aiplatform.endpoints.predict",
-      message: "Permission 'aiplatform.endpoints.predict' denied on resource. Grant it to the service account, for example by the role Vertex AI User; a credential of project id and region alone may lack it."
+      message:
+        "Permission 'aiplatform.endpoints.predict' denied on resource. Grant it to the service account, for example by the role Vertex AI User; a credential of project id and region alone may lack it."
     })
   })
   it("T2015 not ready, or scaled to zero: unavailable, with the upstream's delay", () => {
-    for (const text of ["Model is not yet ready for inference. Please wait for minutes.", "The model server is not ready.", "The endpoint is scaled to zero."]) {
-      expect(fail(429, google(429, text, "RESOURCE_EXHAUSTED"), { "retry-after": "20" }))
-        .toStrictEqual({ _tag: "Overloaded", code: "upstream_unavailable", message: text, retryAfterMillis: 20_000 })
+    for (const text of [
+      "Model is not yet ready for inference. Please wait for minutes.",
+      "The model server is not ready.",
+      "The endpoint is scaled to zero."
+    ]) {
+      expect(fail(429, google(429, text, "RESOURCE_EXHAUSTED"), { "retry-after": "20" })).toStrictEqual({
+        _tag: "Overloaded",
+        code: "upstream_unavailable",
+        message: text,
+        retryAfterMillis: 20_000
+      })
     }
-    expect(fail(503, openAi("not ready"), { "retry-after": "20" })).toStrictEqual({ _tag: "Overloaded", code: "upstream_unavailable", message: "not ready", retryAfterMillis: 20_000 })
+    expect(fail(503, openAi("not ready"), { "retry-after": "20" })).toStrictEqual({
+      _tag: "Overloaded",
+      code: "upstream_unavailable",
+      message: "not ready",
+      retryAfterMillis: 20_000
+    })
     expect(fail(429, google(429, "Quota exceeded.", "RESOURCE_EXHAUSTED"))._tag).toBe("RateLimited")
   })
   it("T2012 a model name the server does not know", () => {
-    expect(fail(404, { object: "error", message: "The model `123` does not exist.", type: "NotFoundError", param: null, code: 404 })).toStrictEqual({
+    expect(
+      fail(404, {
+        object: "error",
+        message: "The model `123` does not exist.",
+        type: "NotFoundError",
+        param: null,
+        code: 404
+      })
+    ).toStrictEqual({
       _tag: "ModelNotFound",
-      message: "The model `123` does not exist. Set the endpoint's model in the provider's endpoints to the name under which it serves the model."
+      message:
+        "The model `123` does not exist. Set the endpoint's model in the provider's endpoints to the name under which it serves the model."
     })
   })
   it("T2109 a publisher's model that is not served in that location", () => {
-    expect(fail(404, google(404, "Publisher Model `projects/p-1/locations/us-central1/publishers/meta/models/x` was not found.", "NOT_FOUND")).message)
-      .toBe("Publisher Model `projects/[redacted]/locations/us-central1/publishers/meta/models/x` was not found. It may be not available in location us-central1; newest models are served in global or multi-regions only.")
+    expect(
+      fail(
+        404,
+        google(
+          404,
+          "Publisher Model `projects/p-1/locations/us-central1/publishers/meta/models/x` was not found.",
+          "NOT_FOUND"
+        )
+      ).message
+    ).toBe(
+      "Publisher Model `projects/[redacted]/locations/us-central1/publishers/meta/models/x` was not found. It may be not available in location us-central1; newest models are served in global or multi-regions only."
+    )
   })
 })
 
@@ -80,16 +152,42 @@ describe("T2306 the prompt is too long", () => {
 })
 
 it("T1317 inside a stream the error's own number or word decides", () => {
-  expect(failureInside({ error: { message: "m", type: "invalid_request_error", code: "tool_use_failed", status_code: 400 } })).toStrictEqual({ _tag: "InvalidRequest", message: "m", upstreamCode: "tool_use_failed" })
-  expect(failureInside({ error: { message: "m", code: "rate_limit_exceeded" } })).toStrictEqual({ _tag: "RateLimited", message: "m", upstreamCode: "rate_limit_exceeded" })
+  expect(
+    failureInside({ error: { message: "m", type: "invalid_request_error", code: "tool_use_failed", status_code: 400 } })
+  ).toStrictEqual({ _tag: "InvalidRequest", message: "m", upstreamCode: "tool_use_failed" })
+  expect(failureInside({ error: { message: "m", code: "rate_limit_exceeded" } })).toStrictEqual({
+    _tag: "RateLimited",
+    message: "m",
+    upstreamCode: "rate_limit_exceeded"
+  })
   expect(failureInside({ error: "m" })).toStrictEqual({ _tag: "Internal", status: 500, message: "m" })
-  expect([failureInside({}), failureInside({ error: null }), failureInside({ error: false })]).toStrictEqual([undefined, undefined, undefined])
+  expect([failureInside({}), failureInside({ error: null }), failureInside({ error: false })]).toStrictEqual([
+    undefined,
+    undefined,
+    undefined
+  ])
 })
 
 it("L24 any status, any body, any headers", () => {
   const isReason = Schema.is(Reason)
-  const words = fc.constantFrom("dedicated endpoint", "not ready", "maximum context length", "model x does not exist", "aiplatform.endpoints.predict", "scaled to zero")
-  const told = fc.record({ message: fc.oneof(words, fc.string()), code: fc.anything(), type: fc.anything(), param: fc.anything(), detail: fc.anything() }, { requiredKeys: [] })
+  const words = fc.constantFrom(
+    "dedicated endpoint",
+    "not ready",
+    "maximum context length",
+    "model x does not exist",
+    "aiplatform.endpoints.predict",
+    "scaled to zero"
+  )
+  const told = fc.record(
+    {
+      message: fc.oneof(words, fc.string()),
+      code: fc.anything(),
+      type: fc.anything(),
+      param: fc.anything(),
+      detail: fc.anything()
+    },
+    { requiredKeys: [] }
+  )
   fc.assert(
     fc.property(
       fc.integer({ min: 100, max: 599 }),

@@ -11,7 +11,7 @@ import { chatRequest } from "../../support/chat.ts"
 import { answer, chunks, context, outputs, outputsOfBytes } from "../../support/openAi.ts"
 import { bytesOf, isChunk, joined, sse } from "../../support/streams.ts"
 
-const word = fc.string({ unit: fc.constantFrom("a", "é", "漢", "🐎", "\n", "\"", " "), minLength: 1, maxLength: 12 })
+const word = fc.string({ unit: fc.constantFrom("a", "é", "漢", "🐎", "\n", '"', " "), minLength: 1, maxLength: 12 })
 const text = fc.array(word, { maxLength: 4 }).map((words) => words.join(""))
 
 interface Call {
@@ -20,7 +20,13 @@ interface Call {
   readonly args: string
 }
 interface Whole {
-  readonly choices: ReadonlyArray<{ readonly reasoning: string; readonly content: string; readonly refusal: string; readonly calls: ReadonlyArray<Call>; readonly finish: string }>
+  readonly choices: ReadonlyArray<{
+    readonly reasoning: string
+    readonly content: string
+    readonly refusal: string
+    readonly calls: ReadonlyArray<Call>
+    readonly finish: string
+  }>
   readonly usage: JsonObject
   readonly cuts: ReadonlyArray<number>
 }
@@ -28,7 +34,10 @@ interface Whole {
 const call: fc.Arbitrary<Call> = fc.record({
   id: fc.constantFrom("", "c1", "c2", "c3"),
   name: word,
-  args: fc.oneof(fc.constant(""), fc.dictionary(word, fc.integer()).map((args) => JSON.stringify(args)))
+  args: fc.oneof(
+    fc.constant(""),
+    fc.dictionary(word, fc.integer()).map((args) => JSON.stringify(args))
+  )
 })
 const whole: fc.Arbitrary<Whole> = fc.record({
   choices: fc.array(
@@ -42,7 +51,13 @@ const whole: fc.Arbitrary<Whole> = fc.record({
     { minLength: 1, maxLength: 3 }
   ),
   usage: fc.record(
-    { prompt_tokens: fc.nat(99), completion_tokens: fc.nat(99), total_tokens: fc.nat(99), prompt_tokens_details: fc.record({ cached_tokens: fc.nat(200) }), queue_time: fc.constant(0.5) },
+    {
+      prompt_tokens: fc.nat(99),
+      completion_tokens: fc.nat(99),
+      total_tokens: fc.nat(99),
+      prompt_tokens_details: fc.record({ cached_tokens: fc.nat(200) }),
+      queue_time: fc.constant(0.5)
+    },
     { requiredKeys: ["prompt_tokens", "completion_tokens"] }
   ),
   cuts: fc.array(fc.nat(1_000), { minLength: 30, maxLength: 30 })
@@ -59,7 +74,15 @@ const unaryOf = ({ choices, usage }: Whole): JsonObject => ({
       content,
       refusal: refusal === "" ? null : refusal,
       ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
-      ...(calls.length === 0 ? {} : { tool_calls: calls.map(({ id, name, args }) => ({ id, type: "function", function: { name, arguments: args } })) })
+      ...(calls.length === 0
+        ? {}
+        : {
+            tool_calls: calls.map(({ id, name, args }) => ({
+              id,
+              type: "function",
+              function: { name, arguments: args }
+            }))
+          })
     },
     finish_reason: finish
   })),
@@ -89,7 +112,11 @@ const eventsOf = ({ choices, usage, cuts }: Whole): ReadonlyArray<JsonObject> =>
     })
   ])
   const events: Array<JsonObject> = []
-  for (let open = queues.map((_, index) => index); open.length > 0; open = open.filter((index) => (queues[index]?.length ?? 0) > 0)) {
+  for (
+    let open = queues.map((_, index) => index);
+    open.length > 0;
+    open = open.filter((index) => (queues[index]?.length ?? 0) > 0)
+  ) {
     const index = open[cut(open.length)] ?? 0
     const delta = queues[index]?.shift()
     if (delta !== undefined) events.push({ ...envelope, choices: [{ index, delta, finish_reason: null }] })
@@ -104,18 +131,27 @@ const eventsOf = ({ choices, usage, cuts }: Whole): ReadonlyArray<JsonObject> =>
 /** Ids that were made are the same up to renaming; they are counted by choice. */
 const renamed = (value: unknown): unknown => {
   const names = new Map<string, string>()
-  return JSON.parse(JSON.stringify(value).replace(/call-[0-9a-f-]{36}/g, (id) => {
-    if (!names.has(id)) names.set(id, `call ${names.size}`)
-    return names.get(id) ?? ""
-  }))
+  return JSON.parse(
+    JSON.stringify(value).replace(/call-[0-9a-f-]{36}/g, (id) => {
+      if (!names.has(id)) names.set(id, `call ${names.size}`)
+      return names.get(id) ?? ""
+    })
+  )
 }
 
 const sound = (stream: ReadonlyArray<ChatChunk>): void => {
   expect(stream.map((chunk) => "usage" in chunk)).toEqual(stream.map((_, at) => at === stream.length - 1))
-  for (const choices of Map.groupBy(stream.flatMap((chunk) => chunk.choices), (choice) => choice.index).values()) {
-    expect(choices.map((choice) => choice.finish_reason !== null)).toEqual(choices.map((_, at) => at === choices.length - 1))
+  for (const choices of Map.groupBy(
+    stream.flatMap((chunk) => chunk.choices),
+    (choice) => choice.index
+  ).values()) {
+    expect(choices.map((choice) => choice.finish_reason !== null)).toEqual(
+      choices.map((_, at) => at === choices.length - 1)
+    )
     expect(choices.map((choice) => "role" in choice.delta)).toEqual(choices.map((_, at) => at === 0))
-    const openings = choices.flatMap((choice) => choice.delta.tool_calls ?? []).filter((piece) => piece.id !== undefined)
+    const openings = choices
+      .flatMap((choice) => choice.delta.tool_calls ?? [])
+      .filter((piece) => piece.id !== undefined)
     expect(openings.map((piece) => piece.index)).toEqual(openings.map((_, at) => at))
     expect(new Set(openings.map((piece) => piece.id)).size).toBe(openings.length)
   }
@@ -142,24 +178,34 @@ describe("laws", () => {
 
   it("L6 any split of the bytes", () => {
     fc.assert(
-      fc.property(whole, fc.constantFrom("\n", "\r\n", "\r"), fc.array(fc.nat(9_000), { maxLength: 8 }), (one, end, cuts) => {
-        const bytes = bytesOf(`${sse(eventsOf(one), end)}data: [DONE]${end}${end}`)
-        const places = [0, ...cuts.map((cut) => cut % bytes.length).sort((a, b) => a - b), bytes.length]
-        const pieces = places.slice(1).map((to, at) => bytes.slice(places[at], to))
-        expect(outputsOfBytes(pieces)).toEqual(streamed(eventsOf(one)))
-      }),
+      fc.property(
+        whole,
+        fc.constantFrom("\n", "\r\n", "\r"),
+        fc.array(fc.nat(9_000), { maxLength: 8 }),
+        (one, end, cuts) => {
+          const bytes = bytesOf(`${sse(eventsOf(one), end)}data: [DONE]${end}${end}`)
+          const places = [0, ...cuts.map((cut) => cut % bytes.length).sort((a, b) => a - b), bytes.length]
+          const pieces = places.slice(1).map((to, at) => bytes.slice(places[at], to))
+          expect(outputsOfBytes(pieces)).toEqual(streamed(eventsOf(one)))
+        }
+      ),
       { numRuns: 200 }
     )
   })
 
   it("L7 any truncation: a prefix of the deltas, then one failure or a normal end", () => {
-    const ofContent = (all: ReadonlyArray<ChatChunk>): ReadonlyArray<ChatChunk> => all.filter(({ choices }) => choices.some((choice) => choice.finish_reason === null))
+    const ofContent = (all: ReadonlyArray<ChatChunk>): ReadonlyArray<ChatChunk> =>
+      all.filter(({ choices }) => choices.some((choice) => choice.finish_reason === null))
     fc.assert(
       fc.property(whole, fc.nat(100_000), (one, place) => {
         const bytes = bytesOf(sse(eventsOf(one)))
         const cut = outputsOfBytes([bytes.slice(0, place % bytes.length)])
-        const seen = ofContent(cut.filter(isChunk)).filter((chunk) => !chunk.choices.some((choice) => choice.delta.tool_calls?.[0]?.function.arguments === "{}"))
-        const wanted = ofContent(streamed(eventsOf(one))).filter((chunk) => !chunk.choices.some((choice) => choice.delta.tool_calls?.[0]?.function.arguments === "{}"))
+        const seen = ofContent(cut.filter(isChunk)).filter(
+          (chunk) => !chunk.choices.some((choice) => choice.delta.tool_calls?.[0]?.function.arguments === "{}")
+        )
+        const wanted = ofContent(streamed(eventsOf(one))).filter(
+          (chunk) => !chunk.choices.some((choice) => choice.delta.tool_calls?.[0]?.function.arguments === "{}")
+        )
         expect(wanted.slice(0, seen.length)).toEqual(seen)
         const ends = cut.filter((output) => isStreamFailed(output) || output.choices.length === 0)
         expect([ends.length, ends[0] === cut.at(-1)]).toEqual([1, true])
@@ -170,10 +216,19 @@ describe("laws", () => {
 
   it("L10 unknown fields and events change nothing in strict output, L11 strictly only removes", () => {
     const odd = (value: Json): Json =>
-      Array.isArray(value) ? value.map(odd) : typeof value === "object" && value !== null
-        ? { ...Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, odd(inner ?? null)])), brandNew: { a: [1] }, nothing: null }
-        : value
-    const strict = (events: ReadonlyArray<Json>) => streamed(events).map(strictlyChunk).filter((chunk) => chunk !== undefined)
+      Array.isArray(value)
+        ? value.map(odd)
+        : typeof value === "object" && value !== null
+          ? {
+              ...Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, odd(inner ?? null)])),
+              brandNew: { a: [1] },
+              nothing: null
+            }
+          : value
+    const strict = (events: ReadonlyArray<Json>) =>
+      streamed(events)
+        .map(strictlyChunk)
+        .filter((chunk) => chunk !== undefined)
     fc.assert(
       fc.property(whole, (one) => {
         const events = eventsOf(one)
@@ -194,11 +249,18 @@ describe("laws", () => {
           const message = choices[0]?.message
           if (message === undefined) throw new Error("no choice")
           const results = (message.tool_calls ?? []).map(({ id }) => ({ role: "tool", tool_call_id: id, content: "1" }))
-          const { body } = Result.getOrThrow(chatToOpenAi.request(chatRequest([{ role: "user", content: "hi" }, { ...message }, ...results]), context))
+          const { body } = Result.getOrThrow(
+            chatToOpenAi.request(chatRequest([{ role: "user", content: "hi" }, { ...message }, ...results]), context)
+          )
           const { role, content, refusal, tool_calls } = message
           expect(body["messages"]).toEqual([
             { role: "user", content: "hi" },
-            { role, content, ...(refusal === null ? {} : { refusal }), ...(tool_calls === undefined ? {} : { tool_calls }) },
+            {
+              role,
+              content,
+              ...(refusal === null ? {} : { refusal }),
+              ...(tool_calls === undefined ? {} : { tool_calls })
+            },
             ...results
           ])
         }

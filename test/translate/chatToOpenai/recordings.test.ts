@@ -12,7 +12,9 @@ import { boundaries, bytesOf, cutAt, cutsThatTell, eachByte, isChunk, joined } f
 if (sharedDir() === undefined) loudlySkipped("recordings of OpenAI-compatible upstreams")
 
 const fixtures = new URL("../../fixtures/openai/", import.meta.url)
-const own = readdirSync(fixtures).sort().map((file): Recording => JSON.parse(readFileSync(new URL(file, fixtures), "utf8")))
+const own = readdirSync(fixtures)
+  .sort()
+  .map((file): Recording => JSON.parse(readFileSync(new URL(file, fixtures), "utf8")))
 const recorded = recordings("vertex-openapi")
 const all = [...own, ...recorded]
 const name = ({ id }: Recording): string => id.split("/").at(-1) ?? ""
@@ -21,27 +23,48 @@ const isStream = ({ response }: Recording): boolean => response.bodyText !== und
 
 const refusal = {
   _tag: "InvalidRequest",
-  message: "tool call validation failed: parameters for tool structured_output did not match schema: errors: [`/age`: expected integer, but got string]",
+  message:
+    "tool call validation failed: parameters for tool structured_output did not match schema: errors: [`/age`: expected integer, but got string]",
   upstreamCode: "tool_use_failed"
 }
 
 /** What the error written here means. */
-const ownRefusal = { _tag: "InvalidRequest", message: "max_tokens is larger than this model takes.", param: "max_tokens", upstreamCode: "too_many_tokens" }
+const ownRefusal = {
+  _tag: "InvalidRequest",
+  message: "max_tokens is larger than this model takes.",
+  param: "max_tokens",
+  upstreamCode: "too_many_tokens"
+}
 
 it.runIf(sharedDir() !== undefined)("there are recordings of every kind", () => {
-  expect([recorded.filter(isStream).length, recorded.filter((one) => one.response.status !== 200).length, recorded.length]).toStrictEqual([5, 1, 11])
+  expect([
+    recorded.filter(isStream).length,
+    recorded.filter((one) => one.response.status !== 200).length,
+    recorded.length
+  ]).toStrictEqual([5, 1, 11])
 })
 
 describe("unary", () => {
   for (const recording of all.filter((one) => !isStream(one) && one.response.status === 200)) {
     it(`L11 L22 ${name(recording)}`, () => {
-      const given = bodyOf(recording) as { readonly id: string; readonly model: string; readonly choices: ReadonlyArray<{ readonly message: object; readonly finish_reason: string }>; readonly usage: object }
+      const given = bodyOf(recording) as {
+        readonly id: string
+        readonly model: string
+        readonly choices: ReadonlyArray<{ readonly message: object; readonly finish_reason: string }>
+        readonly usage: object
+      }
       const { id, model, choices, usage } = answer(bodyOf(recording))
       expect([id, model]).toStrictEqual([given.id, given.model])
       expect(usage).toMatchObject(Object.fromEntries(Object.entries(given.usage).filter(([, value]) => value !== null)))
-      expect(choices.map((choice) => choice.finish_reason)).toStrictEqual(given.choices.map((choice) => choice.finish_reason))
+      expect(choices.map((choice) => choice.finish_reason)).toStrictEqual(
+        given.choices.map((choice) => choice.finish_reason)
+      )
       for (const [at, { message }] of given.choices.entries()) {
-        expect(choices[at]?.message).toStrictEqual({ content: null, refusal: null, ...Object.fromEntries(Object.entries(message).filter(([, value]) => value !== null)) })
+        expect(choices[at]?.message).toStrictEqual({
+          content: null,
+          refusal: null,
+          ...Object.fromEntries(Object.entries(message).filter(([, value]) => value !== null))
+        })
       }
     })
   }
@@ -64,16 +87,26 @@ const sound = (chunks: ReadonlyArray<ChatChunk>): void => {
   expect(chunks.map((chunk) => "usage" in chunk)).toStrictEqual(chunks.map((_, at) => at === chunks.length - 1))
   expect(new Set(chunks.map(({ id, created, model }) => JSON.stringify([id, created, model]))).size).toBe(1)
   const choices = chunks.flatMap((chunk) => chunk.choices)
-  expect(choices.map(({ finish_reason }) => finish_reason !== null)).toStrictEqual(choices.map((_, at) => at === choices.length - 1))
+  expect(choices.map(({ finish_reason }) => finish_reason !== null)).toStrictEqual(
+    choices.map((_, at) => at === choices.length - 1)
+  )
   expect(choices.map(({ delta }) => "role" in delta)).toStrictEqual(choices.map((_, at) => at === 0))
 }
 
 const streams = all.filter(isStream).map((recording) => {
   const bytes = bytesOf(recording.response.bodyText ?? "")
-  return { name: name(recording), text: recording.response.bodyText ?? "", fails: recording.features.includes("response:error"), bytes, whole: outputsOfBytes([bytes]) }
+  return {
+    name: name(recording),
+    text: recording.response.bodyText ?? "",
+    fails: recording.features.includes("response:error"),
+    bytes,
+    whole: outputsOfBytes([bytes])
+  }
 })
 const contentOf = (text: string): string =>
-  [...text.matchAll(/"delta":\{[^}]*"content":("(?:[^"\\]|\\.)*")/g)].map(([, content = ""]) => JSON.parse(content)).join("")
+  [...text.matchAll(/"delta":\{[^}]*"content":("(?:[^"\\]|\\.)*")/g)]
+    .map(([, content = ""]) => JSON.parse(content))
+    .join("")
 
 describe("streams", () => {
   for (const { name, whole } of streams.filter(({ fails }) => fails)) {
@@ -87,12 +120,20 @@ describe("streams", () => {
       expect(joined(chunks).choices[0]?.["message"]).toMatchObject({ content: contentOf(text) || null })
     })
     it(`L7 truncation: ${name}`, () => {
-      const deltas = (outputs: typeof whole) => JSON.stringify(outputs.filter(isChunk).filter(({ choices }) => choices.some((choice) => choice.finish_reason === null))).slice(0, -1)
+      const deltas = (outputs: typeof whole) =>
+        JSON.stringify(
+          outputs.filter(isChunk).filter(({ choices }) => choices.some((choice) => choice.finish_reason === null))
+        ).slice(0, -1)
       const wanted = deltas(whole)
       for (const at of boundaries(bytes, 2_000)) {
         const cut = outputsOfBytes([bytes.slice(0, at)])
         const ends = cut.filter((output) => isStreamFailed(output) || output.choices.length === 0)
-        expect([at, ends.length, ends[0] === cut.at(-1), wanted.startsWith(deltas(cut))]).toStrictEqual([at, 1, true, true])
+        expect([at, ends.length, ends[0] === cut.at(-1), wanted.startsWith(deltas(cut))]).toStrictEqual([
+          at,
+          1,
+          true,
+          true
+        ])
       }
     })
   }
@@ -100,7 +141,9 @@ describe("streams", () => {
     it(`L6 any cut: ${name}`, () => {
       expect(outputsOfBytes(eachByte(bytes))).toStrictEqual(whole)
       const wanted = JSON.stringify(whole)
-      expect(boundaries(bytes, 2_000).filter((at) => JSON.stringify(outputsOfBytes(cutAt(bytes, at))) !== wanted)).toStrictEqual([])
+      expect(
+        boundaries(bytes, 2_000).filter((at) => JSON.stringify(outputsOfBytes(cutAt(bytes, at))) !== wanted)
+      ).toStrictEqual([])
       expect(cutsThatTell(bytes)).toStrictEqual([])
     })
   }

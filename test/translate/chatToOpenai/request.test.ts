@@ -21,13 +21,17 @@ const messages = (given: ChatRequest["messages"]) => {
 }
 const refused = (content: unknown) => {
   const result = translate(chatRequest([...hi, { role: "user", content }]))
-  return Result.isFailure(result) && result.failure._tag === "BodyInvalid" ? [result.failure.param, result.failure.code] : result
+  return Result.isFailure(result) && result.failure._tag === "BodyInvalid"
+    ? [result.failure.param, result.failure.code]
+    : result
 }
 
 describe("T2001 model", () => {
   it("the publisher is kept, whatever the client wrote", () => {
     expect(sent(chatRequest(hi))).toStrictEqual({ body: { model: llama, messages: hi }, headers: {}, ignored: [] })
-    expect(sent(chatRequest(hi), llamaContext("deepseek-ai/deepseek-r1-0528-maas")).body["model"]).toBe("deepseek-ai/deepseek-r1-0528-maas")
+    expect(sent(chatRequest(hi), llamaContext("deepseek-ai/deepseek-r1-0528-maas")).body["model"]).toBe(
+      "deepseek-ai/deepseek-r1-0528-maas"
+    )
   })
 })
 
@@ -77,47 +81,83 @@ describe("T2002 the request passes whole", () => {
     validRequest(body)
   })
   it("every unknown parameter, with its digits", () => {
-    const text = "{\"top_k\":5,\"guided_json\":{\"a\":[12345678901234567890]},\"ignore_eos\":true,\"__proto__\":{\"p\":1}}"
+    const text = '{"top_k":5,"guided_json":{"a":[12345678901234567890]},"ignore_eos":true,"__proto__":{"p":1}}'
     const unknown = Result.getOrThrow(parseExactJsonText(text)) as Omit<ChatRequest, "messages">
     const { body } = sent(deepFreeze({ model: "x", messages: hi, ...unknown }))
-    expect(JSON.stringify(body)).toBe(`{"model":"${llama}","messages":[{"role":"user","content":"hi"}],${text.slice(1)}`)
+    expect(JSON.stringify(body)).toBe(
+      `{"model":"${llama}","messages":[{"role":"user","content":"hi"}],${text.slice(1)}`
+    )
   })
   it("every known parameter has a rule, and passes or is named accordingly", () => {
     for (const [name, rule] of Object.entries(openAiParams)) {
       if (name === "model" || name === "messages") continue
       const { body, ignored } = sent(chatRequest(hi, { [name]: { odd: [1] } } as object as Partial<ChatRequest>))
       const upstream = name === "max_completion_tokens" ? "max_tokens" : name
-      expect([name, body[upstream], ignored]).toStrictEqual(rule.kind === "ignored" ? [name, undefined, [name]] : [name, { odd: [1] }, []])
+      expect([name, body[upstream], ignored]).toStrictEqual(
+        rule.kind === "ignored" ? [name, undefined, [name]] : [name, { odd: [1] }, []]
+      )
     }
   })
   it("no default, no clamp: nothing is there that was not sent", () => {
-    expect(body({ max_tokens: 1_000_000, temperature: 99, n: 0 })).toStrictEqual({ model: llama, messages: hi, max_tokens: 1_000_000, temperature: 99, n: 0 })
+    expect(body({ max_tokens: 1_000_000, temperature: 99, n: 0 })).toStrictEqual({
+      model: llama,
+      messages: hi,
+      max_tokens: 1_000_000,
+      temperature: 99,
+      n: 0
+    })
   })
   it("null is an absent field", () => {
-    expect(body({ temperature: null, stop: null, tools: null, stream_options: null, thinking: null, zzz: null })).toStrictEqual({ model: llama, messages: hi })
+    expect(
+      body({ temperature: null, stop: null, tools: null, stream_options: null, thinking: null, zzz: null })
+    ).toStrictEqual({ model: llama, messages: hi })
   })
   it("L8 L9 plain messages are the client's own objects, the same every time", () => {
-    const given = chatRequest([{ role: "system", content: "s" }, ...hi, { role: "assistant", content: null, refusal: "no" }])
+    const given = chatRequest([
+      { role: "system", content: "s" },
+      ...hi,
+      { role: "assistant", content: null, refusal: "no" }
+    ])
     const once = sent(given)
     expect(once).toStrictEqual(sent(given))
-    expect((once.body["messages"] as ReadonlyArray<unknown>).map((one, at) => one === given.messages[at])).toStrictEqual([true, true, true])
+    expect(
+      (once.body["messages"] as ReadonlyArray<unknown>).map((one, at) => one === given.messages[at])
+    ).toStrictEqual([true, true, true])
   })
 })
 
 describe("T2003 what changes on the way", () => {
   it("max_completion_tokens becomes max_tokens, unless that is given", () => {
     expect(body({ max_completion_tokens: 5 })).toStrictEqual({ model: llama, messages: hi, max_tokens: 5 })
-    expect(body({ max_completion_tokens: 5, max_tokens: null })).toStrictEqual({ model: llama, messages: hi, max_tokens: 5 })
-    expect(body({ max_completion_tokens: 5, max_tokens: 6 })).toStrictEqual({ model: llama, messages: hi, max_completion_tokens: 5, max_tokens: 6 })
+    expect(body({ max_completion_tokens: 5, max_tokens: null })).toStrictEqual({
+      model: llama,
+      messages: hi,
+      max_tokens: 5
+    })
+    expect(body({ max_completion_tokens: 5, max_tokens: 6 })).toStrictEqual({
+      model: llama,
+      messages: hi,
+      max_completion_tokens: 5,
+      max_tokens: 6
+    })
   })
   it("usage is asked for on streams", () => {
     const asked = { model: llama, messages: hi, stream: true }
     expect(body({ stream: true })).toStrictEqual({ ...asked, stream_options: { include_usage: true } })
-    expect(body({ stream: true, stream_options: null })).toStrictEqual({ ...asked, stream_options: { include_usage: true } })
-    expect(body({ stream: true, stream_options: { include_usage: false, include_obfuscation: false } }))
-      .toStrictEqual({ ...asked, stream_options: { include_usage: true, include_obfuscation: false } })
-    expect(body({ stream: false, stream_options: { continuous_usage_stats: true } }))
-      .toStrictEqual({ model: llama, messages: hi, stream: false, stream_options: { continuous_usage_stats: true } })
+    expect(body({ stream: true, stream_options: null })).toStrictEqual({
+      ...asked,
+      stream_options: { include_usage: true }
+    })
+    expect(body({ stream: true, stream_options: { include_usage: false, include_obfuscation: false } })).toStrictEqual({
+      ...asked,
+      stream_options: { include_usage: true, include_obfuscation: false }
+    })
+    expect(body({ stream: false, stream_options: { continuous_usage_stats: true } })).toStrictEqual({
+      model: llama,
+      messages: hi,
+      stream: false,
+      stream_options: { continuous_usage_stats: true }
+    })
   })
   it("L29 the gateway's own parameters are left out and named, in the order of the request", () => {
     const own = {
@@ -135,30 +175,51 @@ describe("T2003 what changes on the way", () => {
       google: {},
       task_type: "CLASSIFICATION"
     }
-    expect(sent(chatRequest(hi, own))).toStrictEqual({ body: { model: llama, messages: hi }, headers: {}, ignored: Object.keys(own) })
+    expect(sent(chatRequest(hi, own))).toStrictEqual({
+      body: { model: llama, messages: hi },
+      headers: {},
+      ignored: Object.keys(own)
+    })
   })
   it("developer is system; other roles pass, unknown ones too", () => {
-    expect(sent(chatRequest([{ role: "developer", content: "d", name: "n" }, { role: "ipython", content: "x" }])).body["messages"])
-      .toStrictEqual([{ role: "system", content: "d", name: "n" }, { role: "ipython", content: "x" }])
+    expect(
+      sent(
+        chatRequest([
+          { role: "developer", content: "d", name: "n" },
+          { role: "ipython", content: "x" }
+        ])
+      ).body["messages"]
+    ).toStrictEqual([
+      { role: "system", content: "d", name: "n" },
+      { role: "ipython", content: "x" }
+    ])
   })
   it("fields of the gateway's own leave messages and calls, everything else stays", () => {
-    const call = { id: "c1", type: "function", function: { name: "f", arguments: "{\"n\":12345678901234567890}" } }
-    expect(messages([
-      ...hi,
-      {
-        role: "assistant",
-        content: "a",
-        name: null,
-        refusal: null,
-        reasoning_content: "hm",
-        content_blocks: [{ type: "thinking", thinking: "hm" }, { type: "text", text: "a" }],
-        content_parts: [{ type: "text", text: "a" }],
-        audio: { id: "audio-1" },
-        tool_calls: [{ ...call, extra_content: { google: {} }, function: { ...call.function, thought_signature: "cw==" } }, { ...call, id: "c2", thought_signature: "cw==" }]
-      },
-      { role: "tool", tool_call_id: "c1", content: "1" },
-      { role: "tool", tool_call_id: "c2", content: [{ type: "text", text: "2" }] }
-    ])).toStrictEqual([
+    const call = { id: "c1", type: "function", function: { name: "f", arguments: '{"n":12345678901234567890}' } }
+    expect(
+      messages([
+        ...hi,
+        {
+          role: "assistant",
+          content: "a",
+          name: null,
+          refusal: null,
+          reasoning_content: "hm",
+          content_blocks: [
+            { type: "thinking", thinking: "hm" },
+            { type: "text", text: "a" }
+          ],
+          content_parts: [{ type: "text", text: "a" }],
+          audio: { id: "audio-1" },
+          tool_calls: [
+            { ...call, extra_content: { google: {} }, function: { ...call.function, thought_signature: "cw==" } },
+            { ...call, id: "c2", thought_signature: "cw==" }
+          ]
+        },
+        { role: "tool", tool_call_id: "c1", content: "1" },
+        { role: "tool", tool_call_id: "c2", content: [{ type: "text", text: "2" }] }
+      ])
+    ).toStrictEqual([
       ...hi,
       { role: "assistant", content: "a", audio: { id: "audio-1" }, tool_calls: [call, { ...call, id: "c2" }] },
       { role: "tool", tool_call_id: "c1", content: "1" },
@@ -166,36 +227,79 @@ describe("T2003 what changes on the way", () => {
     ])
   })
   it("L13 text that came back in the gateway's form alone is the content", () => {
-    const blocks = [{ type: "thinking", thinking: "hm" }, { type: "text", text: "a" }, { type: "text", text: "b" }]
-    expect(messages([...hi, { role: "assistant", content_blocks: blocks }, { role: "assistant", content: "", content_blocks: blocks }]))
-      .toStrictEqual([...hi, { role: "assistant", content: "ab" }, { role: "assistant", content: "ab" }])
-    expect(messages([...hi, { role: "assistant", content: null, content_parts: [{ type: "image", image: {} }, { type: "text", text: "p" }], content_blocks: blocks }]))
-      .toStrictEqual([...hi, { role: "assistant", content: "p" }])
-    expect(messages([...hi, { role: "assistant", content: "own", content_blocks: blocks }])).toStrictEqual([...hi, { role: "assistant", content: "own" }])
+    const blocks = [
+      { type: "thinking", thinking: "hm" },
+      { type: "text", text: "a" },
+      { type: "text", text: "b" }
+    ]
+    expect(
+      messages([
+        ...hi,
+        { role: "assistant", content_blocks: blocks },
+        { role: "assistant", content: "", content_blocks: blocks }
+      ])
+    ).toStrictEqual([...hi, { role: "assistant", content: "ab" }, { role: "assistant", content: "ab" }])
+    expect(
+      messages([
+        ...hi,
+        {
+          role: "assistant",
+          content: null,
+          content_parts: [
+            { type: "image", image: {} },
+            { type: "text", text: "p" }
+          ],
+          content_blocks: blocks
+        }
+      ])
+    ).toStrictEqual([...hi, { role: "assistant", content: "p" }])
+    expect(messages([...hi, { role: "assistant", content: "own", content_blocks: blocks }])).toStrictEqual([
+      ...hi,
+      { role: "assistant", content: "own" }
+    ])
   })
 })
 
 describe("T2004 content parts", () => {
   it("data URIs and https addresses pass as the same string; hints for Gemini leave", () => {
     const url = `data:image/png;base64,${"A".repeat(1000)}`
-    expect(messages([{ role: "user", content: [
-      { type: "text", text: "t" },
-      { type: "image_url", image_url: { url, detail: "low", mime_type: "image/png", format: "png", video_metadata: { fps: 1 } } },
-      { type: "image_url", image_url: { url: "https://example.com/a?sig=1#p" } },
-      { type: "image_url", image_url: "https://example.com/b.png" },
-      { type: "input_audio", input_audio: { data: "AAAA", format: "wav" } },
-      { type: "file", file: { file_data: "AAAA", filename: "a.pdf" } }
-    ] }])).toStrictEqual([{ role: "user", content: [
-      { type: "text", text: "t" },
-      { type: "image_url", image_url: { url, detail: "low" } },
-      { type: "image_url", image_url: { url: "https://example.com/a?sig=1#p" } },
-      { type: "image_url", image_url: { url: "https://example.com/b.png" } },
-      { type: "input_audio", input_audio: { data: "AAAA", format: "wav" } },
-      { type: "file", file: { file_data: "AAAA", filename: "a.pdf" } }
-    ] }])
+    expect(
+      messages([
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "t" },
+            {
+              type: "image_url",
+              image_url: { url, detail: "low", mime_type: "image/png", format: "png", video_metadata: { fps: 1 } }
+            },
+            { type: "image_url", image_url: { url: "https://example.com/a?sig=1#p" } },
+            { type: "image_url", image_url: "https://example.com/b.png" },
+            { type: "input_audio", input_audio: { data: "AAAA", format: "wav" } },
+            { type: "file", file: { file_data: "AAAA", filename: "a.pdf" } }
+          ]
+        }
+      ])
+    ).toStrictEqual([
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "t" },
+          { type: "image_url", image_url: { url, detail: "low" } },
+          { type: "image_url", image_url: { url: "https://example.com/a?sig=1#p" } },
+          { type: "image_url", image_url: { url: "https://example.com/b.png" } },
+          { type: "input_audio", input_audio: { data: "AAAA", format: "wav" } },
+          { type: "file", file: { file_data: "AAAA", filename: "a.pdf" } }
+        ]
+      }
+    ])
   })
   it("parts of other servers pass", () => {
-    const content = [{ type: "video_url", video_url: { url: "https://example.com/v.mp4" } }, { type: "brand_new", x: 1 }, "odd"]
+    const content = [
+      { type: "video_url", video_url: { url: "https://example.com/v.mp4" } },
+      { type: "brand_new", x: 1 },
+      "odd"
+    ]
     expect(sent(chatRequest([{ role: "user", content }])).body["messages"]).toStrictEqual([{ role: "user", content }])
   })
   it.each([
@@ -219,17 +323,32 @@ describe("T2004 content parts", () => {
     "",
     "A".repeat(5_000_000)
   ])("T213 only Gemini may fetch, or nobody: %.40s", (url) => {
-    expect(refused([{ type: "text", text: "t" }, { type: "image_url", image_url: { url } }])).toStrictEqual(["messages[1].content[1].image_url.url", "invalid_media_url"])
-    expect(refused([{ type: "audio_url", audio_url: { url } }])).toStrictEqual(["messages[1].content[0].audio_url.url", "invalid_media_url"])
+    expect(
+      refused([
+        { type: "text", text: "t" },
+        { type: "image_url", image_url: { url } }
+      ])
+    ).toStrictEqual(["messages[1].content[1].image_url.url", "invalid_media_url"])
+    expect(refused([{ type: "audio_url", audio_url: { url } }])).toStrictEqual([
+      "messages[1].content[0].audio_url.url",
+      "invalid_media_url"
+    ])
   })
   it("L18 what another family made is dropped", () => {
-    const foreign = [{ type: "thinking", thinking: "hm", signature: "cw==" }, { type: "redacted_thinking", data: "x" }, { type: "image", image: { b64_json: "AAAA" } }, { type: "provider_part", provider: "google", part: {} }]
+    const foreign = [
+      { type: "thinking", thinking: "hm", signature: "cw==" },
+      { type: "redacted_thinking", data: "x" },
+      { type: "image", image: { b64_json: "AAAA" } },
+      { type: "provider_part", provider: "google", part: {} }
+    ]
     const call = { id: "c1", type: "function", function: { name: "f", arguments: "{}" } }
-    expect(messages([
-      ...hi,
-      { role: "assistant", content: [...foreign, { type: "text", text: "a" }] },
-      { role: "assistant", content: foreign, tool_calls: [call] }
-    ])).toStrictEqual([
+    expect(
+      messages([
+        ...hi,
+        { role: "assistant", content: [...foreign, { type: "text", text: "a" }] },
+        { role: "assistant", content: foreign, tool_calls: [call] }
+      ])
+    ).toStrictEqual([
       ...hi,
       { role: "assistant", content: [{ type: "text", text: "a" }] },
       { role: "assistant", content: "", tool_calls: [call] }
@@ -242,7 +361,10 @@ describe("laws", () => {
   const message = fc.record(
     {
       role: fc.constantFrom("system", "user", "assistant", "tool"),
-      content: fc.oneof(fc.string(), fc.array(fc.record({ type: fc.constant("text"), text: fc.string() }), { minLength: 1 })),
+      content: fc.oneof(
+        fc.string(),
+        fc.array(fc.record({ type: fc.constant("text"), text: fc.string() }), { minLength: 1 })
+      ),
       name: fc.string(),
       brand_new: fc.jsonValue().filter((value) => value !== null)
     },
@@ -250,11 +372,18 @@ describe("laws", () => {
   )
   it("T2002 L13 L14 unknown parameters and messages come through unchanged and in order", () => {
     fc.assert(
-      fc.property(fc.array(message, { minLength: 1 }), fc.dictionary(fc.string().map((name) => `x_${name}`), scalar), (list, unknown) => {
-        const { body, ignored } = sent(chatRequest(list, unknown))
-        expect(body).toEqual({ model: llama, messages: list, ...unknown })
-        expect(ignored).toStrictEqual([])
-      })
+      fc.property(
+        fc.array(message, { minLength: 1 }),
+        fc.dictionary(
+          fc.string().map((name) => `x_${name}`),
+          scalar
+        ),
+        (list, unknown) => {
+          const { body, ignored } = sent(chatRequest(list, unknown))
+          expect(body).toEqual({ model: llama, messages: list, ...unknown })
+          expect(ignored).toStrictEqual([])
+        }
+      )
     )
   })
 })

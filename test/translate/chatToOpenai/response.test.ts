@@ -7,24 +7,42 @@ import { answer, choiceOf, completion, context, llama, reasonOf } from "../../su
 
 const said = { role: "assistant", content: "a", refusal: null }
 const message = (given: object) => choiceOf(completion(given as { [key: string]: Json }))?.message
-const call = (id: Json, rest: object = {}) => ({ id, type: "function", function: { name: "f", arguments: "{\"x\":1}" }, ...rest })
+const call = (id: Json, rest: object = {}) => ({
+  id,
+  type: "function",
+  function: { name: "f", arguments: '{"x":1}' },
+  ...rest
+})
 
 describe("T2005 the envelope", () => {
   it("passes with its own fields, not strict; strict without what OpenAI does not publish", () => {
-    const given = completion({ content: "a", reasoning: null }, { stop_reason: "x" }, {
-      service_tier: "on_demand",
-      system_fingerprint: "fp",
-      x_groq: { id: "req" },
-      usage_breakdown: null,
-      usage: { queue_time: 0.5, prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 }
-    })
+    const given = completion(
+      { content: "a", reasoning: null },
+      { stop_reason: "x" },
+      {
+        service_tier: "on_demand",
+        system_fingerprint: "fp",
+        x_groq: { id: "req" },
+        usage_breakdown: null,
+        usage: { queue_time: 0.5, prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 }
+      }
+    )
     const full = answer(given)
     expect(full).toStrictEqual({
       id: "up-1",
       object: "chat.completion",
       created: 1_762_103_726,
       model: "meta/llama",
-      choices: [{ index: 0, message: said, logprobs: null, finish_reason: "stop", native_finish_reason: "stop", stop_reason: "x" }],
+      choices: [
+        {
+          index: 0,
+          message: said,
+          logprobs: null,
+          finish_reason: "stop",
+          native_finish_reason: "stop",
+          stop_reason: "x"
+        }
+      ],
       usage: { queue_time: 0.5, prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 },
       provider: "vertex-ai",
       service_tier: "on_demand",
@@ -52,20 +70,22 @@ describe("T2005 the envelope", () => {
       provider: "vertex-ai"
     }
     expect(answer({ choices: [{ message: { content: "a" } }] })).toStrictEqual(filled)
-    expect(answer({
-      id: "",
-      object: "text_completion",
-      created: "now",
-      model: null,
-      provider: "someone",
-      service_tier: 1,
-      system_fingerprint: null,
-      metadata: { a: 1 },
-      moderation: { flagged: false },
-      obfuscation: {},
-      usage: "none",
-      choices: [{ index: -1, message: { content: "a" }, logprobs: "none", finish_reason: "" }]
-    })).toStrictEqual(filled)
+    expect(
+      answer({
+        id: "",
+        object: "text_completion",
+        created: "now",
+        model: null,
+        provider: "someone",
+        service_tier: 1,
+        system_fingerprint: null,
+        metadata: { a: 1 },
+        moderation: { flagged: false },
+        obfuscation: {},
+        usage: "none",
+        choices: [{ index: -1, message: { content: "a" }, logprobs: "none", finish_reason: "" }]
+      })
+    ).toStrictEqual(filled)
   })
   it("published fields pass in both forms when they are what OpenAI says", () => {
     const moderation = { type: "error", code: "c", message: "m" }
@@ -75,9 +95,14 @@ describe("T2005 the envelope", () => {
     expect(strictlyCompletion(full)).toMatchObject(top)
   })
   it("an own __proto__ of the upstream is nobody's field", () => {
-    const given: Json = JSON.parse("{\"__proto__\":{\"a\":1},\"choices\":[{\"__proto__\":{\"b\":1},\"message\":{\"__proto__\":{\"c\":1},\"content\":\"a\"}}]}")
+    const given: Json = JSON.parse(
+      '{"__proto__":{"a":1},"choices":[{"__proto__":{"b":1},"message":{"__proto__":{"c":1},"content":"a"}}]}'
+    )
     const full = answer(given)
-    expect([Object.getPrototypeOf(full), Object.getPrototypeOf(full.choices[0]?.message)]).toStrictEqual([Object.prototype, Object.prototype])
+    expect([Object.getPrototypeOf(full), Object.getPrototypeOf(full.choices[0]?.message)]).toStrictEqual([
+      Object.prototype,
+      Object.prototype
+    ])
   })
 })
 
@@ -88,14 +113,29 @@ describe("T1203 content", () => {
     ["null", { content: null }, ""],
     ["absent", {}, ""],
     ["no parts", { content: [] }, ""],
-    ["parts", { content: [{ type: "text", text: "a" }, { type: "thinking", thinking: [] }, "odd", { type: "text", text: "b" }] }, "ab"]
+    [
+      "parts",
+      {
+        content: [{ type: "text", text: "a" }, { type: "thinking", thinking: [] }, "odd", { type: "text", text: "b" }]
+      },
+      "ab"
+    ]
   ])("%s", (_name, given, content) => expect(message(given)).toStrictEqual({ ...said, content }))
   it("null beside calls, unless there is text", () => {
-    expect(message({ content: "", tool_calls: [call("c1")] })).toStrictEqual({ ...said, content: null, tool_calls: [call("c1")] })
+    expect(message({ content: "", tool_calls: [call("c1")] })).toStrictEqual({
+      ...said,
+      content: null,
+      tool_calls: [call("c1")]
+    })
     expect(message({ content: "a", tool_calls: [call("c1")] })).toStrictEqual({ ...said, tool_calls: [call("c1")] })
-    expect(message({ function_call: { name: "f", arguments: { a: 1 } } })).toStrictEqual({ ...said, content: null, function_call: { name: "f", arguments: "{\"a\":1}" } })
+    expect(message({ function_call: { name: "f", arguments: { a: 1 } } })).toStrictEqual({
+      ...said,
+      content: null,
+      function_call: { name: "f", arguments: '{"a":1}' }
+    })
   })
-  it("a refusal passes", () => expect(message({ content: null, refusal: "no" })).toStrictEqual({ ...said, content: "", refusal: "no" }))
+  it("a refusal passes", () =>
+    expect(message({ content: null, refusal: "no" })).toStrictEqual({ ...said, content: "", refusal: "no" }))
   it("T2312 of no readable type: the answer is unreadable", () => {
     expect(() => answer(completion({ content: 5 }))).toThrow()
     expect(() => answer({ choices: "none" })).toThrow()
@@ -104,7 +144,12 @@ describe("T1203 content", () => {
 
 describe("T2005 calls", () => {
   it("ids are kept; missing and repeated ones are made", () => {
-    expect(message({ content: null, tool_calls: [call("c1"), call(""), call(null), call(7), call("c1"), { function: { name: "g" } }] })?.tool_calls).toStrictEqual([
+    expect(
+      message({
+        content: null,
+        tool_calls: [call("c1"), call(""), call(null), call(7), call("c1"), { function: { name: "g" } }]
+      })?.tool_calls
+    ).toStrictEqual([
       call("c1"),
       call(callId(0)),
       call(callId(1)),
@@ -115,45 +160,86 @@ describe("T2005 calls", () => {
   })
   it("L27 arguments become text, with their digits", () => {
     const named = (args: Json | undefined) => {
-      const calls = message({ tool_calls: [{ id: "c", function: { name: "f", ...(args === undefined ? {} : { arguments: args }) } }] })?.tool_calls
+      const calls = message({
+        tool_calls: [{ id: "c", function: { name: "f", ...(args === undefined ? {} : { arguments: args }) } }]
+      })?.tool_calls
       return calls?.[0]?.function.arguments
     }
-    expect([named("{\"x\":1}"), named({ x: [1, null] }), named(""), named(null), named(undefined), named([]), named("not json")])
-      .toStrictEqual(["{\"x\":1}", "{\"x\":[1,null]}", "{}", "{}", "{}", "[]", "not json"])
-    expect(named({ x: JSON.rawJSON("12345678901234567890") as object as Json })).toBe("{\"x\":12345678901234567890}")
+    expect([
+      named('{"x":1}'),
+      named({ x: [1, null] }),
+      named(""),
+      named(null),
+      named(undefined),
+      named([]),
+      named("not json")
+    ]).toStrictEqual(['{"x":1}', '{"x":[1,null]}', "{}", "{}", "{}", "[]", "not json"])
+    expect(named({ x: JSON.rawJSON("12345678901234567890") as object as Json })).toBe('{"x":12345678901234567890}')
   })
   it("no calls are no calls", () => {
-    expect(message({ content: "a", tool_calls: [], function_call: null, annotations: null, audio: null })).toStrictEqual(said)
+    expect(
+      message({ content: "a", tool_calls: [], function_call: null, annotations: null, audio: null })
+    ).toStrictEqual(said)
   })
   it("fields of an upstream's own stay, signatures do not: none is sent back", () => {
-    const given = { ...call("c1", { index: 3, own: 1 }), extra_content: { google: {} }, function: { name: "f", arguments: "{}", own: 2, thought_signature: "cw==" } }
-    expect(message({ tool_calls: [given] })?.tool_calls).toStrictEqual([{ ...call("c1", { own: 1 }), function: { name: "f", arguments: "{}", own: 2 } }])
+    const given = {
+      ...call("c1", { index: 3, own: 1 }),
+      extra_content: { google: {} },
+      function: { name: "f", arguments: "{}", own: 2, thought_signature: "cw==" }
+    }
+    expect(message({ tool_calls: [given] })?.tool_calls).toStrictEqual([
+      { ...call("c1", { own: 1 }), function: { name: "f", arguments: "{}", own: 2 } }
+    ])
   })
 })
 
 describe("reasoning", () => {
   it("T715 stands beside the content in both spellings, and is the first block", () => {
-    const thought = { reasoning_content: "hm", content_blocks: [{ type: "thinking", thinking: "hm" }, { type: "text", text: "a" }] }
+    const thought = {
+      reasoning_content: "hm",
+      content_blocks: [
+        { type: "thinking", thinking: "hm" },
+        { type: "text", text: "a" }
+      ]
+    }
     expect(message({ content: "a", reasoning_content: "hm" })).toStrictEqual({ ...said, ...thought })
     expect(message({ content: "a", reasoning: "hm" })).toStrictEqual({ ...said, ...thought, reasoning: "hm" })
-    expect(message({ content: "", reasoning: "hm", reasoning_content: null, content_blocks: ["odd"] }))
-      .toStrictEqual({ ...said, content: "", reasoning: "hm", reasoning_content: "hm", content_blocks: [{ type: "thinking", thinking: "hm" }] })
+    expect(message({ content: "", reasoning: "hm", reasoning_content: null, content_blocks: ["odd"] })).toStrictEqual({
+      ...said,
+      content: "",
+      reasoning: "hm",
+      reasoning_content: "hm",
+      content_blocks: [{ type: "thinking", thinking: "hm" }]
+    })
   })
-  it("without any there are no blocks", () => expect(message({ content: "a", reasoning: "", content_blocks: "odd" })).toStrictEqual({ ...said, reasoning: "" }))
+  it("without any there are no blocks", () =>
+    expect(message({ content: "a", reasoning: "", content_blocks: "odd" })).toStrictEqual({ ...said, reasoning: "" }))
 })
 
 describe("published fields of a message are what OpenAI says they are", () => {
   const cited = { type: "url_citation", url_citation: { start_index: 0, end_index: 1, url: "u", title: "t" } }
   const audio = { id: "audio-1", data: "AAAA", expires_at: 1, transcript: "t" }
   it("annotations and audio", () => {
-    expect(message({ content: "a", annotations: [cited, { type: "file" }, "odd"], audio })).toStrictEqual({ ...said, annotations: [cited], audio })
+    expect(message({ content: "a", annotations: [cited, { type: "file" }, "odd"], audio })).toStrictEqual({
+      ...said,
+      annotations: [cited],
+      audio
+    })
     expect(message({ content: "a", annotations: [{ type: "file" }], audio: { id: "audio-1" } })).toStrictEqual(said)
   })
   it("log probabilities", () => {
     const token = { token: "a", logprob: -1, bytes: [97], top_logprobs: [{ token: "b", logprob: -2, bytes: null }] }
     const of = (logprobs: Json) => choiceOf(completion({ content: "a" }, { logprobs }))?.logprobs
     expect(of({ content: [token], refusal: null })).toStrictEqual({ content: [token], refusal: null })
-    expect(of({ content: [{ token: "a", logprob: -1, bytes: [97, "x"], top_logprobs: [{ token: "b", logprob: -2 }, { token: "c" }] }, { token: "d", logprob: -3 }, "odd"] })).toStrictEqual({
+    expect(
+      of({
+        content: [
+          { token: "a", logprob: -1, bytes: [97, "x"], top_logprobs: [{ token: "b", logprob: -2 }, { token: "c" }] },
+          { token: "d", logprob: -3 },
+          "odd"
+        ]
+      })
+    ).toStrictEqual({
       content: [token, { token: "d", logprob: -3, bytes: null, top_logprobs: [] }],
       refusal: null
     })
@@ -162,7 +248,8 @@ describe("published fields of a message are what OpenAI says they are", () => {
 })
 
 describe("T2007 finish reasons", () => {
-  const finish = (finish_reason: Json, given: { [key: string]: Json } = { content: "a" }) => choiceOf(completion(given, { finish_reason }))
+  const finish = (finish_reason: Json, given: { [key: string]: Json } = { content: "a" }) =>
+    choiceOf(completion(given, { finish_reason }))
   it.each([
     ["stop", "stop"],
     ["length", "length"],
@@ -182,29 +269,38 @@ describe("T2007 finish reasons", () => {
   })
   it("calls with stop, or without any word, are calls; with length they were cut", () => {
     const calls = { tool_calls: [call("c1")] }
-    expect([finish("stop", calls), finish(null, calls), finish("eos", calls), finish("length", calls)].map((one) => one?.finish_reason))
-      .toStrictEqual(["tool_calls", "tool_calls", "tool_calls", "length"])
+    expect(
+      [finish("stop", calls), finish(null, calls), finish("eos", calls), finish("length", calls)].map(
+        (one) => one?.finish_reason
+      )
+    ).toStrictEqual(["tool_calls", "tool_calls", "tool_calls", "length"])
     expect(finish("stop", { function_call: { name: "f" } })?.finish_reason).toBe("function_call")
   })
   it("T1206 the word error is a fault", () => {
-    expect(reasonOf(completion({ content: "a" }, { finish_reason: "error" })))
-      .toStrictEqual({ _tag: "BadReply", kind: "truncated", message: "The upstream broke its answer off with an error; it is not complete." })
+    expect(reasonOf(completion({ content: "a" }, { finish_reason: "error" }))).toStrictEqual({
+      _tag: "BadReply",
+      kind: "truncated",
+      message: "The upstream broke its answer off with an error; it is not complete."
+    })
   })
 })
 
 describe("T1109 usage", () => {
   const usage = (given: Json) => answer(completion({ content: "a" }, {}, { usage: given })).usage
   it("the upstream's own counts, the total their sum", () => {
-    expect(usage({ prompt_tokens: 5, completion_tokens: 3, total_tokens: 99, cost: 0.5, prompt_tokens_details: null }))
-      .toStrictEqual({ prompt_tokens: 5, completion_tokens: 3, total_tokens: 8, cost: 0.5 })
+    expect(
+      usage({ prompt_tokens: 5, completion_tokens: 3, total_tokens: 99, cost: 0.5, prompt_tokens_details: null })
+    ).toStrictEqual({ prompt_tokens: 5, completion_tokens: 3, total_tokens: 8, cost: 0.5 })
   })
   it("L22 whole, not negative, shares within their whole", () => {
-    expect(usage({
-      prompt_tokens: 5.9,
-      completion_tokens: -3,
-      prompt_tokens_details: { cached_tokens: 7, audio_tokens: null, text_tokens: "5", image_tokens: 2, own: [1] },
-      completion_tokens_details: { reasoning_tokens: 9 }
-    })).toStrictEqual({
+    expect(
+      usage({
+        prompt_tokens: 5.9,
+        completion_tokens: -3,
+        prompt_tokens_details: { cached_tokens: 7, audio_tokens: null, text_tokens: "5", image_tokens: 2, own: [1] },
+        completion_tokens_details: { reasoning_tokens: 9 }
+      })
+    ).toStrictEqual({
       prompt_tokens: 5,
       completion_tokens: 0,
       total_tokens: 5,
@@ -216,25 +312,43 @@ describe("T1109 usage", () => {
 
 describe("choices", () => {
   it("T1201 T1223 every choice with its own index, calls and finish", () => {
-    const given = completion({}, {}, {
-      choices: [
-        { index: 1, message: { content: "b" }, finish_reason: "length" },
-        { index: 0, message: { tool_calls: [call("")] }, finish_reason: "stop" },
-        { message: { tool_calls: [call("")] } }
-      ]
-    })
-    expect(answer(given).choices.map(({ index, finish_reason, message }) => [index, finish_reason, message.tool_calls?.[0]?.id]))
-      .toStrictEqual([[1, "length", undefined], [0, "tool_calls", callId(0)], [2, "tool_calls", callId(1)]])
+    const given = completion(
+      {},
+      {},
+      {
+        choices: [
+          { index: 1, message: { content: "b" }, finish_reason: "length" },
+          { index: 0, message: { tool_calls: [call("")] }, finish_reason: "stop" },
+          { message: { tool_calls: [call("")] } }
+        ]
+      }
+    )
+    expect(
+      answer(given).choices.map(({ index, finish_reason, message }) => [
+        index,
+        finish_reason,
+        message.tool_calls?.[0]?.id
+      ])
+    ).toStrictEqual([
+      [1, "length", undefined],
+      [0, "tool_calls", callId(0)],
+      [2, "tool_calls", callId(1)]
+    ])
   })
   it("T1208 none is an empty answer", () => {
     const empty = { _tag: "BadReply", kind: "empty", message: "The upstream answered without any choice. Try again." }
     for (const body of [{}, { choices: [] }, { choices: null }]) expect(reasonOf(body)).toStrictEqual(empty)
   })
   it("T1209 an error as a 200 is that error", () => {
-    expect(reasonOf({ object: "error", message: "busy", code: 503 })).toStrictEqual({ _tag: "Overloaded", code: "upstream_unavailable", message: "busy" })
+    expect(reasonOf({ object: "error", message: "busy", code: 503 })).toStrictEqual({
+      _tag: "Overloaded",
+      code: "upstream_unavailable",
+      message: "busy"
+    })
     expect(reasonOf({ error: "boom" })).toStrictEqual({ _tag: "Internal", status: 500, message: "boom" })
-    expect(reasonOf({ error: { type: "invalid_request_error", message: "no", code: "tool_use_failed", param: "tools" } }))
-      .toStrictEqual({ _tag: "InvalidRequest", message: "no", upstreamCode: "tool_use_failed", param: "tools" })
+    expect(
+      reasonOf({ error: { type: "invalid_request_error", message: "no", code: "tool_use_failed", param: "tools" } })
+    ).toStrictEqual({ _tag: "InvalidRequest", message: "no", upstreamCode: "tool_use_failed", param: "tools" })
     expect(reasonOf({ error: null, choices: [{ message: { content: "a" } }] })).toBe(undefined)
   })
 })

@@ -21,7 +21,8 @@ export type ClaudeErrorType = keyof typeof statuses
 const letters = (seed: string): string => createHash("sha256").update(seed).digest("base64url").replace(/[-_]/g, "x")
 
 /** `msg_vrtx_01...`, `req_vrtx_011...`: ids in the form of Vertex AI. */
-export const claudeId = (prefix: "msg_vrtx_01" | "req_vrtx_011C", seed: string): string => `${prefix}${letters(`${prefix} ${seed}`).slice(0, 22)}`
+export const claudeId = (prefix: "msg_vrtx_01" | "req_vrtx_011C", seed: string): string =>
+  `${prefix}${letters(`${prefix} ${seed}`).slice(0, 22)}`
 
 export const claudeErrorValue = (type: ClaudeErrorType, message: string, requestId?: string) => ({
   type: "error",

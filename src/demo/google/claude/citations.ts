@@ -9,7 +9,10 @@ import { blocksOf, sourceOf } from "./request.ts"
 import type { Block, MessagesRequest } from "./request.ts"
 
 const allowsCitations = (block: Block): boolean =>
-  typeof block.citations === "object" && block.citations !== null && "enabled" in block.citations && block.citations.enabled === true
+  typeof block.citations === "object" &&
+  block.citations !== null &&
+  "enabled" in block.citations &&
+  block.citations.enabled === true
 
 const firstSentence = (text: string): string => /^[\s\S]*?[.!?](\s|$)/.exec(text)?.[0] ?? text
 
@@ -27,7 +30,13 @@ const documentCitation = (block: Block, index: number): Citation => {
     const cited = blocksOf(source.content)[0]?.text ?? ""
     return { type: "content_block_location", cited_text: cited, ...document, start_block_index: 0, end_block_index: 1 }
   }
-  return { type: "page_location", cited_text: "The first page of the document.", ...document, start_page_number: 1, end_page_number: 2 }
+  return {
+    type: "page_location",
+    cited_text: "The first page of the document.",
+    ...document,
+    start_page_number: 1,
+    end_page_number: 2
+  }
 }
 
 const searchCitation = (block: Block, index: number): Citation => ({
@@ -43,7 +52,10 @@ const searchCitation = (block: Block, index: number): Citation => ({
 /** One cited sentence for each document and search result of the last user turn with citations enabled. */
 export const citedBlocks = (request: MessagesRequest): ReadonlyArray<ReplyBlock> => {
   const turn = request.messages.findLast(({ role }) => role === "user")
-  const held = blocksOf(turn?.content).flatMap((block) => [block, ...(block.type === "tool_result" ? blocksOf(block.content) : [])])
+  const held = blocksOf(turn?.content).flatMap((block) => [
+    block,
+    ...(block.type === "tool_result" ? blocksOf(block.content) : [])
+  ])
   const documents = held.filter((block) => block.type === "document")
   const results = held.filter((block) => block.type === "search_result")
   const citations = [
@@ -51,7 +63,11 @@ export const citedBlocks = (request: MessagesRequest): ReadonlyArray<ReplyBlock>
     ...results.flatMap((block, index) => (allowsCitations(block) ? [searchCitation(block, index)] : []))
   ]
   if (citations.length === 0) return []
-  const cited = citations.map((citation) => ({ type: "text", text: String(citation["cited_text"]).trim(), citations: [citation] }))
+  const cited = citations.map((citation) => ({
+    type: "text",
+    text: String(citation["cited_text"]).trim(),
+    citations: [citation]
+  }))
   return [{ type: "text", text: "According to what you sent: " }, ...cited]
 }
 
@@ -63,13 +79,24 @@ const sealed = (text: string): string => createHash("sha256").update(text).diges
  * A call of the web search tool, its result, and an answer that cites it. `detailed` adds the caller of the tool.
  * Empty if the tool is not offered or results are pending.
  */
-export const searchBlocks = (request: MessagesRequest, view: GenerateRequest, detailed: boolean): ReadonlyArray<ReplyBlock> => {
+export const searchBlocks = (
+  request: MessagesRequest,
+  view: GenerateRequest,
+  detailed: boolean
+): ReadonlyArray<ReplyBlock> => {
   const offered = (request.tools ?? []).some(({ type }) => type?.startsWith("web_search_"))
   if (!offered || request.tool_choice?.type === "none" || pendingResponses(view).length > 0) return []
   const query = lastUserText(view).slice(0, 100)
-  const id = `srvtoolu_vrtx_01${sealed(query).replace(/[^A-Za-z0-9]/g, "x").slice(0, 22)}`
+  const id = `srvtoolu_vrtx_01${sealed(query)
+    .replace(/[^A-Za-z0-9]/g, "x")
+    .slice(0, 22)}`
   const text = "Example Domain is a page for use in examples."
-  const citation = { type: "web_search_result_location", cited_text: text, ...page, encrypted_index: sealed(`index ${query}`) }
+  const citation = {
+    type: "web_search_result_location",
+    cited_text: text,
+    ...page,
+    encrypted_index: sealed(`index ${query}`)
+  }
   const caller = detailed ? { caller: { type: "direct" } } : {}
   return [
     { type: "server_tool_use", id, name: "web_search", input: { query }, ...caller },

@@ -17,13 +17,20 @@ const answer = ({ route, headers, body, serial, now, acceptForeignSignatures }: 
   const { model } = verdict.request
   // This operation does not accept aliases of the newest version.
   if (!isServedClaude(model) || /[@-](latest|default)$/.test(model)) {
-    return errorAnswer(publisherModelMissing({ ...route, target: { kind: "model", publisher: "anthropic", id: model } }), false)
+    return errorAnswer(
+      publisherModelMissing({ ...route, target: { kind: "model", publisher: "anthropic", id: model } }),
+      false
+    )
   }
   return claudeJson(200, { input_tokens: claudeTokens(verdict.request) })
 }
 
 export const countMessages: Operation = {
   matches: ({ target, service, operation }) =>
-    service === "vertex" && target.kind === "model" && target.publisher === "anthropic" && target.id === "count-tokens" && operation === "rawPredict",
+    service === "vertex" &&
+    target.kind === "model" &&
+    target.publisher === "anthropic" &&
+    target.id === "count-tokens" &&
+    operation === "rawPredict",
   answer
 }

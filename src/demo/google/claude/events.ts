@@ -49,7 +49,18 @@ export const claudeBody = (reply: ClaudeReply, { id, model, ...rest }: ClaudeIde
 
 const messageStart = ({ input }: ClaudeReply, { id, model, detailed }: ClaudeIdentity): ClaudeEvent["value"] => {
   const stop = { stop_reason: null, stop_sequence: null, ...(detailed ? { stop_details: null } : {}) }
-  return { type: "message_start", message: { model, id, type: "message", role: "assistant", content: [], ...stop, usage: { ...input, output_tokens: 1 } } }
+  return {
+    type: "message_start",
+    message: {
+      model,
+      id,
+      type: "message",
+      role: "assistant",
+      content: [],
+      ...stop,
+      usage: { ...input, output_tokens: 1 }
+    }
+  }
 }
 
 const vertexEvent = ({ input }: ClaudeReply): ClaudeEvent["value"] => {
@@ -63,7 +74,9 @@ const charactersPerPiece = 7
 const jsonPieces = (value: unknown): ReadonlyArray<string> => {
   const letters = [...JSON.stringify(value)]
   const count = Math.ceil(letters.length / charactersPerPiece)
-  const pieces = Array.from({ length: count }, (_, index) => letters.slice(index * charactersPerPiece, (index + 1) * charactersPerPiece).join(""))
+  const pieces = Array.from({ length: count }, (_, index) =>
+    letters.slice(index * charactersPerPiece, (index + 1) * charactersPerPiece).join("")
+  )
   return ["", ...pieces]
 }
 
@@ -117,7 +130,10 @@ const blockEvents = (block: ReplyBlock, index: number): ReadonlyArray<ClaudeEven
     { value: { type: "content_block_start", index, content_block: start }, tokens: 0 },
     ...deltas.map((delta): ClaudeEvent => {
       const added = delta["text"] ?? delta["thinking"] ?? delta["partial_json"]
-      return { value: { type: "content_block_delta", index, delta }, tokens: typeof added === "string" ? textTokens(added) : 0 }
+      return {
+        value: { type: "content_block_delta", index, delta },
+        tokens: typeof added === "string" ? textTokens(added) : 0
+      }
     }),
     { value: { type: "content_block_stop", index }, tokens: 0 }
   ]
@@ -129,7 +145,10 @@ export const claudeEvents = (reply: ClaudeReply, identity: ClaudeIdentity): Read
   ...(identity.vertexEvent ? [{ value: vertexEvent(reply), tokens: 0 }] : []),
   { value: { type: "ping" }, tokens: 0 },
   ...reply.content.flatMap(blockEvents),
-  { value: { type: "message_delta", delta: stopFields(reply, identity), usage: outputFields(reply, identity) }, tokens: 0 },
+  {
+    value: { type: "message_delta", delta: stopFields(reply, identity), usage: outputFields(reply, identity) },
+    tokens: 0
+  },
   { value: { type: "message_stop" }, tokens: 0 }
 ]
 

@@ -59,7 +59,15 @@ const claudeRows: ReadonlyArray<readonly [pattern: RegExp, facts: ClaudeFacts]> 
   [/^claude-[a-z]+-4-5/, claude(64_000, { sampling: "one", structured: true })],
   [
     /^claude-[a-z]+-4-6/,
-    claude(128_000, { contextTokens: 1_000_000, thinking: "both", sampling: "one", prefill: false, structured: true, effort: true, detailed: true })
+    claude(128_000, {
+      contextTokens: 1_000_000,
+      thinking: "both",
+      sampling: "one",
+      prefill: false,
+      structured: true,
+      effort: true,
+      detailed: true
+    })
   ],
   [/^claude-opus-4(-0)?(@|$)/, claude(32_000)],
   [/^claude-[a-z]+-4(-0)?(@|$)/, claude(64_000)],
@@ -67,9 +75,11 @@ const claudeRows: ReadonlyArray<readonly [pattern: RegExp, facts: ClaudeFacts]> 
 ]
 
 /** The first matching row; an unknown id counts as the newest generation. */
-export const claudeFacts = (model: string): ClaudeFacts => claudeRows.find(([pattern]) => pattern.test(model))?.[1] ?? newestClaude
+export const claudeFacts = (model: string): ClaudeFacts =>
+  claudeRows.find(([pattern]) => pattern.test(model))?.[1] ?? newestClaude
 
-const claudeId = /^(claude-(3(-5|-7)?-[a-z]+(-v2)?|[a-z]+-[4-9](-[0-9])?)(@([0-9]{8}|default|latest)|-latest)?|demo-[a-z0-9-]+)$/
+const claudeId =
+  /^(claude-(3(-5|-7)?-[a-z]+(-v2)?|[a-z]+-[4-9](-[0-9])?)(@([0-9]{8}|default|latest)|-latest)?|demo-[a-z0-9-]+)$/
 
 /** Ids served under `publishers/anthropic`, with a date after `@` as on Vertex AI; all others answer 404. */
 export const isServedClaude = (model: string): boolean => claudeId.test(model)

@@ -18,8 +18,15 @@ import type { ClaudeVerdict } from "./validate.ts"
 
 /** Accepts any body from which a reply can be made. */
 const unchecked = (body: unknown): ClaudeVerdict<MessagesRequest> => {
-  const usable = typeof body === "object" && body !== null && "messages" in body && Array.isArray(body.messages) && "max_tokens" in body
-  return usable ? { accepted: true, request: body as MessagesRequest } : { accepted: false, message: "messages: Field required" }
+  const usable =
+    typeof body === "object" &&
+    body !== null &&
+    "messages" in body &&
+    Array.isArray(body.messages) &&
+    "max_tokens" in body
+  return usable
+    ? { accepted: true, request: body as MessagesRequest }
+    : { accepted: false, message: "messages: Field required" }
 }
 
 /** Google's front end refuses in Google's form; the model servers and errors inside a stream use Anthropic's form. */
@@ -42,24 +49,40 @@ const answer = (call: Call): Answer => {
   const seed = `${call.serial} ${call.now}`
   const requestId = claudeId("req_vrtx_011C", seed)
   const verdict = call.checkRequests
-    ? validateMessages(call.body, { model, betaHeader: headers["anthropic-beta"], acceptForeignSignatures: call.acceptForeignSignatures })
+    ? validateMessages(call.body, {
+        model,
+        betaHeader: headers["anthropic-beta"],
+        acceptForeignSignatures: call.acceptForeignSignatures
+      })
     : unchecked(call.body)
   if (!verdict.accepted) return claudeError("invalid_request_error", verdict.message, requestId)
   // The method of the path and `stream` of the body must agree, as on Vertex AI.
   const streaming = verdict.request.stream === true
   if (streaming !== (route.operation === "streamRawPredict")) {
-    const message = streaming ? "stream: rawPredict does not stream, use streamRawPredict" : "stream: streamRawPredict needs `stream` to be true"
+    const message = streaming
+      ? "stream: rawPredict does not stream, use streamRawPredict"
+      : "stream: streamRawPredict needs `stream` to be true"
     return claudeError("invalid_request_error", message, requestId)
   }
   const reply = claudeReply(verdict.request, model)
   const { detailed } = claudeFacts(model)
-  const identity = { id: claudeId("msg_vrtx_01", seed), model: modelInAnswers(model), detailed, vertexEvent: callNumber % 2 === 0 }
-  const good = streaming ? claudeStream(claudeEvents(reply, identity), call.tokensPerSecond) : claudeJson(200, claudeBody(reply, identity))
+  const identity = {
+    id: claudeId("msg_vrtx_01", seed),
+    model: modelInAnswers(model),
+    detailed,
+    vertexEvent: callNumber % 2 === 0
+  }
+  const good = streaming
+    ? claudeStream(claudeEvents(reply, identity), call.tokensPerSecond)
+    : claudeJson(200, claudeBody(reply, identity))
   return applyFault(model, good, { callNumber, streaming, sse: true, wire: faultWire(requestId) })
 }
 
 export const rawPredict: Operation = {
   matches: ({ target, service, operation }) =>
-    service === "vertex" && target.kind === "model" && target.publisher === "anthropic" && /^(rawPredict|streamRawPredict)$/.test(operation),
+    service === "vertex" &&
+    target.kind === "model" &&
+    target.publisher === "anthropic" &&
+    /^(rawPredict|streamRawPredict)$/.test(operation),
   answer
 }

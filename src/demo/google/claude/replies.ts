@@ -22,7 +22,8 @@ const asked = {
   nothing: /demo:empty-answer/
 }
 
-const hash = (text: string): string => createHash("sha256").update(text).digest("base64url").replace(/[-_]/g, "x").slice(0, 22)
+const hash = (text: string): string =>
+  createHash("sha256").update(text).digest("base64url").replace(/[-_]/g, "x").slice(0, 22)
 
 const seedOf = (request: MessagesRequest, model: string): string => `${model} ${JSON.stringify(request.messages)}`
 
@@ -30,11 +31,16 @@ const thinkingBlocks = (request: MessagesRequest, view: GenerateRequest, model: 
   if (!thinks(request) || forcesTool(request)) return []
   if (asked.redacted.test(lastUserText(view))) {
     const data = (part: number) => issueSignature("claude", `redacted ${part} ${seedOf(request, model)}`)
-    return [{ type: "redacted_thinking", data: data(0) }, { type: "redacted_thinking", data: data(1) }]
+    return [
+      { type: "redacted_thinking", data: data(0) },
+      { type: "redacted_thinking", data: data(1) }
+    ]
   }
   const thinking = thoughtText(view).trim()
   const display = request.thinking?.display ?? (claudeFacts(model).hidesThoughts ? "omitted" : "summarized")
-  return [{ type: "thinking", thinking: display === "omitted" ? "" : thinking, signature: issueSignature("claude", thinking) }]
+  return [
+    { type: "thinking", thinking: display === "omitted" ? "" : thinking, signature: issueSignature("claude", thinking) }
+  ]
 }
 
 const callBlocks = (request: MessagesRequest, view: GenerateRequest, model: string): ReadonlyArray<ReplyBlock> => {
@@ -42,7 +48,13 @@ const callBlocks = (request: MessagesRequest, view: GenerateRequest, model: stri
   const calls = request.tool_choice?.disable_parallel_tool_use ? planned.slice(0, 1) : planned
   const seed = seedOf(request, model)
   const caller = claudeFacts(model).detailed ? { caller: { type: "direct" } } : {}
-  const blocks = calls.map(({ name, args }, index) => ({ type: "tool_use", id: `toolu_vrtx_01${hash(`${seed} ${index}`)}`, name, input: args, ...caller }))
+  const blocks = calls.map(({ name, args }, index) => ({
+    type: "tool_use",
+    id: `toolu_vrtx_01${hash(`${seed} ${index}`)}`,
+    name,
+    input: args,
+    ...caller
+  }))
   const first = calls[0]
   // With a free tool choice and without thinking, a text precedes the call (recorded).
   const announces = first !== undefined && !thinks(request) && !forcesTool(request)
@@ -61,14 +73,32 @@ const cutAtLimits = (text: string, request: MessagesRequest, spent: number): Cut
     const index = text.indexOf(sequence)
     return index < 0 ? [] : [{ sequence, index }]
   })
-  const first = found.reduce<{ sequence: string; index: number } | undefined>((best, next) => (best === undefined || next.index < best.index ? next : best), undefined)
+  const first = found.reduce<{ sequence: string; index: number } | undefined>(
+    (best, next) => (best === undefined || next.index < best.index ? next : best),
+    undefined
+  )
   const stopped = first === undefined ? text : text.slice(0, first.index)
   const most = Math.max(0, request.max_tokens - spent) * 4
-  if (stopped.length > most) return { text: stopped.slice(0, most).replace(/[\uD800-\uDBFF]$/, ""), stopReason: "max_tokens", stopSequence: null }
-  return { text: stopped, stopReason: first === undefined ? "end_turn" : "stop_sequence", stopSequence: first?.sequence ?? null }
+  if (stopped.length > most)
+    return {
+      text: stopped.slice(0, most).replace(/[\uD800-\uDBFF]$/, ""),
+      stopReason: "max_tokens",
+      stopSequence: null
+    }
+  return {
+    text: stopped,
+    stopReason: first === undefined ? "end_turn" : "stop_sequence",
+    stopSequence: first?.sequence ?? null
+  }
 }
 
-const outputOf = (blocks: ReadonlyArray<ReplyBlock>): number => textTokens(blocks.map((block) => JSON.stringify(block)).join("").replace(/"[a-z_]+":/g, ""))
+const outputOf = (blocks: ReadonlyArray<ReplyBlock>): number =>
+  textTokens(
+    blocks
+      .map((block) => JSON.stringify(block))
+      .join("")
+      .replace(/"[a-z_]+":/g, "")
+  )
 
 interface Body {
   readonly content: ReadonlyArray<ReplyBlock>
@@ -82,7 +112,14 @@ const textBody = (request: MessagesRequest, view: GenerateRequest, model: string
   const cut = cutAtLimits(answerText(view, "Claude"), request, spent)
   const whole = cut.stopReason === "end_turn" && formatOf(request) === undefined
   const cited = whole ? citedBlocks(request) : []
-  const content = cited.length > 0 ? cited : whole && searched.length > 0 ? searched : cut.text === "" ? [] : [{ type: "text", text: cut.text }]
+  const content =
+    cited.length > 0
+      ? cited
+      : whole && searched.length > 0
+        ? searched
+        : cut.text === ""
+          ? []
+          : [{ type: "text", text: cut.text }]
   return { content, stopReason: cut.stopReason, stopSequence: cut.stopSequence, searches: content === searched ? 1 : 0 }
 }
 
@@ -94,15 +131,21 @@ export const claudeReply = (request: MessagesRequest, model: string): ClaudeRepl
   const none = { content: [], stopSequence: null, input, thinkingTokens: 0, searches: 0 }
   if (asked.refusal.test(words)) {
     const explanation = "This request triggered restrictions of the simulated service and was blocked."
-    return { ...none, stopReason: "refusal", stopDetails: { type: "refusal", category: "cyber", explanation }, outputTokens: 5 }
+    return {
+      ...none,
+      stopReason: "refusal",
+      stopDetails: { type: "refusal", category: "cyber", explanation },
+      outputTokens: 5
+    }
   }
   if (asked.nothing.test(words)) return { ...none, stopReason: "end_turn", outputTokens: 2 }
   const thoughts = thinkingBlocks(request, view, model)
   const thinkingTokens = thoughts.length === 0 ? 0 : textTokens(thoughtText(view).trim())
   const calls = callBlocks(request, view, model)
-  const body: Body = calls.length > 0
-    ? { content: calls, stopReason: "tool_use", stopSequence: null, searches: 0 }
-    : textBody(request, view, model, thinkingTokens)
+  const body: Body =
+    calls.length > 0
+      ? { content: calls, stopReason: "tool_use", stopSequence: null, searches: 0 }
+      : textBody(request, view, model, thinkingTokens)
   return {
     ...body,
     content: [...thoughts, ...body.content],

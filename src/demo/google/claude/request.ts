@@ -58,7 +58,11 @@ export interface MessagesRequest {
   readonly max_tokens: number
   readonly system?: string | ReadonlyArray<Block>
   readonly tools?: ReadonlyArray<ClaudeTool>
-  readonly tool_choice?: { readonly type: "auto" | "any" | "tool" | "none"; readonly name?: string; readonly disable_parallel_tool_use?: boolean }
+  readonly tool_choice?: {
+    readonly type: "auto" | "any" | "tool" | "none"
+    readonly name?: string
+    readonly disable_parallel_tool_use?: boolean
+  }
   readonly thinking?: {
     readonly type: "enabled" | "disabled" | "adaptive" | "between_tools"
     readonly budget_tokens?: number
@@ -111,7 +115,8 @@ export const turnsOf = (messages: ReadonlyArray<Message>): ReadonlyArray<Turn> =
   return turns
 }
 
-export const sourceOf = (block: Block): Source | undefined => (typeof block.source === "object" ? block.source : undefined)
+export const sourceOf = (block: Block): Source | undefined =>
+  typeof block.source === "object" ? block.source : undefined
 
 /** True if thinking is on, in either of its two forms. */
 export const thinks = (request: Pick<MessagesRequest, "thinking">): boolean =>
@@ -131,19 +136,28 @@ const declarationsOf = (tools: ReadonlyArray<ClaudeTool>): ReadonlyArray<Functio
 
 const mediaPart = (source: Source): Part => {
   if (source.type === "text") return { text: source.data ?? "" }
-  if (source.type === "content") return { text: blocksOf(source.content).map((block) => block.text ?? "").join(" ") }
+  if (source.type === "content")
+    return {
+      text: blocksOf(source.content)
+        .map((block) => block.text ?? "")
+        .join(" ")
+    }
   return source.type === "base64"
     ? { inlineData: { mimeType: source.media_type ?? "", data: source.data ?? "" } }
     : { fileData: { fileUri: source.url ?? source.file_id ?? "" } }
 }
 
-const resultText = (content: string | ReadonlyArray<Block> | undefined): string => blocksOf(content).map((block) => block.text ?? "").join(" ")
+const resultText = (content: string | ReadonlyArray<Block> | undefined): string =>
+  blocksOf(content)
+    .map((block) => block.text ?? "")
+    .join(" ")
 
 const partsOf = (block: Block, nameOf: (callId: string) => string): ReadonlyArray<Part> => {
   const { id = "", name = "", input, tool_use_id: callId = "" } = block
   if (block.type === "text") return [{ text: block.text ?? "" }]
   if (block.type === "tool_use") return [{ functionCall: { id, name, args: input as Record<string, unknown> } }]
-  if (block.type === "tool_result") return [{ functionResponse: { id: callId, name: nameOf(callId), response: { output: resultText(block.content) } } }]
+  if (block.type === "tool_result")
+    return [{ functionResponse: { id: callId, name: nameOf(callId), response: { output: resultText(block.content) } } }]
   const source = sourceOf(block)
   return source === undefined ? [] : [mediaPart(source)]
 }
@@ -153,14 +167,19 @@ const callingMode = { auto: "AUTO", any: "ANY", tool: "ANY", none: "NONE" }
 /** Converts the body, because one simulated model chooses tools and text for every family. */
 export const messagesToGenerateRequest = (request: Omit<MessagesRequest, "max_tokens">): GenerateRequest => {
   const names = new Map(
-    request.messages.flatMap(({ content }) => blocksOf(content)).filter((block) => block.type === "tool_use").map((block) => [block.id, block.name])
+    request.messages
+      .flatMap(({ content }) => blocksOf(content))
+      .filter((block) => block.type === "tool_use")
+      .map((block) => [block.id, block.name])
   )
   const nameOf = (callId: string) => names.get(callId) ?? "without a name"
   const contents = request.messages.map(({ role, content }): Content => ({
     role: role === "assistant" ? "model" : "user",
     parts: blocksOf(content).flatMap((block) => partsOf(block, nameOf))
   }))
-  const system = blocksOf(request.system).filter((block) => block.text !== "").map((block) => ({ text: block.text ?? "" }))
+  const system = blocksOf(request.system)
+    .filter((block) => block.text !== "")
+    .map((block) => ({ text: block.text ?? "" }))
   const format = formatOf(request)
   const choice = request.tool_choice
   return {
@@ -169,7 +188,16 @@ export const messagesToGenerateRequest = (request: Omit<MessagesRequest, "max_to
     ...(request.tools === undefined ? {} : { tools: [{ functionDeclarations: declarationsOf(request.tools) }] }),
     ...(choice === undefined
       ? {}
-      : { toolConfig: { functionCallingConfig: { mode: callingMode[choice.type], allowedFunctionNames: choice.name === undefined ? [] : [choice.name] } } }),
-    ...(format === undefined ? {} : { generationConfig: { responseMimeType: "application/json", responseJsonSchema: format.schema } })
+      : {
+          toolConfig: {
+            functionCallingConfig: {
+              mode: callingMode[choice.type],
+              allowedFunctionNames: choice.name === undefined ? [] : [choice.name]
+            }
+          }
+        }),
+    ...(format === undefined
+      ? {}
+      : { generationConfig: { responseMimeType: "application/json", responseJsonSchema: format.schema } })
   }
 }

@@ -22,22 +22,31 @@ type Rule = (request: MessagesRequest, context: ClaudeContext, facts: ClaudeFact
 const blocksBelow = (content: string | ReadonlyArray<Block> | undefined, path: string): ReadonlyArray<PlacedBlock> =>
   blocksOf(content).flatMap((block, index) => {
     const at = `${path}.${index}`
-    const inner = block.type === "tool_result" || block.type === "search_result" ? block.content : sourceOf(block)?.content
-    return [{ block, path: at }, ...(typeof inner === "object" ? blocksBelow(inner, `${at}.${block.type}.content`) : [])]
+    const inner =
+      block.type === "tool_result" || block.type === "search_result" ? block.content : sourceOf(block)?.content
+    return [
+      { block, path: at },
+      ...(typeof inner === "object" ? blocksBelow(inner, `${at}.${block.type}.content`) : [])
+    ]
   })
 
 const blocks = (request: MessagesRequest): ReadonlyArray<PlacedBlock> =>
   request.messages.flatMap(({ content }, index) => blocksBelow(content, `messages.${index}.content`))
 
-const ofType = (turn: Turn | undefined, type: string): ReadonlyArray<PlacedBlock> => (turn?.blocks ?? []).filter(({ block }) => block.type === type)
+const ofType = (turn: Turn | undefined, type: string): ReadonlyArray<PlacedBlock> =>
+  (turn?.blocks ?? []).filter(({ block }) => block.type === type)
 
 const docs = "Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
 
 const messagesPresent: Rule = ({ messages }) => {
   if (messages.length === 0) return "messages: at least one message is required"
   const last = messages.length - 1
-  const empty = messages.findIndex(({ role, content }, index) => content?.length === 0 && !(index === last && role === "assistant"))
-  return empty < 0 ? undefined : `messages.${empty}: all messages must have non-empty content except for the optional final assistant message`
+  const empty = messages.findIndex(
+    ({ role, content }, index) => content?.length === 0 && !(index === last && role === "assistant")
+  )
+  return empty < 0
+    ? undefined
+    : `messages.${empty}: all messages must have non-empty content except for the optional final assistant message`
 }
 
 const texts: Rule = (request) => {
@@ -45,7 +54,9 @@ const texts: Rule = (request) => {
   if (blank) return "messages: text content blocks must contain non-whitespace text"
   const last = request.messages.at(-1)
   const end = last?.role === "assistant" ? blocksOf(last.content).at(-1)?.text : undefined
-  return end !== undefined && end !== end.trimEnd() ? "messages: final assistant content cannot end with trailing whitespace" : undefined
+  return end !== undefined && end !== end.trimEnd()
+    ? "messages: final assistant content cannot end with trailing whitespace"
+    : undefined
 }
 
 const prefill: Rule = ({ messages }, _context, facts) =>
@@ -59,14 +70,18 @@ const callsAnswered: Rule = ({ messages }) => {
     const results = new Set(ofType(turns[index + 1], "tool_result").map(({ block }) => block.tool_use_id))
     const open = ofType(turn, "tool_use").flatMap(({ block }) => (results.has(block.id) ? [] : [block.id]))
     if (turn.role === "assistant" && open.length > 0) {
-      return `messages.${turn.last}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${open.join(", ")}. ` +
+      return (
+        `messages.${turn.last}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${open.join(", ")}. ` +
         "Each `tool_use` block must have a corresponding `tool_result` block in the next message."
+      )
     }
     const asked = new Set(ofType(turns[index - 1], "tool_use").map(({ block }) => block.id))
     const stray = ofType(turn, "tool_result").find(({ block }) => !asked.has(block.tool_use_id))
     if (stray !== undefined) {
-      return `${stray.path}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${stray.block.tool_use_id}. ` +
+      return (
+        `${stray.path}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${stray.block.tool_use_id}. ` +
         "Each `tool_result` block must have a corresponding `tool_use` block in the previous message."
+      )
     }
   }
   return undefined
@@ -89,7 +104,8 @@ const historyTools: Rule = (request, _context, facts) => {
 /** Tools that run on Anthropic's servers only, not on Vertex AI. */
 const foreignTool = /^(code_execution|web_fetch|mcp_toolset|advisor|browser_toolset|computer_toolset)/
 
-const vertexTags = "'bash_20250124', 'custom', 'memory_20250818', 'text_editor_20250124', 'text_editor_20250429', 'text_editor_20250728', " +
+const vertexTags =
+  "'bash_20250124', 'custom', 'memory_20250818', 'text_editor_20250124', 'text_editor_20250429', 'text_editor_20250728', " +
   "'tool_search_tool_bm25_20251119', 'tool_search_tool_regex_20251119', 'web_search_20250305'"
 
 const tools: Rule = ({ tools: offered = [], tool_choice: choice }) => {
@@ -99,26 +115,37 @@ const tools: Rule = ({ tools: offered = [], tool_choice: choice }) => {
   }
   const names = offered.flatMap(({ name }) => name ?? [])
   if (new Set(names).size < names.length) return "tools: Tool names must be unique."
-  const mixed = offered.findIndex(({ input_schema: schema }) => schema?.anyOf !== undefined || schema?.oneOf !== undefined || schema?.allOf !== undefined)
-  if (mixed >= 0) return `tools.${mixed}.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`
-  if (choice !== undefined && choice.type !== "none" && offered.length === 0) return "tool_choice: tool_choice may only be specified while providing tools"
-  return choice?.type === "tool" && !names.includes(choice.name ?? "") ? `Tool '${choice.name}' not found in provided tools` : undefined
+  const mixed = offered.findIndex(
+    ({ input_schema: schema }) =>
+      schema?.anyOf !== undefined || schema?.oneOf !== undefined || schema?.allOf !== undefined
+  )
+  if (mixed >= 0)
+    return `tools.${mixed}.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`
+  if (choice !== undefined && choice.type !== "none" && offered.length === 0)
+    return "tool_choice: tool_choice may only be specified while providing tools"
+  return choice?.type === "tool" && !names.includes(choice.name ?? "")
+    ? `Tool '${choice.name}' not found in provided tools`
+    : undefined
 }
 
 const tokenLimit: Rule = ({ max_tokens: asked }, { model, betas }, facts) => {
   const most = betas.includes("output-128k-2025-02-19") && model.startsWith("claude-3-7-") ? 128_000 : facts.maxTokens
   if (asked < 1) return "max_tokens: Input should be greater than or equal to 1"
-  return asked > most ? `max_tokens: ${asked} > ${most}, which is the maximum allowed number of output tokens for ${modelInAnswers(model)}` : undefined
+  return asked > most
+    ? `max_tokens: ${asked} > ${most}, which is the maximum allowed number of output tokens for ${modelInAnswers(model)}`
+    : undefined
 }
 
 const thinkingKind: Rule = ({ thinking }, _context, facts) => {
   if (thinking?.type === "enabled" && facts.thinking === "adaptive") {
-    return "\"thinking.type.enabled\" is not supported for this model. Use \"thinking.type.adaptive\" and \"output_config.effort\" to control thinking behavior."
+    return '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.'
   }
   if (thinking?.type === "adaptive" && (facts.thinking === "budget" || facts.thinking === "none")) {
     return "adaptive thinking is not supported on this model"
   }
-  return thinking?.type === "enabled" && facts.thinking === "none" ? "thinking: This model does not support thinking." : undefined
+  return thinking?.type === "enabled" && facts.thinking === "none"
+    ? "thinking: This model does not support thinking."
+    : undefined
 }
 
 const thinkingBudget: Rule = ({ thinking, max_tokens: most, tools: offered = [] }, { betas }) => {
@@ -131,13 +158,16 @@ const thinkingBudget: Rule = ({ thinking, max_tokens: most, tools: offered = [] 
 const thinkingBeside: Rule = (request) => {
   if (!thinks(request)) return undefined
   const mode = "when thinking is enabled or in adaptive mode"
-  if (request.temperature !== undefined && request.temperature !== 1) return `\`temperature\` may only be set to 1 ${mode}. ${docs}`
+  if (request.temperature !== undefined && request.temperature !== 1)
+    return `\`temperature\` may only be set to 1 ${mode}. ${docs}`
   if (request.top_p !== undefined && request.top_p >= 0 && request.top_p < 0.95) {
     return `\`top_p\` must be greater than or equal to 0.95 or unset ${mode}. ${docs}`
   }
   if (request.top_k !== undefined && request.top_k > 0) return `\`top_k\` must be unset ${mode}. ${docs}`
   // A forced call switches adaptive thinking off without an error (recorded).
-  return request.thinking?.type === "enabled" && forcesTool(request) ? "Thinking may not be enabled when tool_choice forces tool use." : undefined
+  return request.thinking?.type === "enabled" && forcesTool(request)
+    ? "Thinking may not be enabled when tool_choice forces tool use."
+    : undefined
 }
 
 const thinkingFirst: Rule = ({ messages, thinking }) => {
@@ -147,32 +177,50 @@ const thinkingFirst: Rule = ({ messages, thinking }) => {
   const open = index === turns.length - 1 || ofType(turns[index + 1], "tool_result").length > 0
   const first = turns[index]?.blocks[0]
   const found = first?.block.type
-  if (thinking?.type !== "enabled" || !open || found === undefined || found === "thinking" || found === "redacted_thinking") return undefined
-  return `${first?.path}.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${found}\`. When \`thinking\` is enabled, ` +
+  if (
+    thinking?.type !== "enabled" ||
+    !open ||
+    found === undefined ||
+    found === "thinking" ||
+    found === "redacted_thinking"
+  )
+    return undefined
+  return (
+    `${first?.path}.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${found}\`. When \`thinking\` is enabled, ` +
     "a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). " +
     `We recommend you include thinking blocks from previous turns. To avoid this requirement, disable \`thinking\`. ${docs}`
+  )
 }
 
 const signatures: Rule = ({ messages }, { acceptForeignSignatures }) => {
   if (acceptForeignSignatures) return undefined
   const turns = turnsOf(messages)
   const latest = turns.findLast(({ role }) => role === "assistant")
-  for (const { block: { type, signature = "", data = "" }, path } of turns.flatMap((turn) => turn.blocks)) {
-    if (type === "redacted_thinking" && signatureOwner(data) !== "claude") return `${path}: Invalid \`data\` in \`redacted_thinking\` block`
-    if (type === "thinking" && signatureOwner(signature) !== "claude") return `${path}: Invalid \`signature\` in \`thinking\` block`
+  for (const {
+    block: { type, signature = "", data = "" },
+    path
+  } of turns.flatMap((turn) => turn.blocks)) {
+    if (type === "redacted_thinking" && signatureOwner(data) !== "claude")
+      return `${path}: Invalid \`data\` in \`redacted_thinking\` block`
+    if (type === "thinking" && signatureOwner(signature) !== "claude")
+      return `${path}: Invalid \`signature\` in \`thinking\` block`
   }
-  const changed = ofType(latest, "thinking").find(({ block: { thinking = "", signature } }) =>
-    thinking !== "" && issueSignature("claude", thinking) !== signature)
-  return changed === undefined ? undefined : `${changed.path}: \`thinking\` or \`redacted_thinking\` blocks in the latest assistant message cannot be modified. ` +
-    "These blocks must remain as they were in the original response."
+  const changed = ofType(latest, "thinking").find(
+    ({ block: { thinking = "", signature } }) => thinking !== "" && issueSignature("claude", thinking) !== signature
+  )
+  return changed === undefined
+    ? undefined
+    : `${changed.path}: \`thinking\` or \`redacted_thinking\` blocks in the latest assistant message cannot be modified. ` +
+        "These blocks must remain as they were in the original response."
 }
 
 const sampling: Rule = ({ temperature, top_p: topP, top_k: topK }, _context, facts) => {
   if (facts.sampling === "none") {
-    const set = [["temperature", temperature !== undefined && temperature !== 1], ["top_p", topP !== undefined && topP >= 0 && topP < 1], [
-      "top_k",
-      topK !== undefined && topK > 0
-    ]].find(([, changed]) => changed)
+    const set = [
+      ["temperature", temperature !== undefined && temperature !== 1],
+      ["top_p", topP !== undefined && topP >= 0 && topP < 1],
+      ["top_k", topK !== undefined && topK > 0]
+    ].find(([, changed]) => changed)
     return set === undefined ? undefined : `\`${set[0]}\` is deprecated for this model.`
   }
   return facts.sampling === "one" && temperature !== undefined && topP !== undefined && topP >= 0
@@ -181,7 +229,9 @@ const sampling: Rule = ({ temperature, top_p: topP, top_k: topK }, _context, fac
 }
 
 const stops: Rule = ({ stop_sequences: sequences = [] }) =>
-  sequences.some((sequence) => sequence.trim() === "") ? "stop_sequences: each stop sequence must contain non-whitespace" : undefined
+  sequences.some((sequence) => sequence.trim() === "")
+    ? "stop_sequences: each stop sequence must contain non-whitespace"
+    : undefined
 
 const refusedSource = (source: Source): string | undefined => {
   if (source.type === "url") return "URL sources are not supported"
@@ -227,7 +277,10 @@ const refusedSchema = (schema: unknown): string | undefined => {
   const named = Object.entries(members).flatMap(([key, inner]) =>
     ["properties", "$defs", "definitions"].includes(key) && typeof inner === "object" && inner !== null
       ? Object.values(inner)
-      : ["items", "anyOf", "allOf"].includes(key) ? [inner] : [])
+      : ["items", "anyOf", "allOf"].includes(key)
+        ? [inner]
+        : []
+  )
   return refusedSchema(named)
 }
 
@@ -236,7 +289,8 @@ const outputConfig: Rule = (request, { model }, facts) => {
   const format = formatOf(request)
   if (format === undefined) return undefined
   if (!facts.structured) return `'${modelInAnswers(model)}' does not support output format.`
-  if (request.messages.at(-1)?.role === "assistant") return "Pre-filling the assistant response is not supported when using output_format."
+  if (request.messages.at(-1)?.role === "assistant")
+    return "Pre-filling the assistant response is not supported when using output_format."
   const refused = refusedSchema(format.schema)
   if (refused === undefined) return undefined
   return `${request.output_format ? "output_format.schema" : "output_config.format.schema"}: ${refused}`
@@ -247,15 +301,32 @@ const promptSize: Rule = (request, _context, facts) => {
   if (tokens > facts.contextTokens) return `prompt is too long: ${tokens} tokens > ${facts.contextTokens} maximum`
   return tokens + request.max_tokens > facts.contextTokens
     ? `input length and \`max_tokens\` exceed context limit: ${tokens} + ${request.max_tokens} > ${facts.contextTokens}, ` +
-      "decrease input length or `max_tokens` and try again"
+        "decrease input length or `max_tokens` and try again"
     : undefined
 }
 
 const conversationRules: ReadonlyArray<Rule> = [
-  messagesPresent, texts, callIds, callsAnswered, sources, breakpoints, tools, historyTools, thinkingKind, outputConfig
+  messagesPresent,
+  texts,
+  callIds,
+  callsAnswered,
+  sources,
+  breakpoints,
+  tools,
+  historyTools,
+  thinkingKind,
+  outputConfig
 ]
 const samplingRules: ReadonlyArray<Rule> = [
-  tokenLimit, thinkingBudget, thinkingBeside, sampling, stops, prefill, thinkingFirst, signatures, promptSize
+  tokenLimit,
+  thinkingBudget,
+  thinkingBeside,
+  sampling,
+  stops,
+  prefill,
+  thinkingFirst,
+  signatures,
+  promptSize
 ]
 
 const firstOf = (rules: ReadonlyArray<Rule>, request: MessagesRequest, context: ClaudeContext): string | undefined => {
@@ -272,5 +343,7 @@ export const checkClaudeRules = (request: MessagesRequest, context: ClaudeContex
   firstOf([...conversationRules, ...samplingRules], request, context)
 
 /** The same for a body whose tokens are counted: without the rules on sampling and answer length. */
-export const checkCountRules = (request: Omit<MessagesRequest, "max_tokens">, context: ClaudeContext): string | undefined =>
-  firstOf([...conversationRules, signatures], { ...request, max_tokens: 0 }, context)
+export const checkCountRules = (
+  request: Omit<MessagesRequest, "max_tokens">,
+  context: ClaudeContext
+): string | undefined => firstOf([...conversationRules, signatures], { ...request, max_tokens: 0 }, context)

@@ -9,8 +9,12 @@ type Prompt = Omit<MessagesRequest, "max_tokens">
 
 /** Tokens of messages, system prompt and tools; a PDF adds 1500 tokens. */
 export const claudeTokens = (request: Prompt): number => {
-  const documents = request.messages.flatMap(({ content }) => blocksOf(content)).filter((block) => sourceOf(block)?.media_type === "application/pdf")
-  const signed = request.messages.flatMap(({ content }) => blocksOf(content)).reduce((sum, block) => sum + textTokens(block.thinking ?? ""), 0)
+  const documents = request.messages
+    .flatMap(({ content }) => blocksOf(content))
+    .filter((block) => sourceOf(block)?.media_type === "application/pdf")
+  const signed = request.messages
+    .flatMap(({ content }) => blocksOf(content))
+    .reduce((sum, block) => sum + textTokens(block.thinking ?? ""), 0)
   return 6 + totalOf(promptTokens(messagesToGenerateRequest(request))) + documents.length * 1500 + signed
 }
 
@@ -23,7 +27,8 @@ export interface ClaudeInput {
 
 const breakpointOf = (block: Block | undefined): CacheControl | undefined => block?.cache_control ?? undefined
 
-const lastBreakpoint = (blocks: ReadonlyArray<Block>): number => blocks.findLastIndex((block) => breakpointOf(block) !== undefined)
+const lastBreakpoint = (blocks: ReadonlyArray<Block>): number =>
+  blocks.findLastIndex((block) => breakpointOf(block) !== undefined)
 
 /** The prompt up to its last breakpoint, in the order of the cache: tools, system, messages. */
 const cachedPrompt = (request: Prompt): { readonly prompt: Prompt; readonly control: CacheControl } | undefined => {
@@ -42,7 +47,9 @@ const cachedPrompt = (request: Prompt): { readonly prompt: Prompt; readonly cont
   const inSystem = breakpointOf(blocks[lastBreakpoint(blocks)])
   if (inSystem !== undefined) return { prompt: { ...rest, messages: [] }, control: inSystem }
   const inTools = tools?.findLast((tool) => tool.cache_control)?.cache_control ?? undefined
-  return inTools === undefined || tools === undefined ? undefined : { prompt: { tools, messages: [] }, control: inTools }
+  return inTools === undefined || tools === undefined
+    ? undefined
+    : { prompt: { tools, messages: [] }, control: inTools }
 }
 
 /** Input counts: the first turn writes the cache, later turns read it. */

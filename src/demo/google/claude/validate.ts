@@ -27,7 +27,8 @@ const betasIn = (body: unknown): ReadonlyArray<string> => {
 /** The service's message for a violation; two kinds have a special message (publicly reported, recorded). */
 const shapeMessage = ({ path, message, bound }: ModelViolation): string => {
   if (bound && path.endsWith(".text.text")) return `${path.split(".")[0]}: text content blocks must be non-empty`
-  if (/^tools\.[0-9]+\.custom\.input_schema$/.test(path) && message !== "Field required") return `${path}: Input does not match the expected shape.`
+  if (/^tools\.[0-9]+\.custom\.input_schema$/.test(path) && message !== "Field required")
+    return `${path}: Input does not match the expected shape.`
   return path === "" ? message : `${path}: ${message}`
 }
 
@@ -49,9 +50,15 @@ const judged = <Body>(
 
 /** Validates the body of `rawPredict` and `streamRawPredict`. */
 export const validateMessages = (body: unknown, checking: ClaudeChecking): ClaudeVerdict<MessagesRequest> =>
-  judged("MessagesRequest", body, checking, (request: MessagesRequest, betas) => checkClaudeRules(request, { ...checking, betas }))
+  judged("MessagesRequest", body, checking, (request: MessagesRequest, betas) =>
+    checkClaudeRules(request, { ...checking, betas })
+  )
 
 /** Validates the body of `count-tokens:rawPredict`, which contains the model. */
-export const validateCountMessages = (body: unknown, checking: Omit<ClaudeChecking, "model">): ClaudeVerdict<CountRequest> =>
+export const validateCountMessages = (
+  body: unknown,
+  checking: Omit<ClaudeChecking, "model">
+): ClaudeVerdict<CountRequest> =>
   judged("CountRequest", body, { ...checking, model: "" }, (request: CountRequest, betas) =>
-    checkCountRules(request, { ...checking, model: request.model, betas }))
+    checkCountRules(request, { ...checking, model: request.model, betas })
+  )

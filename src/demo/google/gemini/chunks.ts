@@ -29,18 +29,27 @@ const usageFields = (reply: Reply, identity: GeminiIdentity, seen: number | unde
   const promptCount = totalOf(prompt) + cached
   const answered = seen ?? totalOf(candidates)
   const whole = seen === undefined
-  const details = cached === 0 ? prompt : prompt.map((count) => (count.modality === "TEXT" ? { ...count, tokenCount: count.tokenCount + cached } : count))
+  const details =
+    cached === 0
+      ? prompt
+      : prompt.map((count) => (count.modality === "TEXT" ? { ...count, tokenCount: count.tokenCount + cached } : count))
   return {
     promptTokenCount: promptCount,
     ...(answered > 0 ? { candidatesTokenCount: answered } : {}),
     totalTokenCount: promptCount + answered + thoughts + toolUse,
-    ...(cached > 0 ? { cachedContentTokenCount: cached, cacheTokensDetails: [{ modality: "TEXT", tokenCount: cached }] } : {}),
+    ...(cached > 0
+      ? { cachedContentTokenCount: cached, cacheTokensDetails: [{ modality: "TEXT", tokenCount: cached }] }
+      : {}),
     promptTokensDetails: details,
-    ...(whole && candidates.length > 0 && (identity.backend === "vertex" || candidates.some((count) => count.modality !== "TEXT"))
+    ...(whole &&
+    candidates.length > 0 &&
+    (identity.backend === "vertex" || candidates.some((count) => count.modality !== "TEXT"))
       ? { candidatesTokensDetails: candidates }
       : {}),
     ...(thoughts > 0 ? { thoughtsTokenCount: thoughts } : {}),
-    ...(toolUse > 0 ? { toolUsePromptTokenCount: toolUse, toolUsePromptTokensDetails: [{ modality: "TEXT", tokenCount: toolUse }] } : {}),
+    ...(toolUse > 0
+      ? { toolUsePromptTokenCount: toolUse, toolUsePromptTokensDetails: [{ modality: "TEXT", tokenCount: toolUse }] }
+      : {}),
     ...(identity.backend === "vertex" ? { trafficType: "ON_DEMAND" } : { serviceTier: "standard" })
   }
 }
@@ -67,7 +76,8 @@ const signedParts = (candidate: Candidate): ReadonlyArray<Part> => {
 /** The one JSON value of a unary answer. */
 export const unaryBody = (reply: Reply, identity: GeminiIdentity): Json => {
   const usageMetadata = usageFields(reply, identity, undefined)
-  if (reply.promptFeedback !== undefined) return { promptFeedback: reply.promptFeedback, usageMetadata, ...identityFields(identity) }
+  if (reply.promptFeedback !== undefined)
+    return { promptFeedback: reply.promptFeedback, usageMetadata, ...identityFields(identity) }
   const candidates = reply.candidates.map((candidate, index) => ({
     ...contentField(signedParts(candidate)),
     ...endFields(candidate),
@@ -76,14 +86,16 @@ export const unaryBody = (reply: Reply, identity: GeminiIdentity): Json => {
   return { candidates, usageMetadata, ...identityFields(identity) }
 }
 
-const isPlainText = (part: Part): boolean => part.text !== undefined && !part.thought && part.thoughtSignature === undefined
+const isPlainText = (part: Part): boolean =>
+  part.text !== undefined && !part.thought && part.thoughtSignature === undefined
 
 /** The parts of each event: text in pieces, other kinds whole; a text signature comes last, in an empty part. */
 const streamedParts = (candidate: Candidate): ReadonlyArray<ReadonlyArray<Part>> => {
   const events = candidate.parts.flatMap((part) =>
     isPlainText(part) ? textPieces(part.text ?? "").map((text): ReadonlyArray<Part> => [{ text }]) : [[part]]
   )
-  if (candidate.textSignature !== undefined) return [...events, [{ text: "", thoughtSignature: candidate.textSignature }]]
+  if (candidate.textSignature !== undefined)
+    return [...events, [{ text: "", thoughtSignature: candidate.textSignature }]]
   // A call is followed by an empty text part that carries the end (recorded on both services).
   return candidate.parts.at(-1)?.functionCall === undefined ? events : [...events, [{ text: "" }]]
 }
@@ -99,18 +111,27 @@ export const streamChunks = (reply: Reply, identity: GeminiIdentity): ReadonlyAr
   if (reply.promptFeedback !== undefined) return [{ value: unaryBody(reply, identity), tokens: 0 }]
   const plans = reply.candidates.flatMap((candidate, index) => {
     const events = streamedParts(candidate)
-    return (events.length === 0 ? [[]] : events).map((parts, at) => ({ candidate, index, parts, ends: at >= events.length - 1 }))
+    return (events.length === 0 ? [[]] : events).map((parts, at) => ({
+      candidate,
+      index,
+      parts,
+      ends: at >= events.length - 1
+    }))
   })
   let seen = 0
   return plans.map(({ candidate, index, parts, ends }, at) => {
     const text = parts.map((part) => part.text ?? "").join("")
     const tokens = text === "" ? 1 : textTokens(text)
-    if (parts.some((part) => !part.thought && part.text !== "")) seen = Math.min(seen + tokens, totalOf(reply.usage.candidates))
+    if (parts.some((part) => !part.thought && part.text !== ""))
+      seen = Math.min(seen + tokens, totalOf(reply.usage.candidates))
     const last = at === plans.length - 1
-    const usageMetadata = last || identity.backend === "google"
-      ? usageFields(reply, identity, last ? undefined : seen)
-      : { trafficType: "ON_DEMAND" }
-    const candidates = [{ ...contentField(parts), ...(ends ? endFields(candidate) : {}), ...indexField(identity, index) }]
+    const usageMetadata =
+      last || identity.backend === "google"
+        ? usageFields(reply, identity, last ? undefined : seen)
+        : { trafficType: "ON_DEMAND" }
+    const candidates = [
+      { ...contentField(parts), ...(ends ? endFields(candidate) : {}), ...indexField(identity, index) }
+    ]
     return { value: { candidates, usageMetadata, ...identityFields(identity) }, tokens }
   })
 }

@@ -26,16 +26,27 @@ const answer = (call: Call): Answer => {
   const service = serviceOf(route)
   const model = modelOf(route)
   const embeds = modelKind(model) === "text-embedding"
-  const verdict = validateCount(call.body, { service, model, acceptForeignSignatures: call.acceptForeignSignatures }, embeds)
+  const verdict = validateCount(
+    call.body,
+    { service, model, acceptForeignSignatures: call.acceptForeignSignatures },
+    embeds
+  )
   if (!verdict.accepted) return errorAnswer(verdict.error, false)
   const counted = countedOf(verdict.request)
   const prompt = promptTokens(counted)
   const total = totalOf(prompt)
   if (service.backend === "vertex") {
-    return jsonAnswer(200, { totalTokens: total, totalBillableCharacters: billableCharacters(counted), promptTokensDetails: prompt })
+    return jsonAnswer(200, {
+      totalTokens: total,
+      totalBillableCharacters: billableCharacters(counted),
+      promptTokensDetails: prompt
+    })
   }
   if (counted.cachedContent === undefined) return jsonAnswer(200, { totalTokens: total, promptTokensDetails: prompt })
-  const cached = { cachedContentTokenCount: cachedTokens, cacheTokensDetails: [{ modality: "TEXT", tokenCount: cachedTokens }] }
+  const cached = {
+    cachedContentTokenCount: cachedTokens,
+    cacheTokensDetails: [{ modality: "TEXT", tokenCount: cachedTokens }]
+  }
   return jsonAnswer(200, { totalTokens: total + cachedTokens, ...cached, promptTokensDetails: prompt })
 }
 

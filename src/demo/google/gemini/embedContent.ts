@@ -36,7 +36,8 @@ const settingsOf = (request: EmbedRequest): Settings => ({ ...request, ...reques
 const refusal = (request: EmbedRequest, model: string, path: string): GoogleError | undefined => {
   const parts = partsOf(request.content)
   if (parts.length === 0) return invalidArgument(`* ${path}.content: content is empty\n`)
-  if (parts.some((part) => part.text === "")) return invalidArgument(`* ${path}.content.parts: text must not be empty\n`)
+  if (parts.some((part) => part.text === ""))
+    return invalidArgument(`* ${path}.content.parts: text must not be empty\n`)
   const { taskType, title, outputDimensionality: asked } = settingsOf(request)
   const { size } = embeddingFacts(model)
   if (asked !== undefined && (asked < 1 || asked > size)) {
@@ -50,7 +51,9 @@ const refusal = (request: EmbedRequest, model: string, path: string): GoogleErro
 /** All parts of a content make one vector (recorded). */
 const valuesOf = (request: EmbedRequest, model: string): ReadonlyArray<number> => {
   const { taskType, title, outputDimensionality } = settingsOf(request)
-  const words = partsOf(request.content).map((part) => part.text ?? part.inlineData?.data ?? part.fileData?.fileUri ?? "").join("\n")
+  const words = partsOf(request.content)
+    .map((part) => part.text ?? part.inlineData?.data ?? part.fileData?.fileUri ?? "")
+    .join("\n")
   const marks = [taskType, title].filter((mark) => mark !== undefined)
   return eightDigits(shorten(embed(words, embeddingFacts(model).size, marks), outputDimensionality))
 }
@@ -61,7 +64,9 @@ const usageOf = (backend: Backend, model: string, counts: ReadonlyArray<Modality
   if (backend === "vertex") {
     return { usageMetadata: { promptTokenCount, promptTokensDetails: counts, totalTokenCount: promptTokenCount } }
   }
-  return modelKind(model) === "content-embedding" ? { usageMetadata: { promptTokenCount, promptTokenDetails: counts } } : {}
+  return modelKind(model) === "content-embedding"
+    ? { usageMetadata: { promptTokenCount, promptTokenDetails: counts } }
+    : {}
 }
 
 const embedOne = (call: Call): Answer => {
@@ -72,38 +77,61 @@ const embedOne = (call: Call): Answer => {
   const error = refusal(verdict.request, model, "EmbedContentRequest")
   if (error !== undefined) return errorAnswer(error, false)
   const counts = promptTokens({ contents: [verdict.request.content] })
-  return jsonAnswer(200, { embedding: { values: valuesOf(verdict.request, model) }, ...usageOf(service.backend, model, counts) })
+  return jsonAnswer(200, {
+    embedding: { values: valuesOf(verdict.request, model) },
+    ...usageOf(service.backend, model, counts)
+  })
 }
 
 const embedBatch = (call: Call): Answer => {
   const model = call.route.target.id
-  const verdict = validateShape<{ readonly requests: ReadonlyArray<EmbedRequest> }>(call.body, serviceOf(call.route), "BatchEmbedContentsRequest")
+  const verdict = validateShape<{ readonly requests: ReadonlyArray<EmbedRequest> }>(
+    call.body,
+    serviceOf(call.route),
+    "BatchEmbedContentsRequest"
+  )
   if (!verdict.accepted) return errorAnswer(verdict.error, false)
   const { requests } = verdict.request
   const name = "BatchEmbedContentsRequest.requests"
   if (requests.length === 0) return errorAnswer(invalidArgument(`* ${name}: requests is empty\n`), false)
-  if (requests.length > mostInBatch) return errorAnswer(invalidArgument(`* ${name}: at most ${mostInBatch} requests can be in one batch\n`), false)
+  if (requests.length > mostInBatch)
+    return errorAnswer(invalidArgument(`* ${name}: at most ${mostInBatch} requests can be in one batch\n`), false)
   for (const [index, request] of requests.entries()) {
-    const error = request.model === `models/${model}`
-      ? refusal(request, model, `${name}[${index}]`)
-      : invalidArgument(`* ${name}[${index}].model: model name must match the one in the parent request\n`)
+    const error =
+      request.model === `models/${model}`
+        ? refusal(request, model, `${name}[${index}]`)
+        : invalidArgument(`* ${name}[${index}].model: model name must match the one in the parent request\n`)
     if (error !== undefined) return errorAnswer(error, false)
   }
   const counts = promptTokens({ contents: requests.map(({ content }) => content) })
-  return jsonAnswer(200, { embeddings: requests.map((request) => ({ values: valuesOf(request, model) })), ...usageOf("google", model, counts) })
+  return jsonAnswer(200, {
+    embeddings: requests.map((request) => ({ values: valuesOf(request, model) })),
+    ...usageOf("google", model, counts)
+  })
 }
 
 /** Vertex AI serves only the newer models by embedContent. */
-const kindsOn = (call: Call) => (call.route.service === "google" ? ["text-embedding", "content-embedding"] as const : ["content-embedding"] as const)
+const kindsOn = (call: Call) =>
+  call.route.service === "google"
+    ? (["text-embedding", "content-embedding"] as const)
+    : (["content-embedding"] as const)
 
-const answering = (make: (call: Call) => Answer) => (call: Call): Answer => {
-  const missing = unknownModel(call.route, kindsOn(call))
-  if (missing !== undefined) return errorAnswer(missing, false)
-  return applyFault(call.route.target.id, make(call), { callNumber: call.callNumber, streaming: false, sse: false, wire: unaryWire })
-}
+const answering =
+  (make: (call: Call) => Answer) =>
+  (call: Call): Answer => {
+    const missing = unknownModel(call.route, kindsOn(call))
+    if (missing !== undefined) return errorAnswer(missing, false)
+    return applyFault(call.route.target.id, make(call), {
+      callNumber: call.callNumber,
+      streaming: false,
+      sse: false,
+      wire: unaryWire
+    })
+  }
 
 export const embedContent: Operation = {
-  matches: ({ target, operation }) => operation === "embedContent" && target.kind === "model" && target.publisher === "google",
+  matches: ({ target, operation }) =>
+    operation === "embedContent" && target.kind === "model" && target.publisher === "google",
   answer: answering(embedOne)
 }
 

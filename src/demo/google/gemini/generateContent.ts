@@ -20,7 +20,10 @@ import type { Verdict } from "./validate.ts"
 const unchecked = (body: unknown): Verdict<GenerateRequest> => {
   const usable = typeof body === "object" && body !== null && "contents" in body && Array.isArray(body.contents)
   if (usable) return { accepted: true, request: body as GenerateRequest }
-  return { accepted: false, error: badRequest([{ field: "contents", description: "contents: required field is not set" }]) }
+  return {
+    accepted: false,
+    error: badRequest([{ field: "contents", description: "contents: required field is not set" }])
+  }
 }
 
 const identityOf = (call: Call): GeminiIdentity => {
@@ -60,11 +63,19 @@ const answer = (call: Call): Answer => {
   const rate = call.tokensPerSecond
   const good = streaming
     ? streamAnswer(
-      streamChunks(reply, identity).map(({ value, tokens }) => ({ value, pauseMillis: rate > 0 ? (tokens * 1000) / rate : 0 })),
-      route.sse
-    )
+        streamChunks(reply, identity).map(({ value, tokens }) => ({
+          value,
+          pauseMillis: rate > 0 ? (tokens * 1000) / rate : 0
+        })),
+        route.sse
+      )
     : jsonAnswer(200, unaryBody(reply, identity))
-  return applyFault(route.target.id, good, { callNumber: call.callNumber, streaming, sse: route.sse, wire: faultWire(streaming, route.sse) })
+  return applyFault(route.target.id, good, {
+    callNumber: call.callNumber,
+    streaming,
+    sse: route.sse,
+    wire: faultWire(streaming, route.sse)
+  })
 }
 
 export const generateContent: Operation = {

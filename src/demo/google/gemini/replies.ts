@@ -57,12 +57,17 @@ const thoughtTokens = (request: GenerateRequest, facts: ModelFacts): number => {
 }
 
 /** Cuts at the first stop sequence, then at the token limit; returns the finish reason. */
-export const cutAtLimits = (text: string, request: GenerateRequest): { readonly text: string; readonly finishReason: string } => {
+export const cutAtLimits = (
+  text: string,
+  request: GenerateRequest
+): { readonly text: string; readonly finishReason: string } => {
   const config = request.generationConfig
   const stops = (config?.stopSequences ?? []).map((stop) => text.indexOf(stop)).filter((index) => index >= 0)
   const stopped = stops.length === 0 ? text : text.slice(0, Math.min(...stops))
   const most = (config?.maxOutputTokens ?? Number.MAX_SAFE_INTEGER) * 4
-  return stopped.length > most ? { text: stopped.slice(0, most), finishReason: "MAX_TOKENS" } : { text: stopped, finishReason: "STOP" }
+  return stopped.length > most
+    ? { text: stopped.slice(0, most), finishReason: "MAX_TOKENS" }
+    : { text: stopped, finishReason: "STOP" }
 }
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex")
@@ -74,7 +79,10 @@ const callParts = (request: GenerateRequest, context: ReplyContext, facts: Model
   const seed = `${context.model} ${JSON.stringify(request.contents)}`
   const signs = facts.generation === "3" || (facts.generation === "2.5" && thoughtTokens(request, facts) > 0)
   return calls.map((call, index) => ({
-    functionCall: { ...(facts.generation === "3" ? { id: `call_${hash(`${seed}${index}`).slice(0, 8)}` } : {}), ...call },
+    functionCall: {
+      ...(facts.generation === "3" ? { id: `call_${hash(`${seed}${index}`).slice(0, 8)}` } : {}),
+      ...call
+    },
     ...(signs && index === 0 ? { thoughtSignature: issueSignature(context.backend, seed) } : {})
   }))
 }
@@ -102,7 +110,8 @@ const imageParts = (request: GenerateRequest, context: ReplyContext, facts: Mode
   const { aspectRatio, imageSize, imageOutputOptions } = request.generationConfig?.imageConfig ?? {}
   const mimeType = imageOutputOptions?.mimeType ?? "image/png"
   const data = (mimeType === "image/jpeg" ? drawJpeg : drawPng)(prompt, aspectRatio, longSides[imageSize ?? "1K"])
-  const signature = facts.generation === "3" ? { thoughtSignature: issueSignature(context.backend, `image ${prompt}`) } : {}
+  const signature =
+    facts.generation === "3" ? { thoughtSignature: issueSignature(context.backend, `image ${prompt}`) } : {}
   const image = { inlineData: { mimeType, data }, ...signature }
   return drawn === "alone" ? [image] : [{ text: `Here is a small picture for "${prompt.slice(0, 80)}".` }, image]
 }
@@ -110,16 +119,34 @@ const imageParts = (request: GenerateRequest, context: ReplyContext, facts: Mode
 const logprobsFor = (text: string, request: GenerateRequest): Pick<Candidate, "logprobs"> => {
   const config = request.generationConfig
   if (!config?.responseLogprobs) return {}
-  const chosen = (text.match(/\s*\S+/g) ?? []).map((token, index) => ({ token, tokenId: 1000 + index, logProbability: -0.125 * ((index % 4) + 1) }))
-  const other = (token: string, rank: number) => ({ token: `${token}${"~".repeat(rank)}`, tokenId: 5000 + rank, logProbability: -2 - rank })
+  const chosen = (text.match(/\s*\S+/g) ?? []).map((token, index) => ({
+    token,
+    tokenId: 1000 + index,
+    logProbability: -0.125 * ((index % 4) + 1)
+  }))
+  const other = (token: string, rank: number) => ({
+    token: `${token}${"~".repeat(rank)}`,
+    tokenId: 5000 + rank,
+    logProbability: -2 - rank
+  })
   const top = chosen.map((pick) => ({
     candidates: Array.from({ length: config.logprobs ?? 0 }, (_, rank) => (rank === 0 ? pick : other(pick.token, rank)))
   }))
   const avgLogprobs = chosen.reduce((sum, pick) => sum + pick.logProbability, 0) / Math.max(1, chosen.length)
-  return { logprobs: { avgLogprobs, logprobsResult: { chosenCandidates: chosen, ...(config.logprobs ? { topCandidates: top } : {}) } } }
+  return {
+    logprobs: {
+      avgLogprobs,
+      logprobsResult: { chosenCandidates: chosen, ...(config.logprobs ? { topCandidates: top } : {}) }
+    }
+  }
 }
 
-const textCandidate = (request: GenerateRequest, context: ReplyContext, facts: ModelFacts, index: number): Candidate => {
+const textCandidate = (
+  request: GenerateRequest,
+  context: ReplyContext,
+  facts: ModelFacts,
+  index: number
+): Candidate => {
   const kinds = toolKinds(request)
   const code = kinds.includes("codeExecution") ? executedCode(request) : []
   const whole = answerText(request, context.family)
@@ -133,7 +160,9 @@ const textCandidate = (request: GenerateRequest, context: ReplyContext, facts: M
       ...code,
       ...(text === "" ? [] : [{ text }])
     ],
-    ...(facts.generation === "3" && text !== "" ? { textSignature: issueSignature(context.backend, `text ${text}`) } : {}),
+    ...(facts.generation === "3" && text !== ""
+      ? { textSignature: issueSignature(context.backend, `text ${text}`) }
+      : {}),
     finishReason,
     ...(grounded ? { groundingMetadata: groundingFor(request, text) } : {}),
     ...logprobsFor(text, request)
@@ -142,13 +171,18 @@ const textCandidate = (request: GenerateRequest, context: ReplyContext, facts: M
 
 const candidateFor = (request: GenerateRequest, context: ReplyContext, facts: ModelFacts, index: number): Candidate => {
   if (safetyTrigger(context.model, request) === "answer") {
-    return { parts: [{ text: "The first step is" }], finishReason: "SAFETY", safetyRatings: ratings(context.backend, blockingCategory) }
+    return {
+      parts: [{ text: "The first step is" }],
+      finishReason: "SAFETY",
+      safetyRatings: ratings(context.backend, blockingCategory)
+    }
   }
   const calls = callParts(request, context, facts)
   const images = calls.length > 0 ? [] : imageParts(request, context, facts)
-  const body = calls.length + images.length > 0
-    ? { parts: [...calls, ...images], finishReason: "STOP" }
-    : textCandidate(request, context, facts, index)
+  const body =
+    calls.length + images.length > 0
+      ? { parts: [...calls, ...images], finishReason: "STOP" }
+      : textCandidate(request, context, facts, index)
   const shows = request.generationConfig?.thinkingConfig?.includeThoughts === true && thoughtTokens(request, facts) > 0
   const parts = shows ? [{ text: thoughtText(request), thought: true }, ...body.parts] : body.parts
   const rated = request.safetySettings === undefined ? {} : { safetyRatings: ratings(context.backend, undefined) }
@@ -156,11 +190,19 @@ const candidateFor = (request: GenerateRequest, context: ReplyContext, facts: Mo
 }
 
 /** Tokens of the visible parts; thoughts are counted separately. */
-const candidateCounts = (candidates: ReadonlyArray<Candidate>, tokensPerImage: number): ReadonlyArray<ModalityCount> => {
+const candidateCounts = (
+  candidates: ReadonlyArray<Candidate>,
+  tokensPerImage: number
+): ReadonlyArray<ModalityCount> => {
   const parts = candidates.flatMap((candidate) => candidate.parts).filter((part) => !part.thought)
   const images = parts.filter((part) => part.inlineData !== undefined).length
-  const text = parts.reduce((sum, part) =>
-    sum + textTokens(part.text ?? "") + (part.functionCall === undefined ? 0 : textTokens(JSON.stringify(part.functionCall))), 0)
+  const text = parts.reduce(
+    (sum, part) =>
+      sum +
+      textTokens(part.text ?? "") +
+      (part.functionCall === undefined ? 0 : textTokens(JSON.stringify(part.functionCall))),
+    0
+  )
   return [
     ...(text > 0 ? [{ modality: "TEXT", tokenCount: text }] : []),
     ...(images > 0 ? [{ modality: "IMAGE", tokenCount: tokensPerImage * images }] : [])
@@ -178,7 +220,15 @@ export const replyTo = (request: GenerateRequest, context: ReplyContext): Reply 
   }
   const wanted = Math.min(8, Math.max(1, request.generationConfig?.candidateCount ?? 1))
   const candidates = Array.from({ length: wanted }, (_, index) => candidateFor(request, context, facts, index))
-  const toolUse = candidates.flatMap((candidate) => candidate.parts).filter((part) => part.codeExecutionResult !== undefined).length * 40
-  const usage = { prompt, candidates: candidateCounts(candidates, imageTokens(facts, request)), thoughts: thoughtTokens(request, facts), toolUse, cached }
+  const toolUse =
+    candidates.flatMap((candidate) => candidate.parts).filter((part) => part.codeExecutionResult !== undefined).length *
+    40
+  const usage = {
+    prompt,
+    candidates: candidateCounts(candidates, imageTokens(facts, request)),
+    thoughts: thoughtTokens(request, facts),
+    toolUse,
+    cached
+  }
   return { candidates, usage }
 }

@@ -21,7 +21,8 @@ type Rule = (request: GenerateRequest, context: RuleContext, facts: ModelFacts) 
 
 const isCall = (part: Part): boolean => part.functionCall !== undefined
 const isResponse = (part: Part): boolean => part.functionResponse !== undefined
-const count = (content: Content | undefined, test: (part: Part) => boolean): number => partsOf(content).filter(test).length
+const count = (content: Content | undefined, test: (part: Part) => boolean): number =>
+  partsOf(content).filter(test).length
 
 const contentsPresent: Rule = ({ contents }, { backend }) => {
   if (contents.length === 0) {
@@ -87,10 +88,10 @@ const signaturesPresent: Rule = ({ contents }, { backend }, facts) => {
     const name = `default_api:${first.functionCall?.name ?? ""}`
     return backend === "google"
       ? "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing " +
-        `thought_signature may lead to degraded model performance. Additional data, function call \`${name}\` , position ${index + 1}. ` +
-        "Please refer to https://ai.google.dev/gemini-api/docs/thought-signatures for more details."
+          `thought_signature may lead to degraded model performance. Additional data, function call \`${name}\` , position ${index + 1}. ` +
+          "Please refer to https://ai.google.dev/gemini-api/docs/thought-signatures for more details."
       : `Unable to submit request because function call \`${name}\` in the ${index + 1}. content block is missing a \`thought_signature\`. ` +
-        "Learn more: https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures"
+          "Learn more: https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures"
   }
   return undefined
 }
@@ -110,13 +111,16 @@ const thinking: Rule = ({ generationConfig }, _context, facts) => {
   const config = generationConfig?.thinkingConfig
   if (config === undefined) return undefined
   const { thinkingBudget: budget, thinkingLevel: level } = config
-  if (budget !== undefined && level !== undefined) return "You can only set only one of thinking budget and thinking level."
+  if (budget !== undefined && level !== undefined)
+    return "You can only set only one of thinking budget and thinking level."
   if (level !== undefined && level !== "THINKING_LEVEL_UNSPECIFIED") {
     if (facts.thinking !== "level" && facts.thinking !== "both") return "thinking_level is not supported by this model."
-    if (!facts.levels.includes(level)) return `Thinking level ${level} is not supported for this model. Please retry with other thinking level.`
+    if (!facts.levels.includes(level))
+      return `Thinking level ${level} is not supported for this model. Please retry with other thinking level.`
   }
   if (budget === undefined || budget === -1) return undefined
-  if (facts.thinking === "none") return budget === 0 ? undefined : "Thinking is not enabled for this model. Please remove thinking_config."
+  if (facts.thinking === "none")
+    return budget === 0 ? undefined : "Thinking is not enabled for this model. Please remove thinking_config."
   if (budget === 0 && facts.budget.stoppable) return undefined
   if (budget === 0 && facts.generation === "2.5") return "Budget 0 is invalid. This model only works in thinking mode."
   const { least, most } = facts.budget
@@ -125,7 +129,14 @@ const thinking: Rule = ({ generationConfig }, _context, facts) => {
     : undefined
 }
 
-const searchKinds = new Set(["googleSearch", "googleSearchRetrieval", "enterpriseWebSearch", "urlContext", "googleMaps", "retrieval"])
+const searchKinds = new Set([
+  "googleSearch",
+  "googleSearchRetrieval",
+  "enterpriseWebSearch",
+  "urlContext",
+  "googleMaps",
+  "retrieval"
+])
 
 const toolMix: Rule = (request, { backend }, facts) => {
   const kinds = toolKinds(request)
@@ -135,7 +146,11 @@ const toolMix: Rule = (request, { backend }, facts) => {
   if (facts.generation !== "3") {
     return "Multiple tools are supported only when they are all search tools."
   }
-  if (backend === "google" && builtIn.some((kind) => searchKinds.has(kind)) && !request.toolConfig?.includeServerSideToolInvocations) {
+  if (
+    backend === "google" &&
+    builtIn.some((kind) => searchKinds.has(kind)) &&
+    !request.toolConfig?.includeServerSideToolInvocations
+  ) {
     return "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling."
   }
   return undefined
@@ -161,8 +176,10 @@ const declarations: Rule = (request) => {
     for (const [index, declaration] of (tool.functionDeclarations ?? []).entries()) {
       const path = `GenerateContentRequest.tools[${toolIndex}].function_declarations[${index}]`
       if (!/^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/.test(declaration.name)) {
-        return `* ${path}.name: [Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), ` +
+        return (
+          `* ${path}.name: [Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), ` +
           "underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 128.]\n"
+        )
       }
       if (seen.has(declaration.name)) return `Duplicate function declaration found: ${declaration.name}`
       seen.add(declaration.name)
@@ -199,8 +216,10 @@ const extremeRatios = new Set(["1:4", "1:8", "4:1", "8:1"])
 const imageSettings: Rule = ({ generationConfig }, { backend }) => {
   const { aspectRatio, imageSize, imageOutputOptions } = generationConfig?.imageConfig ?? {}
   const notOneOf = (name: string, words: ReadonlyArray<string>) =>
-    `* GenerateContentRequest.generation_config.image_config.${name}: ${name} must be one of ${words.slice(0, -1).map((word) => `'${word}'`).join(", ")}, ` +
-    `or '${words.at(-1)}'.\n`
+    `* GenerateContentRequest.generation_config.image_config.${name}: ${name} must be one of ${words
+      .slice(0, -1)
+      .map((word) => `'${word}'`)
+      .join(", ")}, ` + `or '${words.at(-1)}'.\n`
   const known = backend === "google" ? ratios : ratios.filter((ratio) => !extremeRatios.has(ratio))
   if (aspectRatio !== undefined && !known.includes(aspectRatio)) return notOneOf("aspect_ratio", known)
   const sizes = backend === "google" ? ["512", "1K", "2K", "4K"] : ["1K", "2K", "4K"]
@@ -219,11 +238,13 @@ const ranges: Rule = ({ generationConfig: config }) => {
     value === undefined || (value >= least && value <= most)
       ? undefined
       : `Unable to submit request because it has a ${name} value of ${value} but the supported range is from ${least} (inclusive) to ${most} (inclusive).`
-  return outside("temperature", config?.temperature, 0, 2) ??
+  return (
+    outside("temperature", config?.temperature, 0, 2) ??
     outside("topP", config?.topP, 0, 1) ??
     outside("candidateCount", config?.candidateCount, 1, 8) ??
     outside("maxOutputTokens", config?.maxOutputTokens, 1, 1_000_000) ??
     outside("logprobs", config?.logprobs, 0, 20)
+  )
 }
 
 const tokenLimit = 1_048_576
@@ -237,8 +258,20 @@ const promptSize: Rule = ({ contents }) => {
 }
 
 const rules: ReadonlyArray<Rule> = [
-  contentsPresent, roles, firstTurn, callsAnswered, declarations, toolMix, callingConfig, thinking, outputFormat, imageSettings, ranges,
-  signaturesPresent, signaturesIntact, promptSize
+  contentsPresent,
+  roles,
+  firstTurn,
+  callsAnswered,
+  declarations,
+  toolMix,
+  callingConfig,
+  thinking,
+  outputFormat,
+  imageSettings,
+  ranges,
+  signaturesPresent,
+  signaturesIntact,
+  promptSize
 ]
 
 /** The first refusal of a request as a 400 body; `undefined` if the service accepts it. */

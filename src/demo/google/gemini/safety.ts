@@ -13,17 +13,22 @@ export interface SafetyRating {
   readonly severityScore?: number
 }
 
-const categories = ["HATE_SPEECH", "DANGEROUS_CONTENT", "HARASSMENT", "SEXUALLY_EXPLICIT"].map((word) => `HARM_CATEGORY_${word}`)
+const categories = ["HATE_SPEECH", "DANGEROUS_CONTENT", "HARASSMENT", "SEXUALLY_EXPLICIT"].map(
+  (word) => `HARM_CATEGORY_${word}`
+)
 
 /** Ratings of every category; `high` names the one that blocks. Vertex AI adds scores and severities (recorded). */
 export const ratings = (backend: Backend, high: string | undefined): ReadonlyArray<SafetyRating> =>
   categories.map((category) => {
     const probability = category === high ? "HIGH" : "NEGLIGIBLE"
-    const scores = backend === "google" ? {} : {
-      probabilityScore: category === high ? 0.9375 : 0.0625,
-      severity: `HARM_SEVERITY_${probability}`,
-      severityScore: category === high ? 0.875 : 0.03125
-    }
+    const scores =
+      backend === "google"
+        ? {}
+        : {
+            probabilityScore: category === high ? 0.9375 : 0.0625,
+            severity: `HARM_SEVERITY_${probability}`,
+            severityScore: category === high ? 0.875 : 0.03125
+          }
     return { category, probability, ...(category === high ? { blocked: true } : {}), ...scores }
   })
 

@@ -16,13 +16,19 @@ export const groundingFor = (request: GenerateRequest, text: string): Readonly<R
   const sentences = [...text.matchAll(/[^.!?\s][^.!?]*[.!?]/g)].slice(0, sources.length)
   const supports = sentences.map((match, index) => {
     const startIndex = bytes(text.slice(0, match.index))
-    const segment = { ...(startIndex === 0 ? {} : { startIndex }), endIndex: startIndex + bytes(match[0]), text: match[0] }
+    const segment = {
+      ...(startIndex === 0 ? {} : { startIndex }),
+      endIndex: startIndex + bytes(match[0]),
+      text: match[0]
+    }
     return { segment, groundingChunkIndices: [index], confidenceScores: [0.97 - index / 10] }
   })
   const query = lastUserText(request).slice(0, 100)
   const chip = query.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
   return {
-    searchEntryPoint: { renderedContent: `<style>\n.chip { border: solid 1px; }\n</style>\n<div class="container"><a class="chip">${chip}</a></div>\n` },
+    searchEntryPoint: {
+      renderedContent: `<style>\n.chip { border: solid 1px; }\n</style>\n<div class="container"><a class="chip">${chip}</a></div>\n`
+    },
     groundingChunks: sources.map((web) => ({ web })),
     groundingSupports: supports,
     webSearchQueries: [query]
@@ -42,7 +48,8 @@ export const executedCode = (request: GenerateRequest): ReadonlyArray<Part> => {
   const sum = /(-?\d+(?:\.\d+)?)\s*([-+*/])\s*(-?\d+(?:\.\d+)?)/.exec(text)
   const operation = operations[sum?.[2] ?? ""]
   const code = sum === null ? `print(len(${JSON.stringify(text.slice(0, 80))}))\n` : `print(${sum[0]})\n`
-  const value = sum === null || operation === undefined ? text.slice(0, 80).length : operation(Number(sum[1]), Number(sum[3]))
+  const value =
+    sum === null || operation === undefined ? text.slice(0, 80).length : operation(Number(sum[1]), Number(sum[3]))
   return [
     { executableCode: { language: "PYTHON", code } },
     { codeExecutionResult: { outcome: "OUTCOME_OK", output: `${value}\n` } }

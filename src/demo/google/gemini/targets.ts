@@ -10,7 +10,8 @@ import type { Route } from "../shared/routes.ts"
 import type { Service } from "./validate.ts"
 
 /** Google's models are served under `publishers/google`, under the Gemini API, and by tuned endpoints. */
-export const isGoogleTarget = (route: Route): boolean => route.target.kind === "endpoint" || route.target.publisher === "google"
+export const isGoogleTarget = (route: Route): boolean =>
+  route.target.kind === "endpoint" || route.target.publisher === "google"
 
 export const serviceOf = (route: Route): Service => ({
   backend: route.service === "google" ? "google" : "vertex",
@@ -18,7 +19,8 @@ export const serviceOf = (route: Route): Service => ({
 })
 
 /** The model whose facts apply; a tuned endpoint counts as Gemini 2.5 Flash. */
-export const modelOf = (route: Route): string => (route.target.kind === "endpoint" ? "gemini-2.5-flash" : route.target.id)
+export const modelOf = (route: Route): string =>
+  route.target.kind === "endpoint" ? "gemini-2.5-flash" : route.target.id
 
 /** Both embedding methods of the Gemini API report embedContent and the full name of the list method (recorded). */
 const errorNames = (operation: string): readonly [method: string, list: string] =>
@@ -32,7 +34,8 @@ export const unknownModel = (route: Route, allowed: ReadonlyArray<ModelKind>): G
   if (isFault(target.id) || (kind !== undefined && allowed.includes(kind))) return undefined
   if (route.service === "google") {
     const [method, listMethod] = errorNames(route.operation)
-    const message = `models/${target.id} is not found for API version ${route.version}, or is not supported for ${method}. ` +
+    const message =
+      `models/${target.id} is not found for API version ${route.version}, or is not supported for ${method}. ` +
       `Call ${listMethod} to see the list of available models and their supported methods.`
     return googleError("NOT_FOUND", message)
   }

@@ -35,7 +35,8 @@ export const readShape = (service: Service, entry: Entry, body: unknown): Readin
 
 const shapeError = (reading: Reading): GoogleError => {
   const twoKinds = reading.violations.find((violation) => violation.oneof?.group === "tool_type")
-  if (twoKinds === undefined) return badRequest(reading.violations.map(({ field, description }) => ({ field, description })))
+  if (twoKinds === undefined)
+    return badRequest(reading.violations.map(({ field, description }) => ({ field, description })))
   const kinds = (twoKinds.oneof?.members ?? []).map(snake).sort().join(", ")
   const message = `The GenerateContentRequest proto is invalid:\n * ${twoKinds.field}.tool_type: one_of 'tool_type' has more than one initialized field: ${kinds}`
   return googleError("INVALID_ARGUMENT", message)
@@ -44,7 +45,9 @@ const shapeError = (reading: Reading): GoogleError => {
 /** Validates the shape of a body; the operation checks its meaning. */
 export const validateShape = <Body>(body: unknown, service: Service, entry: Entry): Verdict<Body> => {
   const reading = readShape(service, entry, body)
-  return reading.violations.length > 0 ? { accepted: false, error: shapeError(reading) } : { accepted: true, request: reading.value as Body }
+  return reading.violations.length > 0
+    ? { accepted: false, error: shapeError(reading) }
+    : { accepted: true, request: reading.value as Body }
 }
 
 export interface Checking {
@@ -61,7 +64,10 @@ export const validateGenerate = (body: unknown, checking: Checking): Verdict<Gen
   return error === undefined ? verdict : { accepted: false, error }
 }
 
-const countRefused = (message: string): Verdict<CountRequest> => ({ accepted: false, error: googleError("INVALID_ARGUMENT", message) })
+const countRefused = (message: string): Verdict<CountRequest> => ({
+  accepted: false,
+  error: googleError("INVALID_ARGUMENT", message)
+})
 
 /**
  * Validates a countTokens body. The Gemini API requires one of the two forms, and the path's model in the wrapper.
@@ -78,7 +84,9 @@ export const validateCount = (body: unknown, checking: Checking, embeds = false)
     return countRefused("* CountTokensRequest.generate_content_request.model: unexpected model name format\n")
   }
   if (checking.service.backend === "vertex" && embeds) {
-    return instances === undefined || instances.length === 0 ? countRefused("instances must be provided for text model prediction.") : verdict
+    return instances === undefined || instances.length === 0
+      ? countRefused("instances must be provided for text model prediction.")
+      : verdict
   }
   return (wrapped?.contents ?? contents ?? []).length === 0
     ? countRefused("* CountTokensRequest.contents: contents is not specified\n")

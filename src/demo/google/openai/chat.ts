@@ -25,56 +25,89 @@ import type { OpenaiIdentity, OpenaiReply } from "./reply.ts"
 import { chatToGenerateRequest } from "./request.ts"
 import type { ChatRequest } from "./request.ts"
 
-const publishers = new Set(["meta", "deepseek-ai", "qwen", "openai", "google", "minimaxai", "moonshotai", "zai-org", "xai"])
+const publishers = new Set([
+  "meta",
+  "deepseek-ai",
+  "qwen",
+  "openai",
+  "google",
+  "minimaxai",
+  "moonshotai",
+  "zai-org",
+  "xai"
+])
 const contextTokens = 131_072
 
 /** Google's refusals before a model is reached: a model without publisher, or an unknown model. */
 const publisherRefusal = ({ route, body }: Call): GoogleError | undefined => {
   const model = isRecord(body) && typeof body["model"] === "string" ? body["model"] : ""
   const [publisher = "", id = "", more] = model.split("/")
-  if (id === "" || more !== undefined) return invalidArgument("Malformed publisher model name: expected format '<publisher>/<model>'")
+  if (id === "" || more !== undefined)
+    return invalidArgument("Malformed publisher model name: expected format '<publisher>/<model>'")
   if (isFault(id) || (publishers.has(publisher) && /-maas$|^gemini-/.test(id))) return undefined
   const place = `projects/${route.project}/locations/${route.location}`
   return googleError("NOT_FOUND", `Publisher Model \`${place}/publishers/${publisher}/models/${id}\` not found.`)
 }
 
-const badRequest = (message: string, more: Partial<ContainerError> = {}): ContainerError => ({ status: 400, message, ...more })
+const badRequest = (message: string, more: Partial<ContainerError> = {}): ContainerError => ({
+  status: 400,
+  message,
+  ...more
+})
 
 const mediaFault = (chat: ChatRequest): ContainerError | undefined => {
-  const urls = chat.messages.flatMap(({ content }) => (Array.isArray(content) ? content.flatMap((part) => part.image_url?.url ?? []) : []))
-  return urls.every((url) => /^(https?|data):/.test(url)) ? undefined : badRequest("The URL must be either a HTTP or data URL.")
+  const urls = chat.messages.flatMap(({ content }) =>
+    Array.isArray(content) ? content.flatMap((part) => part.image_url?.url ?? []) : []
+  )
+  return urls.every((url) => /^(https?|data):/.test(url))
+    ? undefined
+    : badRequest("The URL must be either a HTTP or data URL.")
 }
 
 const failedCall = (request: GenerateRequest): ContainerError | undefined =>
   lastUserText(request).includes("demo:tool-use-failed")
-    ? badRequest("tool call validation failed: parameters for tool did not match schema: errors: [`/age`: expected integer, but got string]", {
-      code: "tool_use_failed",
-      more: { failed_generation: "[{\"name\": \"structured_output\", \"parameters\": {\"age\": \"30\"}}]" }
-    })
+    ? badRequest(
+        "tool call validation failed: parameters for tool did not match schema: errors: [`/age`: expected integer, but got string]",
+        {
+          code: "tool_use_failed",
+          more: { failed_generation: '[{"name": "structured_output", "parameters": {"age": "30"}}]' }
+        }
+      )
     : undefined
 
 /** The container's refusal of a well-formed body, in vLLM's wording where it is publicly known. */
 const containerFault = (chat: ChatRequest, served: string | undefined): ContainerError | undefined => {
   if (served !== undefined && chat.model !== served) {
-    return { status: 404, type: "NotFoundError", message: `The model \`${chat.model}\` does not exist.`, code: "model_not_found", param: "model" }
+    return {
+      status: 404,
+      type: "NotFoundError",
+      message: `The model \`${chat.model}\` does not exist.`,
+      code: "model_not_found",
+      param: "model"
+    }
   }
-  if (chat.stream_options !== undefined && chat.stream !== true) return badRequest("Stream options can only be defined when `stream=True`.")
+  if (chat.stream_options !== undefined && chat.stream !== true)
+    return badRequest("Stream options can only be defined when `stream=True`.")
   if (typeof chat.tool_choice === "object" || chat.tool_choice === "required") {
     if ((chat.tools ?? []).length === 0) return badRequest("When using `tool_choice`, `tools` must be set.")
   }
-  if (chat.top_logprobs !== undefined && chat.logprobs !== true) return badRequest("when using `top_logprobs`, `logprobs` must be set to true.")
+  if (chat.top_logprobs !== undefined && chat.logprobs !== true)
+    return badRequest("when using `top_logprobs`, `logprobs` must be set to true.")
   const most = chat.max_completion_tokens ?? chat.max_tokens
-  if (most !== undefined && most < 1) return badRequest(`max_tokens must be at least 1, got ${most}.`, { param: "max_tokens" })
+  if (most !== undefined && most < 1)
+    return badRequest(`max_tokens must be at least 1, got ${most}.`, { param: "max_tokens" })
   return mediaFault(chat)
 }
 
 const contextFault = (request: GenerateRequest): ContainerError | undefined => {
   const tokens = totalOf(promptTokens(request))
-  return tokens <= contextTokens ? undefined : badRequest(
-    `This model's maximum context length is ${contextTokens} tokens. However, your messages resulted in ${tokens} tokens. ` +
-      "Please reduce the length of the messages.",
-    { code: "context_length_exceeded", param: "messages" }
-  )
+  return tokens <= contextTokens
+    ? undefined
+    : badRequest(
+        `This model's maximum context length is ${contextTokens} tokens. However, your messages resulted in ${tokens} tokens. ` +
+          "Please reduce the length of the messages.",
+        { code: "context_length_exceeded", param: "messages" }
+      )
 }
 
 const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`
@@ -83,7 +116,8 @@ const errorEvent = (error: unknown): string => `event: error\n${event({ error })
 const faultWire: FaultWire = {
   refusal: (error) => errorAnswer(error, true),
   errorEvent: (error) => errorEvent({ message: error.message, type: "server_error", code: error.code }),
-  lineEvent: (content) => event({ object: "chat.completion.chunk", choices: [{ index: 0, delta: { content }, finish_reason: null }] })
+  lineEvent: (content) =>
+    event({ object: "chat.completion.chunk", choices: [{ index: 0, delta: { content }, finish_reason: null }] })
 }
 
 /** The family named in the answer, so that a reader sees which model was reached. */
@@ -125,11 +159,12 @@ const answer = (call: Call): Answer => {
   const streaming = chat.stream === true
   const failed = failedCall(request)
   if (failed !== undefined && !streaming) return containerRefusal(failed, endpoint?.errors)
-  if (failed !== undefined) return eventStream([{ text: errorEvent({ ...errorObject(failed), status_code: failed.status }), pauseMillis: 0 }])
+  if (failed !== undefined)
+    return eventStream([{ text: errorEvent({ ...errorObject(failed), status_code: failed.status }), pauseMillis: 0 }])
   const reply = replyTo(request, { backend: "vertex", model: `publisher/${chat.model}`, family: familyOf(chat.model) })
   const made = openaiReply(reply, identityOf(call, chat.model), chat.parallel_tool_calls !== false)
   const good = framed(made, chat, quirksIn(lastUserText(request)), call.tokensPerSecond)
-  const id = shared ? chat.model.split("/")[1] ?? "" : route.target.id
+  const id = shared ? (chat.model.split("/")[1] ?? "") : route.target.id
   return applyFault(id, good, { callNumber: call.callNumber, streaming, sse: true, wire: faultWire })
 }
 

@@ -29,7 +29,8 @@ const textsOf = ({ input }: EmbeddingsRequest): ReadonlyArray<string> => {
 }
 
 /** Little-endian 32-bit floats in base64. */
-const packed = (vector: ReadonlyArray<number>): string => Buffer.from(new Float32Array(vector).buffer).toString("base64")
+const packed = (vector: ReadonlyArray<number>): string =>
+  Buffer.from(new Float32Array(vector).buffer).toString("base64")
 
 const answer = (call: Call): Answer => {
   const { body, endpoint, route } = call
@@ -40,10 +41,16 @@ const answer = (call: Call): Answer => {
   const request = withoutNulls(body) as EmbeddingsRequest
   const { model, dimensions } = request
   if (endpoint?.servedModel !== undefined && model !== endpoint.servedModel) {
-    return containerRefusal({ status: 404, type: "NotFoundError", message: `The model \`${model}\` does not exist.` }, endpoint.errors)
+    return containerRefusal(
+      { status: 404, type: "NotFoundError", message: `The model \`${model}\` does not exist.` },
+      endpoint.errors
+    )
   }
   if (dimensions !== undefined && dimensions > size) {
-    return containerRefusal({ status: 400, message: `dimensions must be at most ${size}.`, param: "dimensions" }, endpoint?.errors)
+    return containerRefusal(
+      { status: 400, message: `dimensions must be at most ${size}.`, param: "dimensions" },
+      endpoint?.errors
+    )
   }
   const texts = textsOf(request)
   const data = texts.map((text, index) => {
@@ -52,10 +59,16 @@ const answer = (call: Call): Answer => {
   })
   const tokens = texts.reduce((sum, text) => sum + textTokens(text), 0)
   const good = jsonAnswer(200, { object: "list", data, model, usage: { prompt_tokens: tokens, total_tokens: tokens } })
-  return applyFault(route.target.id, good, { callNumber: call.callNumber, streaming: false, sse: false, wire: unaryWire })
+  return applyFault(route.target.id, good, {
+    callNumber: call.callNumber,
+    streaming: false,
+    sse: false,
+    wire: unaryWire
+  })
 }
 
 export const openaiEmbeddings: Operation = {
-  matches: ({ target, operation }) => target.kind === "endpoint" && target.id !== "openapi" && operation === "embeddings",
+  matches: ({ target, operation }) =>
+    target.kind === "endpoint" && target.id !== "openapi" && operation === "embeddings",
   answer
 }

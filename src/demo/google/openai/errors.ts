@@ -31,5 +31,11 @@ export const containerRefusal = (error: ContainerError, shape: SimulatedEndpoint
   if (shape === "detail") return jsonAnswer(error.status, { detail: error.message })
   if (shape !== "bare") return jsonAnswer(error.status, { error: errorObject(error) })
   const type = error.status === 404 ? "NotFoundError" : "BadRequestError"
-  return jsonAnswer(error.status, { object: "error", message: error.message, type, param: error.param ?? null, code: error.status })
+  return jsonAnswer(error.status, {
+    object: "error",
+    message: error.message,
+    type,
+    param: error.param ?? null,
+    code: error.status
+  })
 }

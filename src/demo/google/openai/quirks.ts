@@ -18,9 +18,12 @@ export interface Quirk {
 const without = (value: Json, ...names: ReadonlyArray<string>): Json =>
   Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)))
 
-const choicesOf = (value: Json): ReadonlyArray<Json> => (Array.isArray(value["choices"]) ? value["choices"].filter(isRecord) : [])
+const choicesOf = (value: Json): ReadonlyArray<Json> =>
+  Array.isArray(value["choices"]) ? value["choices"].filter(isRecord) : []
 
-const eachChoice = (change: (choice: Json) => Json) => (value: Json): Json => ({ ...value, choices: choicesOf(value).map(change) })
+const eachChoice =
+  (change: (choice: Json) => Json) =>
+  (value: Json): Json => ({ ...value, choices: choicesOf(value).map(change) })
 
 /** Changes the message of a completion or the delta of a chunk. */
 const eachMessage = (change: (message: Json) => Json) =>
@@ -39,7 +42,12 @@ const eachCall = (change: (call: Json) => Json) =>
 const finished = (word: string) =>
   eachChoice((choice) => (typeof choice["finish_reason"] === "string" ? { ...choice, finish_reason: word } : choice))
 
-const times = { queue_time: 0.034199604, prompt_time: 0.000671097, completion_time: 0.045735062, total_time: 0.046406159 }
+const times = {
+  queue_time: 0.034199604,
+  prompt_time: 0.000671097,
+  completion_time: 0.045735062,
+  total_time: 0.046406159
+}
 
 const timed = (value: Json): Json => ({
   ...value,
@@ -61,12 +69,21 @@ const wholeCalls = (values: ReadonlyArray<Json>): ReadonlyArray<Json> => {
     return Array.isArray(calls) && isRecord(calls[0]) ? calls[0] : undefined
   }
   const textOf = (call: Json): string => (isRecord(call["function"]) ? String(call["function"]["arguments"] ?? "") : "")
-  return values.filter((value) => callOf(value)?.["id"] !== undefined || callOf(value) === undefined).map((value) => {
-    const call = callOf(value)
-    if (call === undefined) return value
-    const text = values.map(callOf).filter((other) => other?.["index"] === call["index"]).map((other) => textOf(other ?? {})).join("")
-    return eachCall((one) => ({ ...one, function: { ...(isRecord(one["function"]) ? one["function"] : {}), arguments: text } }))(value)
-  })
+  return values
+    .filter((value) => callOf(value)?.["id"] !== undefined || callOf(value) === undefined)
+    .map((value) => {
+      const call = callOf(value)
+      if (call === undefined) return value
+      const text = values
+        .map(callOf)
+        .filter((other) => other?.["index"] === call["index"])
+        .map((other) => textOf(other ?? {}))
+        .join("")
+      return eachCall((one) => ({
+        ...one,
+        function: { ...(isRecord(one["function"]) ? one["function"] : {}), arguments: text }
+      }))(value)
+    })
 }
 
 const quirks: Readonly<Record<string, Quirk>> = {
@@ -75,22 +92,29 @@ const quirks: Readonly<Record<string, Quirk>> = {
   "queue-time": { value: timed },
   "vendor-fields": {
     value: (value) => ({
-      ...eachMessage((message) => ({ ...message, reasoning: null }))(eachChoice((choice) => ({ ...choice, native_finish_reason: choice["finish_reason"] }))(value)),
+      ...eachMessage((message) => ({ ...message, reasoning: null }))(
+        eachChoice((choice) => ({ ...choice, native_finish_reason: choice["finish_reason"] }))(value)
+      ),
       provider: "DeepInfra"
     })
   },
   "missing-fields": {
     value: (value) => {
-      const bare = eachMessage((message) => without(message, "role"))(eachChoice((choice) => without(choice, "logprobs"))(value))
+      const bare = eachMessage((message) => without(message, "role"))(
+        eachChoice((choice) => without(choice, "logprobs"))(value)
+      )
       // Only a completion may omit the finish reason; without it a stream has no end.
-      const ended = value["object"] === "chat.completion" ? eachChoice((choice) => without(choice, "finish_reason"))(bare) : bare
+      const ended =
+        value["object"] === "chat.completion" ? eachChoice((choice) => without(choice, "finish_reason"))(bare) : bare
       return without(ended, "id", "object", "created", "system_fingerprint")
     }
   },
   "object-arguments": { value: eachCall(parseArguments), chunks: wholeCalls },
   "whole-arguments": { chunks: wholeCalls },
   "empty-ids": { value: eachCall((call) => ("id" in call ? { ...call, id: "" } : call)) },
-  "list-content": { value: eachMessage((message) => ("tool_calls" in message ? { ...message, content: [] } : message)) },
+  "list-content": {
+    value: eachMessage((message) => ("tool_calls" in message ? { ...message, content: [] } : message))
+  },
   "foreign-finish": { value: finished("eos_token") },
   "stop-for-calls": { value: finished("stop") },
   "usage-beside-choice": {
@@ -107,7 +131,12 @@ const quirks: Readonly<Record<string, Quirk>> = {
   "json-stream": { unaryAlways: true }
 }
 
-const noQuirk: Required<Quirk> = { value: (value) => value, chunks: (values) => values, pieces: (pieces) => pieces, unaryAlways: false }
+const noQuirk: Required<Quirk> = {
+  value: (value) => value,
+  chunks: (values) => values,
+  pieces: (pieces) => pieces,
+  unaryAlways: false
+}
 
 /** Applies the second quirk after the first. */
 const combineQuirks = (first: Required<Quirk>, second: Quirk): Required<Quirk> => ({
@@ -119,4 +148,6 @@ const combineQuirks = (first: Required<Quirk>, second: Quirk): Required<Quirk> =
 
 /** The quirks that the prompt names, combined in their order. */
 export const quirksIn = (text: string): Required<Quirk> =>
-  [...text.matchAll(/demo:quirk-([a-z-]*[a-z])/g)].map(([, name = ""]) => quirks[name] ?? {}).reduce(combineQuirks, noQuirk)
+  [...text.matchAll(/demo:quirk-([a-z-]*[a-z])/g)]
+    .map(([, name = ""]) => quirks[name] ?? {})
+    .reduce(combineQuirks, noQuirk)

@@ -36,11 +36,18 @@ const logprobsOf = ({ logprobs }: Candidate): Json | null => {
   if (logprobs === undefined) return null
   const { chosenCandidates: chosen, topCandidates: top = [] } = logprobs.logprobsResult as {
     readonly chosenCandidates: ReadonlyArray<{ readonly token: string; readonly logProbability: number }>
-    readonly topCandidates?: ReadonlyArray<{ readonly candidates: ReadonlyArray<{ readonly token: string; readonly logProbability: number }> }>
+    readonly topCandidates?: ReadonlyArray<{
+      readonly candidates: ReadonlyArray<{ readonly token: string; readonly logProbability: number }>
+    }>
   }
-  const entry = ({ token, logProbability }: { readonly token: string; readonly logProbability: number }) =>
-    ({ token, logprob: logProbability, bytes: tokenBytes(token) })
-  return { content: chosen.map((pick, index) => ({ ...entry(pick), top_logprobs: (top[index]?.candidates ?? []).map(entry) })) }
+  const entry = ({ token, logProbability }: { readonly token: string; readonly logProbability: number }) => ({
+    token,
+    logprob: logProbability,
+    bytes: tokenBytes(token)
+  })
+  return {
+    content: chosen.map((pick, index) => ({ ...entry(pick), top_logprobs: (top[index]?.candidates ?? []).map(entry) }))
+  }
 }
 
 /** Call ids in vLLM's form, derived from the completion's id. */
@@ -48,18 +55,28 @@ const choiceOf = (candidate: Candidate, seed: string, parallel: boolean): Choice
   const calls = candidate.parts.flatMap((part, index) =>
     part.functionCall === undefined
       ? []
-      : [{ id: `chatcmpl-tool-${seed}${index}`, name: part.functionCall.name ?? "", arguments: JSON.stringify(part.functionCall.args ?? {}) }]
+      : [
+          {
+            id: `chatcmpl-tool-${seed}${index}`,
+            name: part.functionCall.name ?? "",
+            arguments: JSON.stringify(part.functionCall.args ?? {})
+          }
+        ]
   )
   const kept = parallel ? calls : calls.slice(0, 1)
   return {
     text: candidate.parts.map((part) => part.text ?? "").join(""),
     calls: kept,
-    finish: kept.length > 0 ? "tool_calls" : finishWords[candidate.finishReason] ?? "stop",
+    finish: kept.length > 0 ? "tool_calls" : (finishWords[candidate.finishReason] ?? "stop"),
     logprobs: logprobsOf(candidate)
   }
 }
 
-const callObject = ({ id, name, arguments: text }: Call) => ({ id, type: "function", function: { name, arguments: text } })
+const callObject = ({ id, name, arguments: text }: Call) => ({
+  id,
+  type: "function",
+  function: { name, arguments: text }
+})
 
 /** A reply in this dialect, before framing. */
 export interface OpenaiReply {
@@ -75,7 +92,12 @@ export const openaiReply = (reply: Reply, identity: OpenaiIdentity, parallel: bo
   return {
     identity,
     choices: reply.candidates.map((candidate) => choiceOf(candidate, seed, parallel)),
-    usage: { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens, prompt_tokens_details: null }
+    usage: {
+      prompt_tokens,
+      completion_tokens,
+      total_tokens: prompt_tokens + completion_tokens,
+      prompt_tokens_details: null
+    }
   }
 }
 
@@ -87,9 +109,10 @@ export const completion = ({ identity, choices, usage }: OpenaiReply): Json => (
   model: identity.model,
   choices: choices.map(({ text, calls, finish, logprobs }, index) => ({
     index,
-    message: calls.length > 0
-      ? { role: "assistant", content: text === "" ? null : text, tool_calls: calls.map(callObject) }
-      : { role: "assistant", content: text },
+    message:
+      calls.length > 0
+        ? { role: "assistant", content: text === "" ? null : text, tool_calls: calls.map(callObject) }
+        : { role: "assistant", content: text },
     logprobs,
     finish_reason: finish
   })),
@@ -111,13 +134,23 @@ const callDeltas = ({ id, name, arguments: text }: Call, index: number): Readonl
 ]
 
 /** The chunks of a stream: role, text, calls, finish reason; `withUsage` adds a chunk with usage and no choices. */
-export const completionChunks = ({ identity, choices, usage }: OpenaiReply, withUsage: boolean): ReadonlyArray<OpenaiChunk> => {
+export const completionChunks = (
+  { identity, choices, usage }: OpenaiReply,
+  withUsage: boolean
+): ReadonlyArray<OpenaiChunk> => {
   const head = { id: identity.id, object: "chat.completion.chunk", created: identity.created, model: identity.model }
-  const chunk = (index: number, delta: Json, finish: string | null, tokens: number, logprobs: Json | null = null): OpenaiChunk =>
-    ({ value: { ...head, choices: [{ index, delta, logprobs, finish_reason: finish }] }, tokens })
+  const chunk = (
+    index: number,
+    delta: Json,
+    finish: string | null,
+    tokens: number,
+    logprobs: Json | null = null
+  ): OpenaiChunk => ({ value: { ...head, choices: [{ index, delta, logprobs, finish_reason: finish }] }, tokens })
   const chunks = choices.flatMap(({ text, calls, finish, logprobs }, index) => [
     chunk(index, { role: "assistant", content: "" }, null, 0),
-    ...textPieces(text).map((piece, at) => chunk(index, { content: piece }, null, textTokens(piece), at === 0 ? logprobs : null)),
+    ...textPieces(text).map((piece, at) =>
+      chunk(index, { content: piece }, null, textTokens(piece), at === 0 ? logprobs : null)
+    ),
     ...calls.flatMap(callDeltas).map((delta) => chunk(index, delta, null, 3)),
     chunk(index, {}, finish, 0)
   ])

@@ -52,7 +52,9 @@ const mediaPart = (url: string): Part => {
 
 const partsOf = ({ content }: ChatMessage): ReadonlyArray<Part> => {
   if (typeof content === "string") return content === "" ? [] : [{ text: content }]
-  return (content ?? []).map((part) => (part.image_url === undefined ? { text: part.text ?? "" } : mediaPart(part.image_url.url)))
+  return (content ?? []).map((part) =>
+    part.image_url === undefined ? { text: part.text ?? "" } : mediaPart(part.image_url.url)
+  )
 }
 
 const parsed = (text: string): Record<string, unknown> => {
@@ -69,12 +71,16 @@ const isSystem = ({ role }: ChatMessage): boolean => role === "system" || role =
 const contentOf = (message: ChatMessage, names: ReadonlyMap<string, string>): Content => {
   if (message.role === "assistant") {
     const calls = (message.tool_calls ?? []).flatMap((call) =>
-      call.function === undefined ? [] : [{ functionCall: { id: call.id, name: call.function.name, args: parsed(call.function.arguments) } }]
+      call.function === undefined
+        ? []
+        : [{ functionCall: { id: call.id, name: call.function.name, args: parsed(call.function.arguments) } }]
     )
     return { role: "model", parts: [...partsOf(message), ...calls] }
   }
   if (message.role !== "tool") return { role: "user", parts: partsOf(message) }
-  const output = partsOf(message).map((part) => part.text ?? "").join("")
+  const output = partsOf(message)
+    .map((part) => part.text ?? "")
+    .join("")
   const name = names.get(message.tool_call_id ?? "") ?? "unknown"
   return { role: "user", parts: [{ functionResponse: { id: message.tool_call_id ?? "", name, response: { output } } }] }
 }

@@ -35,7 +35,14 @@ const parameters: Check = closedRecord({
   guidanceScale: number(0, 500),
   personGeneration: inBothCases("dont_allow", "allow_adult", "allow_all"),
   safetySetting: inBothCases(
-    "block_low_and_above", "block_medium_and_above", "block_only_high", "block_none", "block_most", "block_some", "block_few", "block_fewest"
+    "block_low_and_above",
+    "block_medium_and_above",
+    "block_only_high",
+    "block_none",
+    "block_most",
+    "block_some",
+    "block_few",
+    "block_fewest"
   ),
   addWatermark: bool,
   enhancePrompt: bool,
@@ -47,7 +54,8 @@ const parameters: Check = closedRecord({
 
 const instances: Check = list(record({ "prompt!": text }), 1, 1)
 
-const failed = (reason: string): GoogleError => invalidArgument(`Image generation failed with the following error: ${reason}`)
+const failed = (reason: string): GoogleError =>
+  invalidArgument(`Image generation failed with the following error: ${reason}`)
 
 /** The two oldest models add a watermark only on request. */
 const watermarked = (model: string, { addWatermark }: Parameters): boolean => addWatermark ?? !/@00[25]$/.test(model)
@@ -55,11 +63,13 @@ const watermarked = (model: string, { addWatermark }: Parameters): boolean => ad
 const refusal = (model: string, prompt: string, asked: Parameters, onGoogle: boolean): GoogleError | undefined => {
   if (prompt.trim() === "") return failed("Text prompt can not be empty.")
   if (asked.storageUri !== undefined && onGoogle) return invalidArgument("`storageUri` isn't supported by this model.")
-  if (asked.storageUri !== undefined && !asked.storageUri.startsWith("gs://")) return invalidArgument("`storageUri` must be a gs:// URI.")
+  if (asked.storageUri !== undefined && !asked.storageUri.startsWith("gs://"))
+    return invalidArgument("`storageUri` must be a gs:// URI.")
   if (asked.outputOptions?.compressionQuality !== undefined && asked.outputOptions.mimeType !== "image/jpeg") {
     return invalidArgument("`compressionQuality` is only supported for image/jpeg.")
   }
-  if (asked.seed !== undefined && watermarked(model, asked)) return failed("Seed is not supported when watermark is enabled.")
+  if (asked.seed !== undefined && watermarked(model, asked))
+    return failed("Seed is not supported when watermark is enabled.")
   if (!prompt.includes("demo:block-prompt")) return undefined
   return failed(
     "The prompt could not be submitted. This prompt contains sensitive words that violate Google's Responsible AI practices. " +
@@ -74,7 +84,8 @@ const filteredOf = (prompt: string, count: number): number => {
 }
 
 const filterEntry = (filtered: number) => ({
-  raiFilteredReason: `Your current safety filter threshold filtered out ${filtered} generated images. You will not be charged for blocked images. ` +
+  raiFilteredReason:
+    `Your current safety filter threshold filtered out ${filtered} generated images. You will not be charged for blocked images. ` +
     "Try rephrasing the prompt. If you think this was an error, send feedback."
 })
 

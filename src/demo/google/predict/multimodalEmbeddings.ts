@@ -29,13 +29,19 @@ interface Segment {
 
 const seconds = nullable(integer(0, 86_400))
 const media = { bytesBase64Encoded: nullable(text), gcsUri: nullable(text), mimeType: nullable(text) }
-const segment = closedRecord({ startOffsetSec: seconds, endOffsetSec: seconds, intervalSec: nullable(integer(4, 86_400)) })
+const segment = closedRecord({
+  startOffsetSec: seconds,
+  endOffsetSec: seconds,
+  intervalSec: nullable(integer(4, 86_400))
+})
 
-const instances: Check = list(closedRecord({
-  text: nullable(text),
-  image: nullable(closedRecord(media)),
-  video: nullable(closedRecord({ ...media, videoSegmentConfig: nullable(segment) }))
-}))
+const instances: Check = list(
+  closedRecord({
+    text: nullable(text),
+    image: nullable(closedRecord(media)),
+    video: nullable(closedRecord({ ...media, videoSegmentConfig: nullable(segment) }))
+  })
+)
 
 const sizes = [128, 256, 512, 1408]
 const dimension: Check = (value, path) =>
@@ -48,7 +54,8 @@ const sourceMismatch = (source: Media | undefined, path: string): Mismatch | und
   const { bytesBase64Encoded: bytes, gcsUri: uri } = source
   if ((bytes === undefined) === (uri === undefined)) return { path, expected: "either bytesBase64Encoded or gcsUri" }
   if (uri !== undefined && !uri.startsWith("gs://")) return { path: `${path}.gcsUri`, expected: "a gs:// URI" }
-  if (bytes !== undefined && !/^[A-Za-z0-9+/]+={0,2}$/.test(bytes)) return { path: `${path}.bytesBase64Encoded`, expected: "base64" }
+  if (bytes !== undefined && !/^[A-Za-z0-9+/]+={0,2}$/.test(bytes))
+    return { path: `${path}.bytesBase64Encoded`, expected: "base64" }
   return undefined
 }
 
@@ -64,7 +71,11 @@ const videoEmbeddings = (video: NonNullable<Instance["video"]>, size: number) =>
   const step = intervalSec ?? defaultIntervalSec
   return Array.from({ length: Math.ceil((end - start) / step) }, (_, at) => {
     const from = start + at * step
-    return { startOffsetSec: from, endOffsetSec: Math.min(end, from + step), embedding: embed(`${nameOf(video)} ${from}`, size) }
+    return {
+      startOffsetSec: from,
+      endOffsetSec: Math.min(end, from + step),
+      embedding: embed(`${nameOf(video)} ${from}`, size)
+    }
   })
 }
 
@@ -75,21 +86,28 @@ export const embedMedia: Predict = (request, { route }) => {
   const asked = withoutNulls(request.instances) as ReadonlyArray<Instance>
   const [instance] = asked
   if (instance === undefined || asked.length > facts.mostInstances) {
-    return { error: invalidArgument(`${facts.mostInstances} instance(s) is allowed per prediction. Actual: ${asked.length}`) }
+    return {
+      error: invalidArgument(`${facts.mostInstances} instance(s) is allowed per prediction. Actual: ${asked.length}`)
+    }
   }
   const { text: words, image, video } = instance
   const source = sourceMismatch(image, "instances[0].image") ?? sourceMismatch(video, "instances[0].video")
   if (source !== undefined) return { error: invalidArgument(mismatchMessage(source)) }
-  if (!words && image === undefined && video === undefined) return { error: invalidArgument("At least one of text, image or video must be given.") }
-  if (textTokens(words ?? "") > facts.mostTokens) return { error: invalidArgument(`The text is longer than ${facts.mostTokens} tokens.`) }
-  const wanted = (withoutNulls(request.parameters) as { readonly dimension?: number } | undefined)?.dimension ?? facts.size
+  if (!words && image === undefined && video === undefined)
+    return { error: invalidArgument("At least one of text, image or video must be given.") }
+  if (textTokens(words ?? "") > facts.mostTokens)
+    return { error: invalidArgument(`The text is longer than ${facts.mostTokens} tokens.`) }
+  const wanted =
+    (withoutNulls(request.parameters) as { readonly dimension?: number } | undefined)?.dimension ?? facts.size
   return {
     body: {
-      predictions: [{
-        ...(words ? { textEmbedding: embed(words, wanted) } : {}),
-        ...(image === undefined ? {} : { imageEmbedding: embed(nameOf(image), wanted) }),
-        ...(video === undefined ? {} : { videoEmbeddings: videoEmbeddings(video, facts.size) })
-      }],
+      predictions: [
+        {
+          ...(words ? { textEmbedding: embed(words, wanted) } : {}),
+          ...(image === undefined ? {} : { imageEmbedding: embed(nameOf(image), wanted) }),
+          ...(video === undefined ? {} : { videoEmbeddings: videoEmbeddings(video, facts.size) })
+        }
+      ],
       deployedModelId: "demo"
     }
   }

@@ -30,10 +30,17 @@ const onVertex: ReadonlyMap<ModelKind, Predict> = new Map([
 ])
 
 /** A fault id acts as Imagen if the first instance has a prompt, else as a text embedding model. */
-const predictorOf = (call: Call, { instances: [first] }: PredictRequest, served: ReadonlyMap<ModelKind, Predict>): Predict => {
+const predictorOf = (
+  call: Call,
+  { instances: [first] }: PredictRequest,
+  served: ReadonlyMap<ModelKind, Predict>
+): Predict => {
   if (call.route.target.kind === "endpoint") return answerInstances
   const kind = modelKind(call.route.target.id)
-  return (kind === undefined ? undefined : served.get(kind)) ?? (isRecord(first) && "prompt" in first ? drawImages : embedTexts)
+  return (
+    (kind === undefined ? undefined : served.get(kind)) ??
+    (isRecord(first) && "prompt" in first ? drawImages : embedTexts)
+  )
 }
 
 const answer = (call: Call): Answer => {
@@ -47,7 +54,12 @@ const answer = (call: Call): Answer => {
   if (verdict.request.instances.length === 0) return errorAnswer(invalidArgument("Empty instances."), false)
   const made = predictorOf(call, verdict.request, served)(verdict.request, call)
   const good = "error" in made ? errorAnswer(made.error, false) : jsonAnswer(200, made.body)
-  return applyFault(route.target.id, good, { callNumber: call.callNumber, streaming: false, sse: false, wire: unaryWire })
+  return applyFault(route.target.id, good, {
+    callNumber: call.callNumber,
+    streaming: false,
+    sse: false,
+    wire: unaryWire
+  })
 }
 
 export const predict: Operation = {

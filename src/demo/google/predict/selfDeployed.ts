@@ -3,7 +3,18 @@
 // Source: publicly quoted answers of Model Garden containers.
 
 import { cutAtLimits } from "../gemini/replies.ts"
-import { either, integer, isRecord, list, mismatchMessage, nullable, number, record, text, withoutNulls } from "../shapes/open.ts"
+import {
+  either,
+  integer,
+  isRecord,
+  list,
+  mismatchMessage,
+  nullable,
+  number,
+  record,
+  text,
+  withoutNulls
+} from "../shapes/open.ts"
 import type { Check } from "../shapes/open.ts"
 import { answerText } from "../shared/answerText.ts"
 import type { SimulatedEndpoint } from "../shared/endpoint.ts"
@@ -38,7 +49,7 @@ const asked = (prompt: string): string => {
 }
 
 const completion = (prompt: string, { max_tokens: most, stop }: Sampling): string => {
-  const stopSequences = typeof stop === "string" ? [stop] : stop ?? []
+  const stopSequences = typeof stop === "string" ? [stop] : (stop ?? [])
   const request: GenerateRequest = {
     contents: [{ role: "user", parts: [{ text: asked(prompt) }] }],
     generationConfig: { stopSequences, ...(most === undefined ? {} : { maxOutputTokens: most }) }
@@ -66,7 +77,9 @@ const vectorSize = 768
 /** Generates text for prompts; returns bare vectors for instances with `content`, the form of text embeddings. */
 export const answerInstances: Predict = (request, call) => {
   const [first] = request.instances
-  return isRecord(first) && "content" in first && !("prompt" in first) ? embedContents(request, call) : answerPrompts(request, call)
+  return isRecord(first) && "content" in first && !("prompt" in first)
+    ? embedContents(request, call)
+    : answerPrompts(request, call)
 }
 
 const embedContents: Predict = (request, call) => {
@@ -83,7 +96,9 @@ const answerPrompts: Predict = (request, call) => {
   const prompts = withoutNulls(request.instances) as ReadonlyArray<Sampling & { readonly prompt: string }>
   return {
     body: {
-      predictions: prompts.map((instance) => predicted(call.endpoint, instance.prompt, completion(instance.prompt, { ...shared, ...instance }))),
+      predictions: prompts.map((instance) =>
+        predicted(call.endpoint, instance.prompt, completion(instance.prompt, { ...shared, ...instance }))
+      ),
       ...deployed(call)
     }
   }

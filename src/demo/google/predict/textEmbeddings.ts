@@ -36,7 +36,11 @@ const parametersOf = ({ size }: EmbeddingFacts): Check =>
 /** Characters other than white space; recorded answers bill these. */
 const billable = (content: string): number => content.replace(/\s/g, "").length
 
-const refusal = (asked: ReadonlyArray<Instance>, { autoTruncate }: Parameters, facts: EmbeddingFacts): GoogleError | undefined => {
+const refusal = (
+  asked: ReadonlyArray<Instance>,
+  { autoTruncate }: Parameters,
+  facts: EmbeddingFacts
+): GoogleError | undefined => {
   if (asked.length > facts.mostInstances) {
     return invalidArgument(`${facts.mostInstances} instance(s) is allowed per prediction. Actual: ${asked.length}`)
   }
@@ -69,7 +73,8 @@ const prediction = (instance: Instance, parameters: Parameters, facts: Embedding
 
 export const embedTexts: Predict = (request, { route }) => {
   const facts = embeddingFacts(route.target.id)
-  const mismatch = instances(request.instances, "instances") ?? parametersOf(facts)(request.parameters ?? {}, "parameters")
+  const mismatch =
+    instances(request.instances, "instances") ?? parametersOf(facts)(request.parameters ?? {}, "parameters")
   if (mismatch !== undefined) return { error: invalidArgument(mismatchMessage(mismatch)) }
   const asked = withoutNulls(request.instances) as ReadonlyArray<Instance>
   const parameters = withoutNulls(request.parameters ?? {}) as Parameters

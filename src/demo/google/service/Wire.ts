@@ -11,7 +11,12 @@ export interface WireCounters {
 }
 
 /** Starts the answer and returns immediately. The status line waits for the first write: a `hang` may send no byte. */
-export const performAnswer = (answer: Answer, response: ServerResponse, counters: WireCounters, now: () => number): void => {
+export const performAnswer = (
+  answer: Answer,
+  response: ServerResponse,
+  counters: WireCounters,
+  now: () => number
+): void => {
   const steps = answer.steps[Symbol.iterator]()
   let timer: NodeJS.Timeout | undefined
   let done = false

@@ -15,7 +15,8 @@ export interface Access {
   readonly projects: ReadonlySet<string> | undefined
 }
 
-const serviceName = (route: Route): string => (route.service === "google" ? "generativelanguage.googleapis.com" : "aiplatform.googleapis.com")
+const serviceName = (route: Route): string =>
+  route.service === "google" ? "generativelanguage.googleapis.com" : "aiplatform.googleapis.com"
 
 const badKey = (route: Route): GoogleError => {
   const message = "API key not valid. Please pass a valid API key."
@@ -35,10 +36,14 @@ const unauthenticated = (route: Route, reason: string, message: string): GoogleE
 
 const expected = "Expected OAuth 2 access token, login cookie or other valid authentication credential."
 
-const bearerOf = (authorization: string | undefined): string | undefined => /^Bearer\s+(\S+)$/i.exec(authorization ?? "")?.[1]
+const bearerOf = (authorization: string | undefined): string | undefined =>
+  /^Bearer\s+(\S+)$/i.exec(authorization ?? "")?.[1]
 
 const denied = (route: Route): GoogleError => {
-  const target = route.target.kind === "model" ? `publishers/${route.target.publisher}/models/${route.target.id}` : `endpoints/${route.target.id}`
+  const target =
+    route.target.kind === "model"
+      ? `publishers/${route.target.publisher}/models/${route.target.id}`
+      : `endpoints/${route.target.id}`
   const resource = `projects/${route.project}/locations/${route.location}/${target}`
   const permission = "aiplatform.endpoints.predict"
   return googleError(
@@ -49,27 +54,50 @@ const denied = (route: Route): GoogleError => {
 }
 
 /** The refusal of a call's credentials, or `undefined`. Header names are lower-case. */
-export const checkAccess = (route: Route, headers: Readonly<Record<string, string>>, access: Access): GoogleError | undefined => {
+export const checkAccess = (
+  route: Route,
+  headers: Readonly<Record<string, string>>,
+  access: Access
+): GoogleError | undefined => {
   const key = headers["x-goog-api-key"] ?? route.queryKey
   const bearer = bearerOf(headers["authorization"])
   if (route.service === "vertex") {
     if (bearer === undefined && key !== undefined) {
-      const message = "API keys are not supported by this API. Expected OAuth2 access token or other authentication credentials that assert a principal."
+      const message =
+        "API keys are not supported by this API. Expected OAuth2 access token or other authentication credentials that assert a principal."
       return unauthenticated(route, "CREDENTIALS_MISSING", message)
     }
-    if (bearer === undefined) return unauthenticated(route, "CREDENTIALS_MISSING", `Request is missing required authentication credential. ${expected}`)
+    if (bearer === undefined)
+      return unauthenticated(
+        route,
+        "CREDENTIALS_MISSING",
+        `Request is missing required authentication credential. ${expected}`
+      )
     if (!access.isToken(bearer)) {
-      return unauthenticated(route, "ACCESS_TOKEN_TYPE_UNSUPPORTED", `Request had invalid authentication credentials. ${expected}`)
+      return unauthenticated(
+        route,
+        "ACCESS_TOKEN_TYPE_UNSUPPORTED",
+        `Request had invalid authentication credentials. ${expected}`
+      )
     }
     const foreign = access.projects !== undefined && !access.projects.has(route.project ?? "")
     return foreign || (route.target.kind === "endpoint" && access.lacksPredict(bearer)) ? denied(route) : undefined
   }
   if (key !== undefined) return access.apiKeys.has(key) ? undefined : badKey(route)
-  if (route.service === "express") return unauthenticated(route, "CREDENTIALS_MISSING", `Request is missing required authentication credential. ${expected}`)
+  if (route.service === "express")
+    return unauthenticated(
+      route,
+      "CREDENTIALS_MISSING",
+      `Request is missing required authentication credential. ${expected}`
+    )
   if (bearer !== undefined) {
     return access.isToken(bearer)
       ? undefined
-      : unauthenticated(route, "ACCESS_TOKEN_TYPE_UNSUPPORTED", `Request had invalid authentication credentials. ${expected}`)
+      : unauthenticated(
+          route,
+          "ACCESS_TOKEN_TYPE_UNSUPPORTED",
+          `Request had invalid authentication credentials. ${expected}`
+        )
   }
   return googleError(
     "PERMISSION_DENIED",

@@ -13,14 +13,19 @@ import type { Route } from "../shared/routes.ts"
 export type Endpoints = ReadonlyMap<string, SimulatedEndpoint>
 
 /** The host of a dedicated endpoint; it contains the project number. */
-export const dedicatedHost = (id: string, region: string): string => `${id}.${region}-123456789012.prediction.vertexai.goog`
+export const dedicatedHost = (id: string, region: string): string =>
+  `${id}.${region}-123456789012.prediction.vertexai.goog`
 
 /** Endpoints of every simulator. */
 export const demoEndpoints: Readonly<Record<string, SimulatedEndpoint>> = {
   "demo-llama": { dialect: "openai", servedModel: "demo-llama" },
   "demo-vllm": { dialect: "openai", servedModel: "meta-llama/Llama-3.1-8B-Instruct", errors: "bare" },
   "demo-fastapi": { dialect: "openai", servedModel: "demo-fastapi", errors: "detail" },
-  "demo-dedicated": { dialect: "openai", servedModel: "demo-dedicated", dedicatedHost: dedicatedHost("demo-dedicated", "us-central1") },
+  "demo-dedicated": {
+    dialect: "openai",
+    servedModel: "demo-dedicated",
+    dedicatedHost: dedicatedHost("demo-dedicated", "us-central1")
+  },
   "demo-tuned": { dialect: "gemini" },
   "demo-predict": { dialect: "predict" },
   "demo-predict-text": { dialect: "predict", predictForm: "text" },
@@ -51,26 +56,38 @@ const wrongHost = (endpoint: SimulatedEndpoint, host: string): GoogleError | und
   const { dedicatedHost: only } = endpoint
   const bare = host.replace(/:[0-9]+$/, "")
   if (only === undefined || bare === only || isLoopback(host)) return undefined
-  const message = `Dedicated Endpoint cannot be accessed through the shared Vertex AI domain ${bare}. ` +
+  const message =
+    `Dedicated Endpoint cannot be accessed through the shared Vertex AI domain ${bare}. ` +
     `Please access the endpoint using its dedicated domain name '${only}'`
   return googleError("FAILED_PRECONDITION", message)
 }
 
 const notReady = (endpoint: SimulatedEndpoint, callNumber: number): GoogleError | undefined => {
-  if (endpoint.readiness === "loading") return googleError("UNAVAILABLE", "The model server is not ready. Please try again later.")
+  if (endpoint.readiness === "loading")
+    return googleError("UNAVAILABLE", "The model server is not ready. Please try again later.")
   if (endpoint.readiness !== "cold" || callNumber % 2 === 0) return undefined
-  return googleError("RESOURCE_EXHAUSTED", "Model is not yet ready for inference. Please wait and then try your request again.", [retryInfo("0.2s")])
+  return googleError(
+    "RESOURCE_EXHAUSTED",
+    "Model is not yet ready for inference. Please wait and then try your request again.",
+    [retryInfo("0.2s")]
+  )
 }
 
 /** The refusal of a call: unknown endpoint, wrong host, not ready, or another dialect; `undefined` if it can answer. */
-export const checkEndpoint = (route: Route, host: string, endpoints: Endpoints, callNumber: number): Answer | undefined => {
+export const checkEndpoint = (
+  route: Route,
+  host: string,
+  endpoints: Endpoints,
+  callNumber: number
+): Answer | undefined => {
   const { target, operation } = route
   if (target.kind !== "endpoint" || target.id === "openapi") return undefined
   const endpoint = endpointOf(target.id, endpoints)
   const name = `projects/${route.project}/locations/${route.location}/endpoints/${target.id}`
-  const error = endpoint === undefined
-    ? googleError("NOT_FOUND", `Endpoint \`${name}\` not found.`)
-    : wrongHost(endpoint, host) ?? notReady(endpoint, callNumber)
+  const error =
+    endpoint === undefined
+      ? googleError("NOT_FOUND", `Endpoint \`${name}\` not found.`)
+      : (wrongHost(endpoint, host) ?? notReady(endpoint, callNumber))
   if (error !== undefined) return errorAnswer(error, operation === "chat/completions")
   const spoken = endpoint?.dialect
   // The container answers an unknown path in FastAPI's form.

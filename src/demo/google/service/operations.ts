@@ -13,7 +13,16 @@ import type { Operation } from "../shared/operation.ts"
 import type { Route } from "../shared/routes.ts"
 
 const operations: ReadonlyArray<Operation> = [
-  generateContent, countTokens, countMessages, rawPredict, openaiChat, openaiEmbeddings, predict, embedContent, batchEmbedContents
+  generateContent,
+  countTokens,
+  countMessages,
+  rawPredict,
+  openaiChat,
+  openaiEmbeddings,
+  predict,
+  embedContent,
+  batchEmbedContents
 ]
 
-export const findOperation = (route: Route): Operation | undefined => operations.find((operation) => operation.matches(route))
+export const findOperation = (route: Route): Operation | undefined =>
+  operations.find((operation) => operation.matches(route))

@@ -27,9 +27,11 @@ const grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 const audience = "https://oauth2.googleapis.com/token"
 const cloudScope = "https://www.googleapis.com/auth/cloud-platform"
 
-const refusal = (status: number, error: string, error_description: string): Answer => jsonAnswer(status, { error, error_description })
+const refusal = (status: number, error: string, error_description: string): Answer =>
+  jsonAnswer(status, { error, error_description })
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value)
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const decodeSegment = (segment: string): Record<string, unknown> => {
   try {
@@ -50,15 +52,27 @@ const isSigned = (signed: string, signature: string, publicKeyPem: string): bool
 
 const claimsFault = (claims: Record<string, unknown>, nowSeconds: number): string | undefined => {
   const { iat, exp, aud, scope } = claims
-  if (typeof iat !== "number" || typeof exp !== "number" || exp <= nowSeconds || iat > nowSeconds + 300 || exp - iat > 3600) {
+  if (
+    typeof iat !== "number" ||
+    typeof exp !== "number" ||
+    exp <= nowSeconds ||
+    iat > nowSeconds + 300 ||
+    exp - iat > 3600
+  ) {
     return "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim."
   }
-  if (aud !== audience && aud !== "https://accounts.google.com/o/oauth2/token") return "Invalid JWT: Failed audience check."
+  if (aud !== audience && aud !== "https://accounts.google.com/o/oauth2/token")
+    return "Invalid JWT: Failed audience check."
   return typeof scope === "string" && scope.split(" ").includes(cloudScope) ? undefined : "scope"
 }
 
 /** Answers `POST /token`; an issued token is added to `tokens`. */
-export const exchangeToken = (form: URLSearchParams, accounts: ReadonlyArray<ServiceAccount>, tokens: IssuedTokens, now: number): Answer => {
+export const exchangeToken = (
+  form: URLSearchParams,
+  accounts: ReadonlyArray<ServiceAccount>,
+  tokens: IssuedTokens,
+  now: number
+): Answer => {
   const grant = form.get("grant_type")
   if (grant !== grantType) return refusal(400, "unsupported_grant_type", `Invalid grant_type: ${grant ?? ""}`)
   const assertion = form.get("assertion") ?? ""

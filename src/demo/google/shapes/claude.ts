@@ -60,7 +60,10 @@ const textBlocks: Readonly<Record<string, ModelShape>> = {
 }
 
 const mediaBlocks: Readonly<Record<string, ModelShape>> = {
-  ImageBlock: cachedBlock("image", { source: "<ImageBytes UrlSource FileSource>!", transformations: "Transformations|null" }),
+  ImageBlock: cachedBlock("image", {
+    source: "<ImageBytes UrlSource FileSource>!",
+    transformations: "Transformations|null"
+  }),
   ImageBytes: block("base64", { data: "string!", media_type: "'image/jpeg'|'image/png'|'image/gif'|'image/webp'!" }),
   UrlSource: block("url", { url: "string!" }),
   FileSource: block("file", { file_id: "string!" }),
@@ -88,7 +91,13 @@ const callBlocks: Readonly<Record<string, ModelShape>> = {
   DirectCaller: block("direct", {}),
   CodeCaller: block("code_execution_20250825", { tool_id: serverId }),
   NewerCodeCaller: block("code_execution_20260120", { tool_id: serverId }),
-  ToolUse: cachedBlock("tool_use", { id: callId, name: "string(1..200)!", input: "any!", caller, toolset_name: "string|null" }),
+  ToolUse: cachedBlock("tool_use", {
+    id: callId,
+    name: "string(1..200)!",
+    input: "any!",
+    caller,
+    toolset_name: "string|null"
+  }),
   ToolResult: cachedBlock("tool_result", {
     tool_use_id: callId,
     content: "string|[<TextBlock ImageBlock SearchResultBlock DocumentBlock ToolReference BrowserState>]",
@@ -103,32 +112,60 @@ const callBlocks: Readonly<Record<string, ModelShape>> = {
   BrowserTab: { tab_id: "string!", title: "string!", url: "string!", active: "boolean" },
   TabOpened: block("tab_opened", { tab_id: "string!" }),
   DownloadStarted: block("download_started", { download_id: "string!", url: "string!" }),
-  DownloadCompleted: block("download_completed", { download_id: "string!", url: "string!", path: "string|null", size_bytes: "number|null" }),
+  DownloadCompleted: block("download_completed", {
+    download_id: "string!",
+    url: "string!",
+    path: "string|null",
+    size_bytes: "number|null"
+  }),
   DownloadFailed: block("download_failed", { download_id: "string!", url: "string!", error: "string|null" }),
   ServerToolUse: cachedBlock("server_tool_use", {
     id: serverId,
-    name: "'web_search'|'web_fetch'|'code_execution'|'bash_code_execution'|'text_editor_code_execution'|'tool_search_tool_regex'|" +
+    name:
+      "'web_search'|'web_fetch'|'code_execution'|'bash_code_execution'|'text_editor_code_execution'|'tool_search_tool_regex'|" +
       "'tool_search_tool_bm25'|~'advisor'!",
     input: "any!",
     caller
   }),
   McpToolUse: cachedBlock("mcp_tool_use", { id: callId, name: "string!", server_name: "string!", input: "any!" }),
-  McpToolResult: cachedBlock("mcp_tool_result", { tool_use_id: callId, content: "string|[<TextBlock>]", is_error: "boolean" })
+  McpToolResult: cachedBlock("mcp_tool_result", {
+    tool_use_id: callId,
+    content: "string|[<TextBlock>]",
+    is_error: "boolean"
+  })
 }
 
 const resultBlocks: Readonly<Record<string, ModelShape>> = {
-  WebSearchResults: cachedBlock("web_search_tool_result", { tool_use_id: serverId, content: "[<WebSearchHit>]|<WebSearchError>!", caller }),
-  WebSearchHit: block("web_search_result", { title: "string!", url: "string!", encrypted_content: "string!", page_age: "string|null" }),
-  WebSearchError: block("web_search_tool_result_error", {
-    error_code: "'invalid_tool_input'|'unavailable'|'max_uses_exceeded'|'too_many_requests'|'query_too_long'|'request_too_large'!"
+  WebSearchResults: cachedBlock("web_search_tool_result", {
+    tool_use_id: serverId,
+    content: "[<WebSearchHit>]|<WebSearchError>!",
+    caller
   }),
-  WebFetchResult: cachedBlock("web_fetch_tool_result", { tool_use_id: serverId, content: "<WebFetchError WebFetched>!", caller }),
+  WebSearchHit: block("web_search_result", {
+    title: "string!",
+    url: "string!",
+    encrypted_content: "string!",
+    page_age: "string|null"
+  }),
+  WebSearchError: block("web_search_tool_result_error", {
+    error_code:
+      "'invalid_tool_input'|'unavailable'|'max_uses_exceeded'|'too_many_requests'|'query_too_long'|'request_too_large'!"
+  }),
+  WebFetchResult: cachedBlock("web_fetch_tool_result", {
+    tool_use_id: serverId,
+    content: "<WebFetchError WebFetched>!",
+    caller
+  }),
   WebFetched: block("web_fetch_result", { url: "string!", content: "<DocumentBlock>!", retrieved_at: "string|null" }),
   WebFetchError: block("web_fetch_tool_result_error", {
-    error_code: "'invalid_tool_input'|'url_too_long'|'url_not_allowed'|'url_not_accessible'|'unsupported_content_type'|'too_many_requests'|" +
+    error_code:
+      "'invalid_tool_input'|'url_too_long'|'url_not_allowed'|'url_not_accessible'|'unsupported_content_type'|'too_many_requests'|" +
       "'max_uses_exceeded'|'unavailable'|'url_not_in_prior_context'|'content_too_large'!"
   }),
-  CodeResult: cachedBlock("code_execution_tool_result", { tool_use_id: serverId, content: "<CodeError CodeOutput EncryptedOutput>!" }),
+  CodeResult: cachedBlock("code_execution_tool_result", {
+    tool_use_id: serverId,
+    content: "<CodeError CodeOutput EncryptedOutput>!"
+  }),
   CodeError: block("code_execution_tool_result_error", { error_code: `${busy}!` }),
   CodeOutput: block("code_execution_result", {
     stdout: "string!",
@@ -143,7 +180,10 @@ const resultBlocks: Readonly<Record<string, ModelShape>> = {
     content: "[<CodeFile>]!"
   }),
   CodeFile: block("code_execution_output", { file_id: "string!" }),
-  BashResult: cachedBlock("bash_code_execution_tool_result", { tool_use_id: serverId, content: "<BashError BashOutput>!" }),
+  BashResult: cachedBlock("bash_code_execution_tool_result", {
+    tool_use_id: serverId,
+    content: "<BashError BashOutput>!"
+  }),
   BashError: block("bash_code_execution_tool_result_error", { error_code: `${busy}|'output_file_too_large'!` }),
   BashOutput: block("bash_code_execution_result", {
     stdout: "string!",
@@ -156,7 +196,10 @@ const resultBlocks: Readonly<Record<string, ModelShape>> = {
     tool_use_id: serverId,
     content: "<EditorError EditorView EditorCreate EditorReplace>!"
   }),
-  EditorError: block("text_editor_code_execution_tool_result_error", { error_code: `${busy}|'file_not_found'!`, error_message: "string|null" }),
+  EditorError: block("text_editor_code_execution_tool_result_error", {
+    error_code: `${busy}|'file_not_found'!`,
+    error_message: "string|null"
+  }),
   EditorView: block("text_editor_code_execution_view_result", {
     content: "string!",
     file_type: "'text'|'image'|'pdf'!",
@@ -172,12 +215,19 @@ const resultBlocks: Readonly<Record<string, ModelShape>> = {
     old_lines: "integer|null",
     old_start: "integer|null"
   }),
-  ToolSearchResult: cachedBlock("tool_search_tool_result", { tool_use_id: serverId, content: "<ToolSearchError ToolSearchHits>!" }),
+  ToolSearchResult: cachedBlock("tool_search_tool_result", {
+    tool_use_id: serverId,
+    content: "<ToolSearchError ToolSearchHits>!"
+  }),
   ToolSearchError: block("tool_search_tool_result_error", { error_code: `${busy}!`, error_message: "string|null" }),
   ToolSearchHits: block("tool_search_tool_search_result", { tool_references: "[<ToolReference>]!" }),
-  AdvisorResult: cachedBlock("advisor_tool_result", { tool_use_id: serverId, content: "<AdvisorError AdvisorText AdvisorRedacted>!" }),
+  AdvisorResult: cachedBlock("advisor_tool_result", {
+    tool_use_id: serverId,
+    content: "<AdvisorError AdvisorText AdvisorRedacted>!"
+  }),
   AdvisorError: block("advisor_tool_result_error", {
-    error_code: "'max_uses_exceeded'|'prompt_too_long'|'too_many_requests'|'overloaded'|'unavailable'|'execution_time_exceeded'|'model_not_found'!"
+    error_code:
+      "'max_uses_exceeded'|'prompt_too_long'|'too_many_requests'|'overloaded'|'unavailable'|'execution_time_exceeded'|'model_not_found'!"
   }),
   AdvisorText: block("advisor_result", { text: "string!", stop_reason: "string|null" }),
   AdvisorRedacted: block("advisor_redacted_result", { encrypted_content: "string!", stop_reason: "string|null" })
@@ -251,7 +301,11 @@ const requests: Readonly<Record<string, ModelShape>> = {
   OutputConfig: { effort: "Effort|null", format: "JsonFormat|null", task_budget: "~TaskBudget|null" },
   JsonFormat: { type: "'json_schema'!", schema: "object!" },
   TaskBudget: { type: "'tokens'!", total: "integer(1024..)!", remaining: "integer(0..)|null" },
-  ThinkingEnabled: block("enabled", { budget_tokens: "integer(1024..)!", display: "Display|null", block_binding: "~BlockBinding|null" }),
+  ThinkingEnabled: block("enabled", {
+    budget_tokens: "integer(1024..)!",
+    display: "Display|null",
+    block_binding: "~BlockBinding|null"
+  }),
   ThinkingAdaptive: block("adaptive", { display: "Display|null", block_binding: "~BlockBinding|null" }),
   ThinkingDisabled: block("disabled", {}),
   ThinkingBetweenTools: block("between_tools", {}),
@@ -274,7 +328,11 @@ const requests: Readonly<Record<string, ModelShape>> = {
     trigger: "<InputTokens ToolUses>"
   }),
   ClearThinking: block("clear_thinking_20251015", { keep: "<ThinkingTurns AllTurns>|'all'" }),
-  Compact: block("compact_20260112", { instructions: "string|null", pause_after_compaction: "boolean", trigger: "InputTokens|null" }),
+  Compact: block("compact_20260112", {
+    instructions: "string|null",
+    pause_after_compaction: "boolean",
+    trigger: "InputTokens|null"
+  }),
   InputTokensFrom0: block("input_tokens", { value: "integer(0..)!" }),
   ToolUsesFrom0: block("tool_uses", { value: "integer(0..)!" }),
   InputTokens: block("input_tokens", { value: "integer(1..)!" }),
@@ -308,7 +366,8 @@ const shapes: ModelShapes = {
     Citation: "<CharLocation PageLocation BlockLocation WebLocation SearchLocation>",
     Effort: "'low'|'medium'|'high'|'xhigh'|'max'",
     Display: "'summarized'|'omitted'|~'updates'",
-    Block: "<TextBlock ImageBlock DocumentBlock SearchResultBlock ThinkingBlock RedactedBlock ToolUse ToolResult ServerToolUse WebSearchResults " +
+    Block:
+      "<TextBlock ImageBlock DocumentBlock SearchResultBlock ThinkingBlock RedactedBlock ToolUse ToolResult ServerToolUse WebSearchResults " +
       "WebFetchResult CodeResult BashResult EditorResult ToolSearchResult ContainerUpload ~AdvisorResult ~McpToolUse ~McpToolResult ~Compaction " +
       "~ToolAddition ~ToolRemoval ~McpListing ~Fallback>"
   },

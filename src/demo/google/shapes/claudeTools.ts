@@ -13,7 +13,10 @@ const common: ModelShape = {
 
 /** A tool of the provider: a fixed `name` under a dated `type`. */
 const dated = (types: string, name: string, fields: ModelShape = {}): ModelShape => ({
-  type: `${types.split(" ").map((type) => `'${type}'`).join("|")}!`,
+  type: `${types
+    .split(" ")
+    .map((type) => `'${type}'`)
+    .join("|")}!`,
   name: `'${name}'!`,
   ...common,
   ...fields
@@ -47,9 +50,11 @@ const fetching: ModelShape = {
 const inclusion: ModelShape = { response_inclusion: "'full'|'excluded'" }
 
 /** One optional switch for each action of a toolset. */
-const actions = (names: string): ModelShape => Object.fromEntries(names.split(" ").map((name) => [name, "ActionConfig|null"]))
+const actions = (names: string): ModelShape =>
+  Object.fromEntries(names.split(" ").map((name) => [name, "ActionConfig|null"]))
 
-const pointing = "double_click hold_key key left_click left_click_drag left_mouse_down left_mouse_up middle_click mouse_move right_click " +
+const pointing =
+  "double_click hold_key key left_click left_click_drag left_mouse_down left_mouse_up middle_click mouse_move right_click " +
   "screenshot scroll triple_click type wait zoom"
 
 const toolset = (type: string, configs: string): ModelShape => ({
@@ -71,14 +76,20 @@ export const claudeTools: Readonly<Record<string, ModelShape>> = {
   InputSchema: { type: "'object'!", properties: "any", required: "[string]|null" },
   Bash2024: dated("bash_20241022", "bash", examples),
   Bash: dated("bash_20250124", "bash", examples),
-  Code: dated("code_execution_20250522 code_execution_20250825 code_execution_20260120 code_execution_20260521", "code_execution"),
+  Code: dated(
+    "code_execution_20250522 code_execution_20250825 code_execution_20260120 code_execution_20260521",
+    "code_execution"
+  ),
   Computer: dated("computer_20241022 computer_20250124", "computer", screen),
   ZoomingComputer: dated("computer_20251124", "computer", { ...screen, enable_zoom: "boolean" }),
   Memory: dated("memory_20250818", "memory", examples),
   Editor2024: dated("text_editor_20241022", "str_replace_editor", examples),
   Editor2025: dated("text_editor_20250124", "str_replace_editor", examples),
   RenamedEditor: dated("text_editor_20250429", "str_replace_based_edit_tool", examples),
-  Editor: dated("text_editor_20250728", "str_replace_based_edit_tool", { ...examples, max_characters: "integer(1..)|null" }),
+  Editor: dated("text_editor_20250728", "str_replace_based_edit_tool", {
+    ...examples,
+    max_characters: "integer(1..)|null"
+  }),
   WebSearch: dated("web_search_20250305 web_search_20260209", "web_search", search),
   NewerWebSearch: dated("web_search_20260318", "web_search", { ...search, ...inclusion }),
   UserLocation: {
@@ -131,6 +142,7 @@ export const claudeTools: Readonly<Record<string, ModelShape>> = {
 
 export const toolAliases: Readonly<Record<string, string>> = {
   Caller: "'direct'|'code_execution_20250825'|'code_execution_20260120'|'code_execution_20260521'",
-  AnyTool: "<CustomTool Bash Editor2025 RenamedEditor Editor Memory WebSearch NewerWebSearch ToolSearchBm25 ToolSearchRegex Code WebFetch " +
+  AnyTool:
+    "<CustomTool Bash Editor2025 RenamedEditor Editor Memory WebSearch NewerWebSearch ToolSearchBm25 ToolSearchRegex Code WebFetch " +
     "CachingWebFetch NewerWebFetch BrowserToolset ComputerToolset ~Bash2024 ~Editor2024 ~Computer ~ZoomingComputer ~Advisor ~McpToolset>"
 }

@@ -77,11 +77,16 @@ export const commonMessages: Readonly<Record<string, MessageShape>> = {
   TextFormat: { mimeType: "TextMime", schema: "any" }
 }
 
-const ratios = "ONE_BY_ONE TWO_BY_THREE THREE_BY_TWO THREE_BY_FOUR FOUR_BY_THREE FOUR_BY_FIVE FIVE_BY_FOUR NINE_BY_SIXTEEN " +
+const ratios =
+  "ONE_BY_ONE TWO_BY_THREE THREE_BY_TWO THREE_BY_FOUR FOUR_BY_THREE FOUR_BY_FIVE FIVE_BY_FOUR NINE_BY_SIXTEEN " +
   "SIXTEEN_BY_NINE TWENTY_ONE_BY_NINE ONE_BY_EIGHT EIGHT_BY_ONE ONE_BY_FOUR FOUR_BY_ONE"
 
 /** Prefixes each word, because Google's enum values repeat the name of their enum. */
-export const prefixed = (prefix: string, words: string): string => words.split(" ").map((word) => prefix + word).join(" ")
+export const prefixed = (prefix: string, words: string): string =>
+  words
+    .split(" ")
+    .map((word) => prefix + word)
+    .join(" ")
 
 /** Enums that are the same on both services. */
 export const commonEnums: Readonly<Record<string, string>> = {
@@ -97,7 +102,8 @@ export const commonEnums: Readonly<Record<string, string>> = {
   Environment: prefixed("ENVIRONMENT_", "UNSPECIFIED BROWSER MOBILE DESKTOP"),
   ThinkingLevel: "THINKING_LEVEL_UNSPECIFIED MINIMAL LOW MEDIUM HIGH",
   Modality: "MODALITY_UNSPECIFIED TEXT IMAGE AUDIO VIDEO",
-  Threshold: "HARM_BLOCK_THRESHOLD_UNSPECIFIED BLOCK_LOW_AND_ABOVE BLOCK_MEDIUM_AND_ABOVE BLOCK_ONLY_HIGH BLOCK_NONE OFF",
+  Threshold:
+    "HARM_BLOCK_THRESHOLD_UNSPECIFIED BLOCK_LOW_AND_ABOVE BLOCK_MEDIUM_AND_ABOVE BLOCK_ONLY_HIGH BLOCK_NONE OFF",
   TranscriptionMode: "MODE_UNSPECIFIED VERBATIM SMART",
   Delivery: prefixed("DELIVERY_", "UNSPECIFIED INLINE URI"),
   AudioMime: "MIME_TYPE_UNSPECIFIED AUDIO_MP3 AUDIO_OGG_OPUS AUDIO_L16 AUDIO_WAV AUDIO_ALAW AUDIO_MULAW",
@@ -143,7 +149,8 @@ export const commonRequest = {
 }
 
 /** The enum values of a task type, without the unset one. */
-export const taskTypes = "RETRIEVAL_QUERY RETRIEVAL_DOCUMENT SEMANTIC_SIMILARITY CLASSIFICATION CLUSTERING QUESTION_ANSWERING " +
+export const taskTypes =
+  "RETRIEVAL_QUERY RETRIEVAL_DOCUMENT SEMANTIC_SIMILARITY CLASSIFICATION CLUSTERING QUESTION_ANSWERING " +
   "FACT_VERIFICATION CODE_RETRIEVAL_QUERY"
 
 /** The outer shape of predict; each model reads instances and parameters differently. */

@@ -2,7 +2,14 @@
 // It must not depend on Vertex AI or the gateway's schemas.
 // Source: the public description of generativelanguage v1beta.
 
-import { commonEnums, commonGenerationConfig, commonMessages, commonPart, commonRequest, embedSettings } from "./common.ts"
+import {
+  commonEnums,
+  commonGenerationConfig,
+  commonMessages,
+  commonPart,
+  commonRequest,
+  embedSettings
+} from "./common.ts"
 import { predictRequest, prefixed, schemaShape, taskTypes } from "./common.ts"
 import { compileShapes } from "./shape.ts"
 import type { Shapes } from "./shape.ts"
@@ -65,8 +72,18 @@ const shapes: Shapes = {
       disabledSafetyPolicies: "[SafetyPolicy]"
     },
     McpServer: { name: "string", streamableHttpTransport: "McpTransport" },
-    McpTransport: { url: "string", headers: "{string}", timeout: "duration", sseReadTimeout: "duration", terminateOnClose: "bool" },
-    ToolConfig: { functionCallingConfig: "CallingConfig", retrievalConfig: "RetrievalConfig", includeServerSideToolInvocations: "bool" },
+    McpTransport: {
+      url: "string",
+      headers: "{string}",
+      timeout: "duration",
+      sseReadTimeout: "duration",
+      terminateOnClose: "bool"
+    },
+    ToolConfig: {
+      functionCallingConfig: "CallingConfig",
+      retrievalConfig: "RetrievalConfig",
+      includeServerSideToolInvocations: "bool"
+    },
     CallingConfig: { mode: "CallingMode", allowedFunctionNames: "[string]" },
     SafetySetting: { category: "HarmCategory!", threshold: "Threshold!" },
     GenerationConfig: {
@@ -87,7 +104,8 @@ const shapes: Shapes = {
     ServerTool: "TOOL_TYPE_UNSPECIFIED GOOGLE_SEARCH_WEB GOOGLE_SEARCH_IMAGE URL_CONTEXT GOOGLE_MAPS FILE_SEARCH",
     TaskType: `TASK_TYPE_UNSPECIFIED ${taskTypes}`,
     ServiceTier: "unspecified standard flex priority",
-    SafetyPolicy: "SAFETY_POLICY_UNSPECIFIED FINANCIAL_TRANSACTIONS SENSITIVE_DATA_MODIFICATION COMMUNICATION_TOOL ACCOUNT_CREATION " +
+    SafetyPolicy:
+      "SAFETY_POLICY_UNSPECIFIED FINANCIAL_TRANSACTIONS SENSITIVE_DATA_MODIFICATION COMMUNICATION_TOOL ACCOUNT_CREATION " +
       "DATA_MODIFICATION USER_CONSENT_MANAGEMENT LEGAL_TERMS_AND_AGREEMENTS",
     HarmCategory: prefixed(
       "HARM_CATEGORY_",

@@ -48,7 +48,8 @@ interface Alternative {
   readonly read: Read
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const kindOf = (value: unknown): Alternative["kind"] => {
   if (value === null) return "null"
@@ -57,7 +58,8 @@ const kindOf = (value: unknown): Alternative["kind"] => {
   return type === "string" || type === "number" || type === "boolean" ? type : "object"
 }
 
-const report = (walk: Walk, path: string, message: string, bound = false): void => void walk.violations.push({ path, message, bound })
+const report = (walk: Walk, path: string, message: string, bound = false): void =>
+  void walk.violations.push({ path, message, bound })
 
 const below = (path: string, key: string | number): string => (path === "" ? String(key) : `${path}.${key}`)
 
@@ -78,33 +80,46 @@ const boundsOf = (text: string | undefined): Bounds => {
   const match = /^\((-?[0-9]*)\.\.(-?[0-9]*)\)$/.exec(text ?? "(..)")
   if (match === null) throw new Error(`shape bounds ${text} are not understood`)
   const [, least = "", most = ""] = match
-  return { least: least === "" ? Number.NEGATIVE_INFINITY : Number(least), most: most === "" ? Number.POSITIVE_INFINITY : Number(most) }
+  return {
+    least: least === "" ? Number.NEGATIVE_INFINITY : Number(least),
+    most: most === "" ? Number.POSITIVE_INFINITY : Number(most)
+  }
 }
 
 const characters = (count: number): string => `${count} character${count === 1 ? "" : "s"}`
 
-const readString = ({ least, most }: Bounds): Read => (walk, value, path) => {
-  const length = typeof value === "string" ? [...value].length : 0
-  if (length < least) report(walk, path, `String should have at least ${characters(least)}`, true)
-  if (length > most) report(walk, path, `String should have at most ${characters(most)}`, true)
-}
+const readString =
+  ({ least, most }: Bounds): Read =>
+  (walk, value, path) => {
+    const length = typeof value === "string" ? [...value].length : 0
+    if (length < least) report(walk, path, `String should have at least ${characters(least)}`, true)
+    if (length > most) report(walk, path, `String should have at most ${characters(most)}`, true)
+  }
 
-const readNumber = ({ least, most }: Bounds, whole: boolean): Read => (walk, value, path) => {
-  const number = Number(value)
-  if (whole && !Number.isInteger(number)) report(walk, path, "Input should be a valid integer, got a number with a fractional part", true)
-  else if (number < least) report(walk, path, `Input should be greater than or equal to ${least}`, true)
-  else if (number > most) report(walk, path, `Input should be less than or equal to ${most}`, true)
-}
+const readNumber =
+  ({ least, most }: Bounds, whole: boolean): Read =>
+  (walk, value, path) => {
+    const number = Number(value)
+    if (whole && !Number.isInteger(number))
+      report(walk, path, "Input should be a valid integer, got a number with a fractional part", true)
+    else if (number < least) report(walk, path, `Input should be greater than or equal to ${least}`, true)
+    else if (number > most) report(walk, path, `Input should be less than or equal to ${most}`, true)
+  }
 
-const readPattern = (pattern: RegExp): Read => (walk, value, path) => {
-  if (!pattern.test(String(value))) report(walk, path, `String should match pattern '${pattern.source}'`, true)
-}
+const readPattern =
+  (pattern: RegExp): Read =>
+  (walk, value, path) => {
+    if (!pattern.test(String(value))) report(walk, path, `String should match pattern '${pattern.source}'`, true)
+  }
 
-const readList = (inner: Read, { most }: Bounds): Read => (walk, value, path) => {
-  if (!Array.isArray(value)) return
-  if (value.length > most) report(walk, path, `List should have at most ${most} items after validation, not ${value.length}`, true)
-  value.forEach((item: unknown, index) => inner(walk, item, below(path, index)))
-}
+const readList =
+  (inner: Read, { most }: Bounds): Read =>
+  (walk, value, path) => {
+    if (!Array.isArray(value)) return
+    if (value.length > most)
+      report(walk, path, `List should have at most ${most} items after validation, not ${value.length}`, true)
+    value.forEach((item: unknown, index) => inner(walk, item, below(path, index)))
+  }
 
 const nothing: Read = () => undefined
 
@@ -140,12 +155,14 @@ const compileModel = (compiler: Compiler, name: string): Read => {
     if (!isObject(value)) return
     for (const { field, required, read } of fields) {
       if (Object.hasOwn(value, field)) read(walk, value[field], below(path, field))
-      else if (required === "!" || (required === "!~" && !walk.betas)) report(walk, below(path, field), "Field required")
+      else if (required === "!" || (required === "!~" && !walk.betas))
+        report(walk, below(path, field), "Field required")
     }
     if (!closed) return
     for (const key of Object.keys(value)) {
       const field = byName.get(key)
-      if (field === undefined || (field.beta && !walk.betas)) report(walk, below(path, key), "Extra inputs are not permitted")
+      if (field === undefined || (field.beta && !walk.betas))
+        report(walk, below(path, key), "Extra inputs are not permitted")
     }
   }
 }
@@ -165,10 +182,14 @@ const tagsOf = (shape: ModelShape | undefined, key: string): ReadonlyArray<strin
 /** `<A B C>`: the tag chooses the model; without a tag, the model whose tag may be null. */
 const readTagged = (compiler: Compiler, text: string): Read => {
   const { models } = compiler.shapes
-  const members = text.split(" ").map((word) => (word.startsWith("~") ? { name: word.slice(1), beta: true } : { name: word, beta: false }))
+  const members = text
+    .split(" ")
+    .map((word) => (word.startsWith("~") ? { name: word.slice(1), beta: true } : { name: word, beta: false }))
   const key = members.some(({ name }) => models[name]?.["type"] !== undefined) ? "type" : "role"
   const byTag = new Map(
-    members.flatMap(({ name, beta }) => tagsOf(models[name], key).map((tag) => [tag, { beta, read: readModel(compiler, name) }] as const))
+    members.flatMap(({ name, beta }) =>
+      tagsOf(models[name], key).map((tag) => [tag, { beta, read: readModel(compiler, name) }] as const)
+    )
   )
   const untagged = members.find(({ name }) => models[name]?.[key]?.includes("null"))
   const fallback = untagged === undefined ? undefined : tagsOf(models[untagged.name], key)[0]
@@ -177,16 +198,23 @@ const readTagged = (compiler: Compiler, text: string): Read => {
     const tag = value[key] ?? fallback
     if (tag === undefined) return report(walk, below(path, key), "Field required")
     const member = typeof tag === "string" ? byTag.get(tag) : undefined
-    if (member !== undefined && (!member.beta || walk.betas)) return member.read(walk, value, key === "type" ? below(path, String(tag)) : path)
+    if (member !== undefined && (!member.beta || walk.betas))
+      return member.read(walk, value, key === "type" ? below(path, String(tag)) : path)
     const tags = [...byTag].filter(([, one]) => !one.beta || walk.betas).map(([one]) => `'${one}'`)
     const shown = typeof tag === "string" ? tag : JSON.stringify(tag)
-    report(walk, path, `Input tag '${shown}' found using '${key}' does not match any of the expected tags: ${tags.join(", ")}`)
+    report(
+      walk,
+      path,
+      `Input tag '${shown}' found using '${key}' does not match any of the expected tags: ${tags.join(", ")}`
+    )
   }
 }
 
-const readMap = (inner: Read): Read => (walk, value, path) => {
-  if (isObject(value)) for (const [key, item] of Object.entries(value)) inner(walk, item, below(path, key))
-}
+const readMap =
+  (inner: Read): Read =>
+  (walk, value, path) => {
+    if (isObject(value)) for (const [key, item] of Object.entries(value)) inner(walk, item, below(path, key))
+  }
 
 /** The alternative of one word without `~` and bounds; `undefined` for an alias. */
 const plainAlternative = (compiler: Compiler, word: string, bounds: Bounds): Omit<Alternative, "beta"> | undefined => {
@@ -238,16 +266,21 @@ const compileType = (compiler: Compiler, words: string): Read => {
   return (walk, value, path) => {
     const usable = alternatives.filter((each) => !each.beta || walk.betas)
     const kind = kindOf(value)
-    const fitting = usable.find((each) => (each.kind === kind || each.kind === "any") && (each.literal === undefined || each.literal === value))
+    const fitting = usable.find(
+      (each) => (each.kind === kind || each.kind === "any") && (each.literal === undefined || each.literal === value)
+    )
     if (fitting !== undefined) return fitting.read(walk, value, path)
     const literals = usable.flatMap((each) => each.literal ?? [])
-    const expected = literals.length > 0 ? listed(literals) : usable.find((each) => each.kind !== "null")?.expected ?? "null"
+    const expected =
+      literals.length > 0 ? listed(literals) : (usable.find((each) => each.kind !== "null")?.expected ?? "null")
     report(walk, path, `Input should be ${expected}`)
   }
 }
 
 /** The reader of one set of models: every violation of a body by the model `entry`, in the order of its fields. */
-export const compileModels = (shapes: ModelShapes): (entry: string, body: unknown, betas: boolean) => ReadonlyArray<ModelViolation> => {
+export const compileModels = (
+  shapes: ModelShapes
+): ((entry: string, body: unknown, betas: boolean) => ReadonlyArray<ModelViolation>) => {
   const compiler: Compiler = { shapes, known: new Map() }
   return (entry, body, betas) => {
     if (!isObject(body)) return [{ path: "", message: "Input should be an object", bound: false }]

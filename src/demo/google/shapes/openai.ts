@@ -2,7 +2,23 @@
 // It must not depend on hosts, models or meaning.
 // Source: OpenAI's published description of its API.
 
-import { anyObject, bool, byMember, closedRecord, either, integer, list, mapOf, nothing, nullable, number, record, text, textUpTo, word } from "./open.ts"
+import {
+  anyObject,
+  bool,
+  byMember,
+  closedRecord,
+  either,
+  integer,
+  list,
+  mapOf,
+  nothing,
+  nullable,
+  number,
+  record,
+  text,
+  textUpTo,
+  word
+} from "./open.ts"
 import type { Check } from "./open.ts"
 
 const cached = { prompt_cache_breakpoint: record({ "mode!": word("explicit") }) }
@@ -64,7 +80,9 @@ const named = record({ "name!": text })
 const toolChoice = either(
   word("none", "auto", "required"),
   byMember("type", {
-    allowed_tools: record({ "allowed_tools!": record({ "mode!": word("auto", "required"), "tools!": list(anyObject) }) }),
+    allowed_tools: record({
+      "allowed_tools!": record({ "mode!": word("auto", "required"), "tools!": list(anyObject) })
+    }),
     function: record({ "function!": named }),
     custom: record({ "custom!": named })
   })
@@ -73,14 +91,18 @@ const toolChoice = either(
 const responseFormat = byMember("type", {
   text: anyObject,
   json_object: anyObject,
-  json_schema: record({ "json_schema!": record({ description: text, "name!": text, schema: anyObject, strict: nullable(bool) }) })
+  json_schema: record({
+    "json_schema!": record({ description: text, "name!": text, schema: anyObject, strict: nullable(bool) })
+  })
 })
 
 const webSearch = record({
-  user_location: nullable(record({
-    "type!": word("approximate"),
-    "approximate!": record({ country: text, region: text, city: text, timezone: text })
-  })),
+  user_location: nullable(
+    record({
+      "type!": word("approximate"),
+      "approximate!": record({ country: text, region: text, city: text, timezone: text })
+    })
+  ),
   search_context_size: word("low", "medium", "high")
 })
 
@@ -134,12 +156,7 @@ const most = 2048
 /** The body of embeddings. */
 export const embeddingsRequest: Check = record({
   "model!": text,
-  "input!": either(
-    text,
-    list(text, 1, most),
-    list(integer(), 1, most),
-    list(list(integer(), 1), 1, most)
-  ),
+  "input!": either(text, list(text, 1, most), list(integer(), 1, most), list(list(integer(), 1), 1, most)),
   encoding_format: either(word("float", "base64"), nothing),
   dimensions: nullable(integer(1, Number.MAX_SAFE_INTEGER)),
   user: nullable(text)

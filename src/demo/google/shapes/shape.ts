@@ -84,10 +84,14 @@ const scalars: Readonly<Record<string, { readonly type: string; readonly accepts
   int32: { type: "TYPE_INT32", accepts: isInt32 },
   int64: {
     type: "TYPE_INT64",
-    accepts: (value) => typeof value === "string" ? /^-?[0-9]{1,19}$/.test(value) : typeof value === "number" && Number.isInteger(value)
+    accepts: (value) =>
+      typeof value === "string" ? /^-?[0-9]{1,19}$/.test(value) : typeof value === "number" && Number.isInteger(value)
   },
   number: { type: "TYPE_DOUBLE", accepts: (value) => typeof value === "number" },
-  bytes: { type: "TYPE_BYTES", accepts: (value) => typeof value === "string" && /^[A-Za-z0-9+/_-]*={0,2}$/.test(value) },
+  bytes: {
+    type: "TYPE_BYTES",
+    accepts: (value) => typeof value === "string" && /^[A-Za-z0-9+/_-]*={0,2}$/.test(value)
+  },
   duration: {
     type: "type.googleapis.com/google.protobuf.Duration",
     accepts: (value) => typeof value === "string" && /^-?[0-9]+(\.[0-9]{1,9})?s$/.test(value)
@@ -98,13 +102,15 @@ const scalars: Readonly<Record<string, { readonly type: string; readonly accepts
 }
 
 const shown = (value: unknown): string => {
-  const text = typeof value === "string" ? `"${value}"` : JSON.stringify(value) ?? "undefined"
+  const text = typeof value === "string" ? `"${value}"` : (JSON.stringify(value) ?? "undefined")
   return text.length > 120 ? `${text.slice(0, 120)}...` : text
 }
 
 const readMessage = (state: State, message: Message, value: unknown, path: string): unknown => {
   if (!isObject(value)) {
-    const what = Array.isArray(value) ? "Proto field is not repeating, cannot start list." : `Invalid value (${message.name}), ${shown(value)}`
+    const what = Array.isArray(value)
+      ? "Proto field is not repeating, cannot start list."
+      : `Invalid value (${message.name}), ${shown(value)}`
     state.violations.push({ field: path, description: `Invalid value at '${path}': ${what}` })
     return undefined
   }
@@ -117,7 +123,10 @@ const readMessage = (state: State, message: Message, value: unknown, path: strin
     const field = message.spellings.get(key)
     if (field === undefined) {
       const at = path === "" ? "" : ` at '${path}'`
-      state.violations.push({ field: path, description: `Invalid JSON payload received. Unknown name "${key}"${at}: Cannot find field.` })
+      state.violations.push({
+        field: path,
+        description: `Invalid JSON payload received. Unknown name "${key}"${at}: Cannot find field.`
+      })
       continue
     }
     if (member === null) continue
@@ -130,7 +139,12 @@ const readMessage = (state: State, message: Message, value: unknown, path: strin
       groups.set(field.group, key)
     }
     set.add(field)
-    out[field.name] = readType(state, field.type, member, path === "" ? snake(field.name) : `${path}.${snake(field.name)}`)
+    out[field.name] = readType(
+      state,
+      field.type,
+      member,
+      path === "" ? snake(field.name) : `${path}.${snake(field.name)}`
+    )
   }
   for (const field of message.required) {
     if (set.has(field)) continue
@@ -138,7 +152,10 @@ const readMessage = (state: State, message: Message, value: unknown, path: strin
     state.violations.push({ field: at, description: `${at}: required field is not set` })
   }
   if (message.notEmpty && members === 0) {
-    state.violations.push({ field: path, description: `${path}: required oneof field 'data' must have one initialized field` })
+    state.violations.push({
+      field: path,
+      description: `${path}: required oneof field 'data' must have one initialized field`
+    })
   }
   return out
 }
@@ -146,8 +163,12 @@ const readMessage = (state: State, message: Message, value: unknown, path: strin
 const readType = (state: State, type: string, value: unknown, path: string): unknown => {
   if (type.startsWith("[")) {
     const inner = type.slice(1, -1)
-    if (Array.isArray(value)) return value.map((item: unknown, index) => readType(state, inner, item, `${path}[${index}]`))
-    state.violations.push({ field: path, description: `Invalid value at '${path}' (repeated ${inner}), ${shown(value)}` })
+    if (Array.isArray(value))
+      return value.map((item: unknown, index) => readType(state, inner, item, `${path}[${index}]`))
+    state.violations.push({
+      field: path,
+      description: `Invalid value at '${path}' (repeated ${inner}), ${shown(value)}`
+    })
     return undefined
   }
   if (type.startsWith("{")) {
@@ -179,9 +200,9 @@ const readType = (state: State, type: string, value: unknown, path: string): unk
  * Compiles the messages of one API once and returns their reader. The reader accepts proto JSON as Google does:
  * both spellings of a name, `null` for "not set", enum values in upper or lower case.
  */
-export const compileShapes = (shapes: Shapes): (entry: string, body: unknown) => Reading => {
-  const compiled = Object.entries(shapes.messages).map(([name, shape]) =>
-    [name, compileMessage(name, shape, shapes.notEmpty.includes(name))] as const
+export const compileShapes = (shapes: Shapes): ((entry: string, body: unknown) => Reading) => {
+  const compiled = Object.entries(shapes.messages).map(
+    ([name, shape]) => [name, compileMessage(name, shape, shapes.notEmpty.includes(name))] as const
   )
   const messages = new Map(compiled)
   const enums = new Map(

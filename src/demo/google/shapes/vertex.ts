@@ -2,7 +2,14 @@
 // It must not depend on the Gemini Developer API or the gateway's schemas.
 // Source: the public description of aiplatform.
 
-import { commonEnums, commonGenerationConfig, commonMessages, commonPart, commonRequest, embedSettings } from "./common.ts"
+import {
+  commonEnums,
+  commonGenerationConfig,
+  commonMessages,
+  commonPart,
+  commonRequest,
+  embedSettings
+} from "./common.ts"
 import { predictRequest, prefixed, schemaShape, taskTypes } from "./common.ts"
 import { compileShapes } from "./shape.ts"
 import type { MessageShape, Shapes } from "./shape.ts"
@@ -21,7 +28,12 @@ const messages: Readonly<Record<string, MessageShape>> = {
   ...retrievalMessages,
   GenerateContentRequest: { ...commonRequest, labels: "{string}", modelArmorConfig: "ModelArmorConfig" },
   PredictRequest: { ...predictRequest, labels: "{string}" },
-  EmbedContentRequest: { content: "Content!", embedContentConfig: "EmbedContentConfig", ...embedSettings, autoTruncate: "bool" },
+  EmbedContentRequest: {
+    content: "Content!",
+    embedContentConfig: "EmbedContentConfig",
+    ...embedSettings,
+    autoTruncate: "bool"
+  },
   CountTokensRequest: {
     contents: "[Content]",
     systemInstruction: "Content",
@@ -43,7 +55,13 @@ const messages: Readonly<Record<string, MessageShape>> = {
     "oneof delta": { nullValue: "NullValue", numberValue: "number", stringValue: "string", boolValue: "bool" },
     willContinue: "bool"
   },
-  FunctionResponse: { id: "string", name: "string!", response: "struct!", parts: "[FunctionResponsePart]", scheduling: "Scheduling" },
+  FunctionResponse: {
+    id: "string",
+    name: "string!",
+    response: "struct!",
+    parts: "[FunctionResponsePart]",
+    scheduling: "Scheduling"
+  },
   FunctionResponsePart: { "oneof data": { inlineData: "Blob", fileData: "FileData" } },
   Tool: {
     "oneof tool_type": {
@@ -62,17 +80,32 @@ const messages: Readonly<Record<string, MessageShape>> = {
   },
   GoogleSearch: { excludeDomains: "[string]", blockingConfidence: "PhishThreshold", searchTypes: "SearchTypes" },
   EnterpriseWebSearch: { excludeDomains: "[string]", blockingConfidence: "PhishThreshold" },
-  ParallelAiSearch: { apiKey: "string", customConfigs: "struct", enableDataRetention: "bool", enableZeroDataRetention: "bool" },
+  ParallelAiSearch: {
+    apiKey: "string",
+    customConfigs: "struct",
+    enableDataRetention: "bool",
+    enableZeroDataRetention: "bool"
+  },
   ExaAiSearch: { apiKey: "string!", customConfigs: "struct" },
   GoogleMaps: { enableWidget: "bool", groundingTypes: "MapsGrounding" },
   MapsGrounding: { places: "Nothing", routing: "Nothing" },
-  ComputerUse: { environment: "Environment!", excludedPredefinedFunctions: "[string]", enablePromptInjectionDetection: "bool" },
+  ComputerUse: {
+    environment: "Environment!",
+    excludedPredefinedFunctions: "[string]",
+    enablePromptInjectionDetection: "bool"
+  },
   ToolConfig: { functionCallingConfig: "CallingConfig", retrievalConfig: "RetrievalConfig" },
   CallingConfig: { mode: "CallingMode", allowedFunctionNames: "[string]", streamFunctionCallArguments: "bool" },
   SafetySetting: { category: "HarmCategory!", threshold: "Threshold!", method: "HarmMethod" },
   GenerationConfig: generationConfig,
   ResponseFormat: { text: "TextFormat", image: "ImageFormat", audio: "AudioFormat", video: "VideoFormat" },
-  VideoFormat: { delivery: "Delivery", duration: "duration", gcsUri: "string", resolution: "string", aspectRatio: "VideoRatio" },
+  VideoFormat: {
+    delivery: "Delivery",
+    duration: "duration",
+    gcsUri: "string",
+    resolution: "string",
+    aspectRatio: "VideoRatio"
+  },
   RoutingConfig: { "oneof routing_config": { autoMode: "AutoRouting", manualMode: "ManualRouting" } },
   AutoRouting: { modelRoutingPreference: "RoutingPreference" },
   ManualRouting: { modelName: "string" },
@@ -84,7 +117,9 @@ const messages: Readonly<Record<string, MessageShape>> = {
     prominentPeople: "ProminentPeople"
   },
   ImageOutput: { mimeType: "string", compressionQuality: "int32" },
-  VoiceConfig: { "oneof voice_config": { prebuiltVoiceConfig: "PrebuiltVoice", replicatedVoiceConfig: "ReplicatedVoice" } },
+  VoiceConfig: {
+    "oneof voice_config": { prebuiltVoiceConfig: "PrebuiltVoice", replicatedVoiceConfig: "ReplicatedVoice" }
+  },
   ReplicatedVoice: { mimeType: "string", voiceSampleAudio: "bytes" }
 }
 
@@ -93,7 +128,8 @@ const enums: Readonly<Record<string, string>> = {
   ...retrievalEnums,
   TaskType: `UNSPECIFIED ${taskTypes}`,
   NullValue: "NULL_VALUE",
-  PhishThreshold: "PHISH_BLOCK_THRESHOLD_UNSPECIFIED BLOCK_LOW_AND_ABOVE BLOCK_MEDIUM_AND_ABOVE BLOCK_HIGH_AND_ABOVE " +
+  PhishThreshold:
+    "PHISH_BLOCK_THRESHOLD_UNSPECIFIED BLOCK_LOW_AND_ABOVE BLOCK_MEDIUM_AND_ABOVE BLOCK_HIGH_AND_ABOVE " +
     "BLOCK_HIGHER_AND_ABOVE BLOCK_VERY_HIGH_AND_ABOVE BLOCK_ONLY_EXTREMELY_HIGH",
   HarmMethod: "HARM_BLOCK_METHOD_UNSPECIFIED SEVERITY PROBABILITY",
   HarmCategory: prefixed(

@@ -11,7 +11,13 @@ export const retrievalMessages: Readonly<Record<string, MessageShape>> = {
     externalApi: "ExternalApi",
     disableAttribution: "bool"
   },
-  VertexAiSearch: { datastore: "string", engine: "string", filter: "string", maxResults: "int32", dataStoreSpecs: "[DataStoreSpec]" },
+  VertexAiSearch: {
+    datastore: "string",
+    engine: "string",
+    filter: "string",
+    maxResults: "int32",
+    dataStoreSpecs: "[DataStoreSpec]"
+  },
   DataStoreSpec: { dataStore: "string", filter: "string" },
   VertexRagStore: {
     ragResources: "[RagResource]",

@@ -15,7 +15,9 @@ const mediaSentence = (part: Part): string | undefined => {
     const bytes = Buffer.from(part.inlineData.data ?? "", "base64").length
     return `I see ${/^[aeiou]/.test(type) ? "an" : "a"} ${type} of ${bytes} bytes.`
   }
-  return part.fileData === undefined ? undefined : `I see the file ${part.fileData.fileUri ?? ""} (${part.fileData.mimeType ?? "type not given"}).`
+  return part.fileData === undefined
+    ? undefined
+    : `I see the file ${part.fileData.fileUri ?? ""} (${part.fileData.mimeType ?? "type not given"}).`
 }
 
 const resultSentence = (name: string, response: unknown): string => {
@@ -24,7 +26,9 @@ const resultSentence = (name: string, response: unknown): string => {
 }
 
 const proseAnswer = (request: GenerateRequest, family: string): string => {
-  const results = pendingResponses(request).map((result) => resultSentence(result.name ?? "without a name", result.response))
+  const results = pendingResponses(request).map((result) =>
+    resultSentence(result.name ?? "without a name", result.response)
+  )
   if (results.length > 0) return `${results.join(" ")} That is all I need to answer you.`
   const text = lastUserText(request)
   const media = partsOf(lastUserContent(request)).flatMap((part) => mediaSentence(part) ?? [])
@@ -32,7 +36,9 @@ const proseAnswer = (request: GenerateRequest, family: string): string => {
     return `Hello! I am a simulated ${family} model, so nothing you write leaves this machine. What would you like to try?`
   }
   const quoted = text === "" ? "You sent no words." : `You wrote: "${cut(text, 240)}".`
-  const system = partsOf(request.systemInstruction).map((part) => part.text ?? "").join(" ")
+  const system = partsOf(request.systemInstruction)
+    .map((part) => part.text ?? "")
+    .join(" ")
   const obeyed = system === "" ? "" : ` I keep to the instruction "${cut(system, 120)}".`
   const seen = media.length === 0 ? "" : `${media.join(" ")} `
   return `${seen}${quoted}${obeyed} A simulated model cannot think about it, but it answers in the true wire format.`

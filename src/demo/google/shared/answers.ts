@@ -83,4 +83,6 @@ function* arraySteps(values: Iterable<PacedValue>): Generator<Step> {
 
 /** A stream: server-sent events, or one pretty-printed JSON array without `alt=sse`. */
 export const streamAnswer = (values: Iterable<PacedValue>, sse: boolean): Answer =>
-  sse ? eventStream(sseTexts(values)) : { status: 200, headers: jsonHeaders, steps: arraySteps(values), streaming: true }
+  sse
+    ? eventStream(sseTexts(values))
+    : { status: 200, headers: jsonHeaders, steps: arraySteps(values), streaming: true }

@@ -40,7 +40,9 @@ export const errorInfo = (reason: string, metadata: Readonly<Record<string, stri
 export const retryInfo = (retryDelay: string) => ({ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay })
 
 /** 400 with the violated fields, as Google's JSON reader answers. */
-export const badRequest = (violations: ReadonlyArray<{ readonly field: string; readonly description: string }>): GoogleError =>
+export const badRequest = (
+  violations: ReadonlyArray<{ readonly field: string; readonly description: string }>
+): GoogleError =>
   googleError("INVALID_ARGUMENT", violations.map((violation) => violation.description).join("\n"), [
     { "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations: violations }
   ])
@@ -49,7 +51,8 @@ export const badRequest = (violations: ReadonlyArray<{ readonly field: string; r
 export const publisherModelMissing = ({ project, location, target }: Route): GoogleError => {
   const place = project === undefined ? "" : `projects/${project}/locations/${location}/`
   const publisher = target.kind === "model" ? target.publisher : ""
-  const message = `Publisher Model \`${place}publishers/${publisher}/models/${target.id}\` was not found or your project does not have access to it. ` +
+  const message =
+    `Publisher Model \`${place}publishers/${publisher}/models/${target.id}\` was not found or your project does not have access to it. ` +
     "Please ensure you are using a valid model version."
   return googleError("NOT_FOUND", message)
 }

@@ -52,7 +52,8 @@ const half = (write: string | Uint8Array): string => {
 /** The first events of a stream, or the first half of a unary body. */
 const beginning = (good: Answer, { streaming, wire }: FaultContext): ReadonlyArray<Step> => {
   const writes = writesOf(good)
-  if (streaming) return writes.slice(0, Math.min(wire.begun ?? 2, Math.max(1, writes.length - 1))).map((write) => ({ write }))
+  if (streaming)
+    return writes.slice(0, Math.min(wire.begun ?? 2, Math.max(1, writes.length - 1))).map((write) => ({ write }))
   return writes.slice(0, 1).map((write) => ({ write: half(write) }))
 }
 
@@ -73,7 +74,8 @@ function* endless(lineEvent: FaultWire["lineEvent"]): Generator<Step> {
   }
 }
 
-const refusedByModel = (error: GoogleError, { wire }: FaultContext): Answer => (wire.modelRefusal ?? wire.refusal)(error)
+const refusedByModel = (error: GoogleError, { wire }: FaultContext): Answer =>
+  (wire.modelRefusal ?? wire.refusal)(error)
 
 const faults: Readonly<Record<string, Fault>> = {
   "demo-slow": (good) => withSteps(good, slowly(good.steps)),
@@ -81,17 +83,21 @@ const faults: Readonly<Record<string, Fault>> = {
     callNumber % 2 === 0
       ? good
       : wire.refusal(
-        googleError("RESOURCE_EXHAUSTED", "You exceeded your current quota, please check your plan.", [
-          {
-            "@type": "type.googleapis.com/google.rpc.QuotaFailure",
-            violations: [{ quotaId: "GenerateRequestsPerMinutePerProjectPerModel-FreeTier" }]
-          },
-          retryInfo("0.2s")
-        ])
-      ),
+          googleError("RESOURCE_EXHAUSTED", "You exceeded your current quota, please check your plan.", [
+            {
+              "@type": "type.googleapis.com/google.rpc.QuotaFailure",
+              violations: [{ quotaId: "GenerateRequestsPerMinutePerProjectPerModel-FreeTier" }]
+            },
+            retryInfo("0.2s")
+          ])
+        ),
   "demo-503": (_good, { wire }) => wire.refusal(overloaded),
   "demo-html-502": () =>
-    textAnswer(502, "text/html; charset=UTF-8", "<!DOCTYPE html>\n<html><title>Error 502 (Server Error)!!1</title><p><b>502.</b> That’s an error.</html>\n"),
+    textAnswer(
+      502,
+      "text/html; charset=UTF-8",
+      "<!DOCTYPE html>\n<html><title>Error 502 (Server Error)!!1</title><p><b>502.</b> That’s an error.</html>\n"
+    ),
   "demo-hangs": (good) => withSteps(good, [{ end: "hang" }]),
   "demo-dies-midstream": (good, context) => withSteps(good, [...beginning(good, context), { end: "close" }]),
   "demo-error-first-event": (good, context) =>
@@ -103,11 +109,23 @@ const faults: Readonly<Record<string, Fault>> = {
       ? withSteps(good, [...beginning(good, context), { write: context.wire.errorEvent(internal) }])
       : refusedByModel(internal, context),
   "demo-overloaded": (good, context) =>
-    context.streaming ? withSteps(good, [{ write: context.wire.errorEvent(overloaded) }]) : refusedByModel(overloaded, context),
+    context.streaming
+      ? withSteps(good, [{ write: context.wire.errorEvent(overloaded) }])
+      : refusedByModel(overloaded, context),
   "demo-truncated": (good, context) =>
-    withSteps(good, context.streaming ? writesOf(good).slice(0, -1).map((write) => ({ write })) : beginning(good, context)),
+    withSteps(
+      good,
+      context.streaming
+        ? writesOf(good)
+            .slice(0, -1)
+            .map((write) => ({ write }))
+        : beginning(good, context)
+    ),
   "demo-garbage": (good, { streaming, sse }) =>
-    withSteps(good, streaming && sse ? [{ write: "data: {\"candidates\": [{\"content\"\r\n\r\n" }] : [{ write: "}{ this is not JSON" }]),
+    withSteps(
+      good,
+      streaming && sse ? [{ write: 'data: {"candidates": [{"content"\r\n\r\n' }] : [{ write: "}{ this is not JSON" }]
+    ),
   "demo-endless": (good, { streaming, wire }) => (streaming ? withSteps(good, endless(wire.lineEvent)) : good),
   "demo-gzip": (good) => ({
     ...good,

@@ -93,7 +93,11 @@ export interface GenerationConfig {
   readonly responseModalities?: ReadonlyArray<string>
   readonly responseLogprobs?: boolean
   readonly logprobs?: number
-  readonly thinkingConfig?: { readonly includeThoughts?: boolean; readonly thinkingBudget?: number; readonly thinkingLevel?: string }
+  readonly thinkingConfig?: {
+    readonly includeThoughts?: boolean
+    readonly thinkingBudget?: number
+    readonly thinkingLevel?: string
+  }
   readonly imageConfig?: ImageConfig
 }
 
@@ -135,12 +139,21 @@ export const lastUserContent = (request: GenerateRequest): Content | undefined =
 
 /** All text of the last user content. */
 export const lastUserText = (request: GenerateRequest): string => {
-  const asked = request.contents.findLast((content) => content.role !== "model" && partsOf(content).some((part) => part.text))
-  return partsOf(asked).filter((part) => !part.thought).map((part) => part.text ?? "").filter((text) => text !== "").join(" ")
+  const asked = request.contents.findLast(
+    (content) => content.role !== "model" && partsOf(content).some((part) => part.text)
+  )
+  return partsOf(asked)
+    .filter((part) => !part.thought)
+    .map((part) => part.text ?? "")
+    .filter((text) => text !== "")
+    .join(" ")
 }
 
 /** The function responses after the last model content; the reply reports them. */
 export const pendingResponses = (request: GenerateRequest): ReadonlyArray<FunctionResponse> => {
   const lastModel = request.contents.findLastIndex((content) => content.role === "model")
-  return request.contents.slice(lastModel + 1).flatMap(partsOf).flatMap((part) => part.functionResponse ?? [])
+  return request.contents
+    .slice(lastModel + 1)
+    .flatMap(partsOf)
+    .flatMap((part) => part.functionResponse ?? [])
 }

@@ -30,7 +30,13 @@ const plain = (generation: ModelFacts["generation"], facts: Partial<ModelFacts> 
 })
 
 const third = (levels: ReadonlyArray<string>, facts: Partial<ModelFacts> = {}): ModelFacts =>
-  plain("3", { thinking: "level", levels, needsSignature: true, budget: { least: 0, most: 65536, stoppable: false }, ...facts })
+  plain("3", {
+    thinking: "level",
+    levels,
+    needsSignature: true,
+    budget: { least: 0, most: 65536, stoppable: false },
+    ...facts
+  })
 
 const rows: ReadonlyArray<readonly [pattern: RegExp, facts: ModelFacts]> = [
   [/^gemma-/, plain("gemma")],
@@ -43,7 +49,10 @@ const rows: ReadonlyArray<readonly [pattern: RegExp, facts: ModelFacts]> = [
   [/^gemini-2\.5-.*image/, plain("2.5", { drawsImages: true })],
   [/^gemini-2\.5-.*(tts|audio)/, plain("2.5")],
   [/^gemini-2\.5-pro/, plain("2.5", { thinking: "budget", budget: { least: 128, most: 32768, stoppable: false } })],
-  [/^gemini-2\.5-flash-lite/, plain("2.5", { thinking: "budget", budget: { least: 512, most: 24576, stoppable: true } })],
+  [
+    /^gemini-2\.5-flash-lite/,
+    plain("2.5", { thinking: "budget", budget: { least: 512, most: 24576, stoppable: true } })
+  ],
   [/^gemini-2\.5-/, plain("2.5", { thinking: "budget" })],
   [/^gemini-3.*image/, third(anyLevel, { thinking: "both", needsSignature: false, drawsImages: true })],
   [/^gemini-3-pro/, third(["LOW", "HIGH"])],
@@ -64,7 +73,10 @@ export type ModelKind = "chat" | "text-embedding" | "content-embedding" | "multi
 const kinds: ReadonlyArray<readonly [pattern: RegExp, kind: ModelKind]> = [
   [/^gemini-embedding-(001|exp)/, "text-embedding"],
   [/^gemini-embedding-[2-9]/, "content-embedding"],
-  [/^(text-embedding-[0-9a-z-]+|text-multilingual-embedding-[0-9a-z-]+|textembedding-gecko[0-9a-z@-]*|embedding-001)$/, "text-embedding"],
+  [
+    /^(text-embedding-[0-9a-z-]+|text-multilingual-embedding-[0-9a-z-]+|textembedding-gecko[0-9a-z@-]*|embedding-001)$/,
+    "text-embedding"
+  ],
   [/^multimodalembedding(@001)?$/, "multimodal-embedding"],
   [/^(imagen-[34]\.0-(fast-|ultra-)?generate-[0-9a-z-]+|imagegeneration@00[256])$/, "imagen"],
   [/^(gemini|gemma|learnlm|demo)-[a-z0-9.@-]+$/, "chat"]

@@ -51,19 +51,29 @@ export const drawPng = (prompt: string, aspectRatio: string | undefined, longSid
   header.writeUInt32BE(height, 4)
   header.set([8, 2, 0, 0, 0], 8)
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
-  return Buffer.concat([signature, chunk("IHDR", header), chunk("IDAT", deflateSync(rows)), chunk("IEND", Buffer.alloc(0))])
-    .toString("base64")
+  return Buffer.concat([
+    signature,
+    chunk("IHDR", header),
+    chunk("IDAT", deflateSync(rows)),
+    chunk("IEND", Buffer.alloc(0))
+  ]).toString("base64")
 }
 
-const segment = (marker: number, data: ReadonlyArray<number>): ReadonlyArray<number> =>
-  [0xff, marker, (data.length + 2) >> 8, (data.length + 2) & 0xff, ...data]
+const segment = (marker: number, data: ReadonlyArray<number>): ReadonlyArray<number> => [
+  0xff,
+  marker,
+  (data.length + 2) >> 8,
+  (data.length + 2) & 0xff,
+  ...data
+]
 
 /** The levels of one colour: brightness and the two colour differences, centred on zero. */
-const levels = ([red, green, blue]: readonly [number, number, number]): ReadonlyArray<number> => [
-  Math.round(0.299 * red + 0.587 * green + 0.114 * blue) - 128,
-  Math.round(-0.168736 * red - 0.331264 * green + 0.5 * blue),
-  Math.round(0.5 * red - 0.418688 * green - 0.081312 * blue)
-].map((level) => Math.min(127, Math.max(-128, level)))
+const levels = ([red, green, blue]: readonly [number, number, number]): ReadonlyArray<number> =>
+  [
+    Math.round(0.299 * red + 0.587 * green + 0.114 * blue) - 128,
+    Math.round(-0.168736 * red - 0.331264 * green + 0.5 * blue),
+    Math.round(0.5 * red - 0.418688 * green - 0.081312 * blue)
+  ].map((level) => Math.min(127, Math.max(-128, level)))
 
 /** The code of each category 0 to 11 is the category in four bits. The only code of the other table ends a block. */
 const differenceTable = [0x00, 0, 0, 0, 12, ...Array<number>(12).fill(0), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
@@ -106,15 +116,25 @@ export const drawJpeg = (prompt: string, aspectRatio: string | undefined, longSi
   const { width, height } = picture
   const components = [1, 2, 3]
   return Buffer.from([
-    0xff, 0xd8,
+    0xff,
+    0xd8,
     ...segment(0xe0, [...Buffer.from("JFIF\0", "latin1"), 1, 1, 0, 0, 1, 0, 1, 0, 0]),
     // Each quantisation step is 8, so the first coefficient of a flat block is its level.
     ...segment(0xdb, [0, ...Array<number>(64).fill(8)]),
-    ...segment(0xc0, [8, height >> 8, height & 0xff, width >> 8, width & 0xff, 3, ...components.flatMap((id) => [id, 0x11, 0])]),
+    ...segment(0xc0, [
+      8,
+      height >> 8,
+      height & 0xff,
+      width >> 8,
+      width & 0xff,
+      3,
+      ...components.flatMap((id) => [id, 0x11, 0])
+    ]),
     ...segment(0xc4, differenceTable),
     ...segment(0xc4, endTable),
     ...segment(0xda, [3, ...components.flatMap((id) => [id, 0x00]), 0, 63, 0]),
     ...scan(picture),
-    0xff, 0xd9
+    0xff,
+    0xd9
   ]).toString("base64")
 }

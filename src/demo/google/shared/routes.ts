@@ -39,17 +39,35 @@ const decoded = (text: string | undefined): string => {
 export const parseRoute = (target: string): Route | undefined => {
   const url = new URL(target, "http://localhost")
   const path = url.pathname
-  const common = { path, sse: url.searchParams.get("alt") === "sse", queryKey: url.searchParams.get("key") ?? undefined }
+  const common = {
+    path,
+    sse: url.searchParams.get("alt") === "sse",
+    queryKey: url.searchParams.get("key") ?? undefined
+  }
   const nowhere = { project: undefined, location: undefined }
   const onGoogle = google.exec(path)
   if (onGoogle !== null) {
     const [, version = "", id, operation = ""] = onGoogle
-    return { ...common, ...nowhere, service: "google", version, target: { kind: "model", publisher: "google", id: decoded(id) }, operation }
+    return {
+      ...common,
+      ...nowhere,
+      service: "google",
+      version,
+      target: { kind: "model", publisher: "google", id: decoded(id) },
+      operation
+    }
   }
   const onExpress = express.exec(path)
   if (onExpress !== null) {
     const [, version = "", publisher = "", id, operation = ""] = onExpress
-    return { ...common, ...nowhere, service: "express", version, target: { kind: "model", publisher, id: decoded(id) }, operation }
+    return {
+      ...common,
+      ...nowhere,
+      service: "express",
+      version,
+      target: { kind: "model", publisher, id: decoded(id) },
+      operation
+    }
   }
   const onVertex = vertex.exec(path)
   if (onVertex === null) return undefined

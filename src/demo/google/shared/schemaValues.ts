@@ -14,17 +14,23 @@ export interface Hints {
 
 const capital = "\\p{Lu}[\\p{L}'’-]*"
 const name = `${capital}(?:\\s+${capital})*`
-const places = new RegExp(`\\b(?:in|for|at|near|of|between|from|to)\\s+(${name}(?:(?:\\s*,\\s*(?:and\\s+)?|\\s+and\\s+|\\s+or\\s+)${name})*)`, "gu")
+const places = new RegExp(
+  `\\b(?:in|for|at|near|of|between|from|to)\\s+(${name}(?:(?:\\s*,\\s*(?:and\\s+)?|\\s+and\\s+|\\s+or\\s+)${name})*)`,
+  "gu"
+)
 
 /** Places in the prompt: capitalised words after "in", "for", "near" and the like, or the word after "in". */
 export const placesIn = (text: string): ReadonlyArray<string> => {
-  const found = [...text.matchAll(places)].flatMap((match) => (match[1] ?? "").split(/\s*,\s*(?:and\s+)?|\s+and\s+|\s+or\s+/u))
+  const found = [...text.matchAll(places)].flatMap((match) =>
+    (match[1] ?? "").split(/\s*,\s*(?:and\s+)?|\s+and\s+|\s+or\s+/u)
+  )
   if (found.length > 0) return [...new Set(found)]
   const plain = /\bin\s+([\p{L}-]+)/u.exec(text)?.[1]
   return plain === undefined ? [] : [plain]
 }
 
-const numbersIn = (text: string): ReadonlyArray<number> => [...text.matchAll(/-?\d+(?:\.\d+)?/g)].map((match) => Number(match[0]))
+const numbersIn = (text: string): ReadonlyArray<number> =>
+  [...text.matchAll(/-?\d+(?:\.\d+)?/g)].map((match) => Number(match[0]))
 
 interface Walk {
   readonly hints: Hints
@@ -68,7 +74,8 @@ const stringFor = (key: string, schema: JsonSchema, { text, place }: Hints): str
   if (/expression|formula|equation/.test(word)) return /[\d(][\d\s.+*/()^-]*[\d)]/.exec(text)?.[0] ?? "1 + 1"
   const quoted = /["“']([^"”']+)["”']/.exec(text)?.[1]
   if (quoted !== undefined) return quoted
-  if (/query|question|text|prompt|message|input|content|search|answer|summary|description/.test(word)) return text === "" ? "nothing" : text
+  if (/query|question|text|prompt|message|input|content|search|answer|summary|description/.test(word))
+    return text === "" ? "nothing" : text
   return place ?? (key === "" ? text || "text" : `a ${key.replaceAll("_", " ")}`)
 }
 
@@ -85,7 +92,8 @@ const objectFor = (schema: JsonSchema, walk: Walk, depth: number): Record<string
   const properties = schema.properties ?? {}
   const required = schema.required ?? []
   const named = schema.propertyOrdering ?? Object.keys(properties)
-  const wanted = walk.hints.properties === "required" && required.length > 0 ? named.filter((key) => required.includes(key)) : named
+  const wanted =
+    walk.hints.properties === "required" && required.length > 0 ? named.filter((key) => required.includes(key)) : named
   const entries = wanted.flatMap((key) => {
     const property = properties[key]
     // Optional properties are omitted below depth 4, so a recursive schema ends.
@@ -113,7 +121,11 @@ const valueFor = (key: string, unresolved: JsonSchema, walk: Walk, depth: number
   const branch = branches?.find((candidate) => candidate.type !== "null" && candidate.type !== "NULL")
   if (branch !== undefined) return valueFor(key, branch, walk, depth + 1)
   if (schema.allOf !== undefined) {
-    return Object.assign({}, objectFor(schema, walk, depth), ...schema.allOf.map((part) => valueFor(key, part, walk, depth + 1)))
+    return Object.assign(
+      {},
+      objectFor(schema, walk, depth),
+      ...schema.allOf.map((part) => valueFor(key, part, walk, depth + 1))
+    )
   }
   const type = typeOf(schema)
   if (type === "object") return objectFor(schema, walk, depth)

@@ -10,10 +10,34 @@ export interface PlannedCall {
   readonly args: Record<string, unknown>
 }
 
-const idle = new Set(["get", "set", "the", "for", "and", "with", "from", "current", "function", "tool", "call", "this", "that", "given", "returns", "return", "lookup", "find", "make"])
+const idle = new Set([
+  "get",
+  "set",
+  "the",
+  "for",
+  "and",
+  "with",
+  "from",
+  "current",
+  "function",
+  "tool",
+  "call",
+  "this",
+  "that",
+  "given",
+  "returns",
+  "return",
+  "lookup",
+  "find",
+  "make"
+])
 
 const wordsOf = (text: string): ReadonlyArray<string> =>
-  text.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase().split(/[^\p{L}\p{N}]+/u).filter((word) => word.length > 2 && !idle.has(word))
+  text
+    .replace(/([a-z])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word.length > 2 && !idle.has(word))
 
 const stem = (word: string): string => word.replace(/(ing|ed|es|s)$/, "")
 
@@ -21,16 +45,26 @@ const stem = (word: string): string => word.replace(/(ing|ed|es|s)$/, "")
 const relevance = (declaration: FunctionDeclaration, text: string): number => {
   if (text.toLowerCase().includes(declaration.name.toLowerCase())) return 10
   const asked = new Set(wordsOf(text).map(stem))
-  const hits = (source: string) => new Set(wordsOf(source).map(stem).filter((word) => asked.has(word))).size
+  const hits = (source: string) =>
+    new Set(
+      wordsOf(source)
+        .map(stem)
+        .filter((word) => asked.has(word))
+    ).size
   return 2 * hits(declaration.name) + hits(declaration.description ?? "")
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-const argumentsFor = (declaration: FunctionDeclaration, text: string, place: string | undefined): Record<string, unknown> => {
+const argumentsFor = (
+  declaration: FunctionDeclaration,
+  text: string,
+  place: string | undefined
+): Record<string, unknown> => {
   const schema = declaration.parametersJsonSchema ?? declaration.parameters
-  const value = schema === undefined ? {} : synthesise({ ...schema, type: "object" }, { text, place, properties: "required" })
+  const value =
+    schema === undefined ? {} : synthesise({ ...schema, type: "object" }, { text, place, properties: "required" })
   return isRecord(value) ? value : {}
 }
 
@@ -44,7 +78,9 @@ export const planCalls = (request: GenerateRequest): ReadonlyArray<PlannedCall> 
   const config = request.toolConfig?.functionCallingConfig
   const mode = config?.mode ?? "AUTO"
   const allowed = config?.allowedFunctionNames ?? []
-  const offered = declarationsOf(request).filter((declaration) => allowed.length === 0 || allowed.includes(declaration.name))
+  const offered = declarationsOf(request).filter(
+    (declaration) => allowed.length === 0 || allowed.includes(declaration.name)
+  )
   const forced = mode === "ANY"
   if (mode === "NONE" || offered.length === 0 || (!forced && pendingResponses(request).length > 0)) return []
   const text = lastUserText(request)

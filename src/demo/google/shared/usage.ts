@@ -30,7 +30,9 @@ const partCount = (part: Part): ModalityCount => {
     const modality = modalityOf(media.mimeType ?? "")
     return { modality, tokenCount: mediaPrice[modality] ?? textTokens(part.inlineData?.data ?? "") }
   }
-  const words = part.text ?? JSON.stringify(part.functionCall ?? part.functionResponse ?? part.executableCode ?? part.codeExecutionResult ?? "")
+  const words =
+    part.text ??
+    JSON.stringify(part.functionCall ?? part.functionResponse ?? part.executableCode ?? part.codeExecutionResult ?? "")
   return { modality: "TEXT", tokenCount: textTokens(words) }
 }
 
@@ -38,15 +40,21 @@ const partCount = (part: Part): ModalityCount => {
 export const promptTokens = (request: Partial<GenerateRequest>): ReadonlyArray<ModalityCount> => {
   const parts = [...(request.contents ?? []).flatMap(partsOf), ...partsOf(request.systemInstruction)]
   const sums = new Map<string, number>([["TEXT", 0]])
-  for (const { modality, tokenCount } of parts.map(partCount)) sums.set(modality, (sums.get(modality) ?? 0) + tokenCount)
+  for (const { modality, tokenCount } of parts.map(partCount))
+    sums.set(modality, (sums.get(modality) ?? 0) + tokenCount)
   const tools = request.tools === undefined ? 0 : Math.ceil(JSON.stringify(request.tools).length / 8)
   sums.set("TEXT", (sums.get("TEXT") ?? 0) + tools)
-  return [...sums].filter(([, tokenCount]) => tokenCount > 0).map(([modality, tokenCount]) => ({ modality, tokenCount }))
+  return [...sums]
+    .filter(([, tokenCount]) => tokenCount > 0)
+    .map(([modality, tokenCount]) => ({ modality, tokenCount }))
 }
 
-export const totalOf = (counts: ReadonlyArray<ModalityCount>): number => counts.reduce((sum, count) => sum + count.tokenCount, 0)
+export const totalOf = (counts: ReadonlyArray<ModalityCount>): number =>
+  counts.reduce((sum, count) => sum + count.tokenCount, 0)
 
 /** Characters other than white space; Vertex AI bills these. */
 export const billableCharacters = (request: Partial<GenerateRequest>): number =>
-  [...(request.contents ?? []).flatMap(partsOf), ...partsOf(request.systemInstruction)]
-    .reduce((sum, part) => sum + (part.text ?? "").replace(/\s/g, "").length, 0)
+  [...(request.contents ?? []).flatMap(partsOf), ...partsOf(request.systemInstruction)].reduce(
+    (sum, part) => sum + (part.text ?? "").replace(/\s/g, "").length,
+    0
+  )

@@ -7,7 +7,7 @@ const seedOf = (feature: string): number => {
   for (let at = 0; at < feature.length; at++) hash = Math.imul(hash ^ feature.charCodeAt(at), 0x01000193)
   hash = Math.imul(hash ^ (hash >>> 16), 0x45d9f3b)
   // Never zero: zero stays zero under xorshift.
-  return (hash ^ (hash >>> 15)) || 1
+  return hash ^ (hash >>> 15) || 1
 }
 
 const mostFeatures = 512
@@ -16,7 +16,8 @@ const mostFeatures = 512
 const featuresOf = (text: string): ReadonlyMap<string, number> => {
   const features = new Map<string, number>()
   const add = (feature: string, weight: number) => {
-    if (features.size < mostFeatures || features.has(feature)) features.set(feature, (features.get(feature) ?? 0) + weight)
+    if (features.size < mostFeatures || features.has(feature))
+      features.set(feature, (features.get(feature) ?? 0) + weight)
   }
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [text]
   for (const word of words) {
@@ -52,4 +53,5 @@ export const shorten = (vector: ReadonlyArray<number>, dimensions: number | unde
   dimensions === undefined ? vector : vector.slice(0, dimensions)
 
 /** The Gemini API and embedContent write about eight digits (recorded); predict writes all digits. */
-export const eightDigits = (vector: ReadonlyArray<number>): ReadonlyArray<number> => vector.map((value) => Number(value.toPrecision(8)))
+export const eightDigits = (vector: ReadonlyArray<number>): ReadonlyArray<number> =>
+  vector.map((value) => Number(value.toPrecision(8)))

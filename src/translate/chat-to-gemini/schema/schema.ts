@@ -47,7 +47,8 @@ export const copy = (walk: Walk, value: Json | undefined): void => {
   if (walk.fault === undefined && !walk.copies.copy(value)) fail(walk, tooManyCopies)
 }
 
-const tooManyCopies = "the schemas of the request grow by more than four times its size, and by more than limits.schemaCopyBytes, " +
+const tooManyCopies =
+  "the schemas of the request grow by more than four times its size, and by more than limits.schemaCopyBytes, " +
   "when references and choices are written out; refer to smaller definitions, or to fewer of them"
 
 /** Counts one node of the result; false when the walk is over. */
@@ -83,7 +84,10 @@ export const resolveRef = (walk: Walk, ref: string): JsonObject | undefined => {
   const found = ref === "#" ? walk.root : ref.startsWith("#/") ? follow(walk.root, ref) : undefined
   if (found === true) return {}
   if (isJsonObject(found)) return found
-  fail(walk, `the reference ${ref.slice(0, 200)} does not lead to a schema inside this one; remote references are not fetched`)
+  fail(
+    walk,
+    `the reference ${ref.slice(0, 200)} does not lead to a schema inside this one; remote references are not fetched`
+  )
   return undefined
 }
 
@@ -140,7 +144,12 @@ export const merge = (walk: Walk, parts: ReadonlyArray<JsonObject>, sameTypes: b
 
 const united = ["properties", "$defs", "definitions"] as const
 
-const collect = (walk: Walk, maps: Map<string, Map<string, Array<Json>>>, keyword: string, value: Json | undefined): void => {
+const collect = (
+  walk: Walk,
+  maps: Map<string, Map<string, Array<Json>>>,
+  keyword: string,
+  value: Json | undefined
+): void => {
   if (!isJsonObject(value) || walk.fault !== undefined) return
   const byName = maps.get(keyword) ?? new Map<string, Array<Json>>()
   maps.set(keyword, byName)
@@ -220,7 +229,10 @@ const typeOfValue = (value: Json): string => {
 }
 
 /** `required` without names that are no property; undefined when none is left. */
-export const requiredOf = (required: Json | undefined, properties: Json | undefined): ReadonlyArray<Json> | undefined => {
+export const requiredOf = (
+  required: Json | undefined,
+  properties: Json | undefined
+): ReadonlyArray<Json> | undefined => {
   if (!Array.isArray(required) || !isJsonObject(properties)) return undefined
   const known = required.filter((name: Json) => typeof name === "string" && Object.hasOwn(properties, name))
   return known.length === 0 ? undefined : known

@@ -94,7 +94,12 @@ const orNothing = (members: ReadonlyArray<Json>): Json | undefined => (members.l
 const constant = (schema: JsonObject, value: Json | undefined): ReadonlyArray<readonly [string, Json | undefined]> => {
   const type = schema["type"] === undefined ? typeOfAll([value ?? null]) : undefined
   const members = orNothing(enumMembers([value ?? null]))
-  return type === undefined ? [["enum", members]] : [["type", type], ["enum", members]]
+  return type === undefined
+    ? [["enum", members]]
+    : [
+        ["type", type],
+        ["enum", members]
+      ]
 }
 
 /** Google takes no sibling of `$ref` but those that start with `$`. */

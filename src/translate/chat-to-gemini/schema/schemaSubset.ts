@@ -248,7 +248,12 @@ const propertiesOf = (walk: Subset, source: Writable, properties: JsonObject, pl
 const itemsOf = (walk: Subset, source: Writable, place: Place): Writable => {
   const tuple = source["prefixItems"] ?? source["items"]
   if (Array.isArray(tuple) && tuple.length > 0) {
-    const unique = [...byText(walk, tuple.map((member: Json) => convert(walk, member, place))).values()]
+    const unique = [
+      ...byText(
+        walk,
+        tuple.map((member: Json) => convert(walk, member, place))
+      ).values()
+    ]
     const [first] = unique
     const items = unique.length === 1 && first !== undefined ? first : { anyOf: unique }
     return { items, minItems: tuple.length, maxItems: tuple.length }

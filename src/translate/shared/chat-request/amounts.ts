@@ -17,7 +17,9 @@ export const readFinite = (
 ): Read<number | undefined> => {
   const value = request[param]
   if (value === undefined || value === null) return absent
-  return Number.isFinite(value) ? Result.succeed(value) : invalid(param, "invalid_value", `${param} must be a finite number.`)
+  return Number.isFinite(value)
+    ? Result.succeed(value)
+    : invalid(param, "invalid_value", `${param} must be a finite number.`)
 }
 
 /** A whole number within bounds; undefined when the request says nothing. */
@@ -42,7 +44,8 @@ export const readMaxTokens = (
     Result.map(readWhole(request, "max_completion_tokens", 1, Number.MAX_SAFE_INTEGER), (newer) => ({
       maxTokens: newer ?? older,
       unused: newer !== undefined && older !== undefined && newer !== older ? ["max_tokens"] : []
-    })))
+    }))
+  )
 
 /** Stop words as a list, empty when the request says nothing. */
 export const readStop = (stop: ChatRequest["stop"], most: number): Read<ReadonlyArray<string>> => {

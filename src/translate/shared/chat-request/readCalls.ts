@@ -41,7 +41,8 @@ export const readCalls = (message: ChatMessage, index: number): Read<ReadonlyArr
 
 const readCall = (item: unknown, position: number, path: string): Read<ReadCall> => {
   const called = isJsonObject(item) ? item["function"] : undefined
-  if (!isJsonObject(item) || !isJsonObject(called)) return invalid(`${path}.function`, "invalid_value", "A tool call needs function, an object.")
+  if (!isJsonObject(item) || !isJsonObject(called))
+    return invalid(`${path}.function`, "invalid_value", "A tool call needs function, an object.")
   const id = item["id"] ?? ""
   if (typeof id !== "string") return invalid(`${path}.id`, "invalid_value", "The id of a tool call must be a string.")
   const named = id === "" ? { id: `call-${position}`, idMissingAt: `${path}.id` } : { id, idMissingAt: undefined }
@@ -54,13 +55,19 @@ const readCall = (item: unknown, position: number, path: string): Read<ReadCall>
 
 const readFunction = (called: JsonObject, path: string): Read<{ name: string; args: JsonObject }> => {
   const { name } = called
-  if (typeof name !== "string" || name === "") return invalid(`${path}.name`, "invalid_value", "A tool call needs the name of its function.")
+  if (typeof name !== "string" || name === "")
+    return invalid(`${path}.name`, "invalid_value", "A tool call needs the name of its function.")
   const text = called["arguments"] ?? ""
-  if (typeof text !== "string") return invalid(`${path}.arguments`, "invalid_type", "arguments must be a string of JSON text.")
+  if (typeof text !== "string")
+    return invalid(`${path}.arguments`, "invalid_type", "arguments must be a string of JSON text.")
   const args = parseArguments(text)
   return Result.isSuccess(args)
     ? Result.succeed({ name, args: args.success })
-    : invalid(`${path}.arguments`, "invalid_json_arguments", `${args.failure} Send back exactly what the model answered.`)
+    : invalid(
+        `${path}.arguments`,
+        "invalid_json_arguments",
+        `${args.failure} Send back exactly what the model answered.`
+      )
 }
 
 const inside = (value: Json | undefined, ...keys: ReadonlyArray<string>): Json | undefined =>
@@ -79,12 +86,18 @@ const readSignature = (item: JsonObject, called: JsonObject, path: string): Read
   const [spelling, value] = found
   return typeof value === "string" && normaliseBase64(value) !== undefined
     ? Result.succeed(value)
-    : invalid(`${path}.${spelling}`, "invalid_value", "A thought signature is base64 text, sent back byte for byte as it came.")
+    : invalid(
+        `${path}.${spelling}`,
+        "invalid_value",
+        "A thought signature is base64 text, sent back byte for byte as it came."
+      )
 }
 
 const readLegacy = (value: unknown, index: number): Read<ReadonlyArray<ReadCall>> => {
   if (value === undefined || value === null) return Result.succeed([])
   const path = `messages[${index}].function_call`
   if (!isJsonObject(value)) return invalid(path, "invalid_type", "function_call must be an object.")
-  return Result.map(readFunction(value, path), (called) => [{ id: `call-${index}`, idMissingAt: path, ...called, signature: undefined }])
+  return Result.map(readFunction(value, path), (called) => [
+    { id: `call-${index}`, idMissingAt: path, ...called, signature: undefined }
+  ])
 }

@@ -22,7 +22,11 @@ export const readFormat = (format: ChatRequest["response_format"]): Result.Resul
   if (format === undefined || format === null || type === "text") return Result.succeed(text)
   if (type === "json_object") return Result.succeed({ _tag: "Object" })
   if (type !== "json_schema") {
-    return invalid("response_format.type", "invalid_value", "response_format.type must be text, json_object or json_schema.")
+    return invalid(
+      "response_format.type",
+      "invalid_value",
+      "response_format.type must be text, json_object or json_schema."
+    )
   }
   const named = format["json_schema"]
   const schema = isJsonObject(named) ? named["schema"] : undefined

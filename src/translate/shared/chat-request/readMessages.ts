@@ -29,7 +29,12 @@ export type Turn =
   | { readonly _tag: "System"; readonly parts: ReadonlyArray<Part> }
   | { readonly _tag: "User"; readonly parts: ReadonlyArray<Part> }
   /** `isLast`: nothing but system messages follows, so unanswered calls are still being worked on. */
-  | { readonly _tag: "Assistant"; readonly parts: ReadonlyArray<Part>; readonly calls: ReadonlyArray<Call>; readonly isLast: boolean }
+  | {
+      readonly _tag: "Assistant"
+      readonly parts: ReadonlyArray<Part>
+      readonly calls: ReadonlyArray<Call>
+      readonly isLast: boolean
+    }
 
 type Read<A> = Result.Result<A, RequestFault>
 
@@ -59,7 +64,8 @@ export const readMessages = (
   limits: { readonly messages: number }
 ): Read<ReadonlyArray<Turn>> => {
   if (messages.length === 0) return invalid("messages", "empty_array", "messages needs at least one message.")
-  if (messages.length > limits.messages) return invalid("messages", "array_too_long", `messages holds more than ${limits.messages} messages.`)
+  if (messages.length > limits.messages)
+    return invalid("messages", "array_too_long", `messages holds more than ${limits.messages} messages.`)
   const drafts: Array<Draft> = []
   const open: OpenCalls = { byId: new Map(), byName: new Map(), withoutId: [] }
   for (const [index, message] of messages.entries()) {
@@ -93,17 +99,16 @@ const closed = ({ parts, calls, index }: OpenTurn, last: number): Turn => ({
   isLast: index === last
 })
 
-const readMessage = (
-  message: ChatMessage,
-  index: number,
-  open: OpenCalls
-): Read<Draft | undefined> => {
+const readMessage = (message: ChatMessage, index: number, open: OpenCalls): Read<Draft | undefined> => {
   const path = `messages[${index}]`
   if (!isJsonObject(message)) return invalid(path, "invalid_type", "A message must be an object.")
   switch (message.role) {
     case "system":
     case "developer":
-      return Result.map(readContent(message.content, "system", `${path}.content`), (parts): Draft => ({ _tag: "System", parts }))
+      return Result.map(readContent(message.content, "system", `${path}.content`), (parts): Draft => ({
+        _tag: "System",
+        parts
+      }))
     case "user":
       return readUser(message.content, path)
     case "assistant":
@@ -145,14 +150,17 @@ const isText = (part: Part): boolean => part._tag === "Text"
 const assistantParts = (message: ChatMessage, path: string): Read<ReadonlyArray<Part>> => {
   const given = message.content_parts
   if (Array.isArray(given) && given.length > 0) return readAll(given, "assistant", `${path}.content_parts`)
-  return Result.flatMap(readContent(message.content, "assistant", `${path}.content`), (content): Read<ReadonlyArray<Part>> => {
-    const blocks = message.content_blocks
-    if (!Array.isArray(blocks) || blocks.length === 0) return Result.succeed(content)
-    return Result.map(readAll(blocks, "assistant", `${path}.content_blocks`), (read) => {
-      const text = textOf(content)
-      return content.every(isText) && (text === "" || textOf(read) === text) ? read : content
-    })
-  })
+  return Result.flatMap(
+    readContent(message.content, "assistant", `${path}.content`),
+    (content): Read<ReadonlyArray<Part>> => {
+      const blocks = message.content_blocks
+      if (!Array.isArray(blocks) || blocks.length === 0) return Result.succeed(content)
+      return Result.map(readAll(blocks, "assistant", `${path}.content_blocks`), (read) => {
+        const text = textOf(content)
+        return content.every(isText) && (text === "" || textOf(read) === text) ? read : content
+      })
+    }
+  )
 }
 
 const register = (calls: ReadonlyArray<OpenCall>, { byId, byName, withoutId }: OpenCalls): void => {
@@ -175,14 +183,22 @@ const grow = (lists: Map<string, Array<OpenCall>>, key: string, open: OpenCall):
 /** The call a result answers: of the nearest earlier turn that holds the id, an open one before an answered one. */
 const findById = (id: unknown, path: string, { byId, withoutId }: OpenCalls): Read<OpenCall> => {
   if (typeof id !== "string" || id === "") {
-    return invalid(`${path}.tool_call_id`, "missing_required_parameter", "A tool message needs the tool_call_id it answers.")
+    return invalid(
+      `${path}.tool_call_id`,
+      "missing_required_parameter",
+      "A tool message needs the tool_call_id it answers."
+    )
   }
   const held = byId.get(id) ?? []
   const found = held.find(({ result }) => result === undefined) ?? held[0]
   if (found !== undefined) return Result.succeed(found)
   const meant = withoutId.findLast(({ result }) => result === undefined)
   return meant?.call.idMissingAt === undefined
-    ? invalid(`${path}.tool_call_id`, "unknown_tool_call_id", "No earlier assistant message holds a tool call with this id.")
+    ? invalid(
+        `${path}.tool_call_id`,
+        "unknown_tool_call_id",
+        "No earlier assistant message holds a tool call with this id."
+      )
     : invalid(meant.call.idMissingAt, "invalid_value", "A tool call that a tool message answers needs an id.")
 }
 
@@ -201,8 +217,9 @@ const answer = (open: OpenCall, message: ChatMessage, path: string): Read<undefi
   Result.map(readContent(message.content, "tool", `${path}.content`), (parts) => {
     const before = open.result
     const own = cacheControlOf(message)
-    open.result = before === undefined
-      ? { parts, cacheControl: own }
-      : { parts: [...before.parts, ...parts], cacheControl: own ?? before.cacheControl }
+    open.result =
+      before === undefined
+        ? { parts, cacheControl: own }
+        : { parts: [...before.parts, ...parts], cacheControl: own ?? before.cacheControl }
     return undefined
   })

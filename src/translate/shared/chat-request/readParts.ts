@@ -53,7 +53,8 @@ export const textPart = (text: string, signature?: string, cacheControl?: CacheC
 })
 
 /** The texts of some parts in one. */
-export const textOf = (parts: ReadonlyArray<Part>): string => parts.map((part) => (part._tag === "Text" ? part.text : "")).join("")
+export const textOf = (parts: ReadonlyArray<Part>): string =>
+  parts.map((part) => (part._tag === "Text" ? part.text : "")).join("")
 
 export const cacheControlOf = ({ cache_control: mark }: { readonly [key: string]: unknown }): CacheControl =>
   isJsonObject(mark) ? mark : undefined
@@ -71,7 +72,8 @@ export type PartRole = keyof typeof allowed
 export const readContent = (content: unknown, role: PartRole, path: string): Read<ReadonlyArray<Part>> => {
   if (content === undefined || content === null) return Result.succeed([])
   if (typeof content === "string") return wellFormed(content, path, () => [textPart(content)])
-  if (!Array.isArray(content)) return invalid(path, "invalid_type", "content must be a string or an array of content parts.")
+  if (!Array.isArray(content))
+    return invalid(path, "invalid_type", "content must be a string or an array of content parts.")
   return readAll(content, role, path)
 }
 
@@ -91,7 +93,11 @@ const readPart = (item: unknown, role: PartRole, path: string): Read<Part> => {
   const type = item["type"]
   const types: ReadonlyArray<string> = allowed[role]
   if (typeof type !== "string" || !types.includes(type)) {
-    return invalid(`${path}.type`, "invalid_value", `A content part of a ${role} message has one of the types ${types.join(", ")}.`)
+    return invalid(
+      `${path}.type`,
+      "invalid_value",
+      `A content part of a ${role} message has one of the types ${types.join(", ")}.`
+    )
   }
   const marks = { signature: signatureOf(item, role), cacheControl: cacheControlOf(item) }
   switch (type) {
@@ -106,7 +112,11 @@ const readPart = (item: unknown, role: PartRole, path: string): Read<Part> => {
     case "provider_part":
       return readOwn(item, path)
     case "thinking":
-      return readText(item, "thinking", path, (thinking) => ({ _tag: "Thinking", thinking, signature: marks.signature }))
+      return readText(item, "thinking", path, (thinking) => ({
+        _tag: "Thinking",
+        thinking,
+        signature: marks.signature
+      }))
     case "redacted_thinking":
       return readText(item, "data", path, (data) => ({ _tag: "Redacted", data }))
     case "refusal":
@@ -118,7 +128,7 @@ const readPart = (item: unknown, role: PartRole, path: string): Read<Part> => {
 
 /** Only what a model made can be signed. */
 const signatureOf = (item: JsonObject, role: PartRole): string | undefined => {
-  const value = role === "assistant" ? item["signature"] ?? item["thought_signature"] : undefined
+  const value = role === "assistant" ? (item["signature"] ?? item["thought_signature"]) : undefined
   return typeof value === "string" && value !== "" ? value : undefined
 }
 
@@ -128,11 +138,16 @@ const typesWithOwnForm: ReadonlySet<Json | undefined> = new Set(["tool_use", "to
 
 const readOwn = (item: JsonObject, path: string): Read<Part> => {
   const { part, provider } = item
-  const hasOwnForm = (one: JsonObject) => withOwnForm.some((key) => Object.hasOwn(one, key)) || typesWithOwnForm.has(one["type"])
+  const hasOwnForm = (one: JsonObject) =>
+    withOwnForm.some((key) => Object.hasOwn(one, key)) || typesWithOwnForm.has(one["type"])
   const isOwn = isJsonObject(part) && Object.keys(part).length > 0 && !hasOwnForm(part)
   return isOwn && typeof provider === "string"
     ? Result.succeed({ _tag: "Own", provider, part })
-    : invalid(`${path}.part`, "invalid_value", `A provider_part holds provider and part, which is not empty and is no call, result or file: none of ${withOwnForm.join(", ")}.`)
+    : invalid(
+        `${path}.part`,
+        "invalid_value",
+        `A provider_part holds provider and part, which is not empty and is no call, result or file: none of ${withOwnForm.join(", ")}.`
+      )
 }
 
 const readText = (item: JsonObject, field: string, path: string, make: (text: string) => Part): Read<Part> => {
@@ -148,7 +163,8 @@ const wellFormed = <A>(text: string, path: string, make: (text: string) => A): R
     ? Result.succeed(make(text))
     : invalid(path, "invalid_unicode", "The text holds half of a surrogate pair, which is no character.")
 
-const stringOf = (value: Json | undefined): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
+const stringOf = (value: Json | undefined): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined
 
 /** What stands beside the content of a part. */
 type Marks = Pick<MediaPart, "signature" | "cacheControl">
@@ -158,7 +174,8 @@ const readImageUrl = (value: Json | undefined, marks: Marks, path: string): Read
   const at = `${path}.image_url`
   if (!isJsonObject(given)) return invalid(`${at}.url`, "missing_required_parameter", "image_url needs a url.")
   const url = given["url"]
-  if (url === undefined || url === null || url === "") return invalid(`${at}.url`, "missing_required_parameter", "image_url needs a url.")
+  if (url === undefined || url === null || url === "")
+    return invalid(`${at}.url`, "missing_required_parameter", "image_url needs a url.")
   if (typeof url !== "string") return invalid(`${at}.url`, "invalid_type", "url must be a string.")
   const declaredType = stringOf(given["mime_type"]) ?? stringOf(given["format"])
   return Result.map(readVideo(given["video_metadata"] ?? undefined, `${at}.video_metadata`), (video): Part => ({
@@ -174,7 +191,8 @@ const readVideo = (value: Json | undefined, path: string): Read<VideoCut | undef
   if (value === undefined) return Result.succeed(undefined)
   if (!isJsonObject(value)) return invalid(path, "invalid_type", "video_metadata must be an object.")
   const fps = value["fps"] ?? undefined
-  if (fps !== undefined && (typeof fps !== "number" || !Number.isFinite(fps) || fps <= 0)) return invalid(`${path}.fps`, "invalid_value", "fps must be a number above 0.")
+  if (fps !== undefined && (typeof fps !== "number" || !Number.isFinite(fps) || fps <= 0))
+    return invalid(`${path}.fps`, "invalid_value", "fps must be a number above 0.")
   return Result.gen(function* () {
     const startOffset = yield* readOffset(value["start_offset"] ?? undefined, `${path}.start_offset`)
     const endOffset = yield* readOffset(value["end_offset"] ?? undefined, `${path}.end_offset`)
@@ -187,7 +205,7 @@ const readOffset = (value: Json | undefined, path: string): Read<string | undefi
   const text = typeof value === "number" ? `${value}s` : value
   return typeof text === "string" && /^\d{1,9}(\.\d{1,9})?s$/.test(text)
     ? Result.succeed(text)
-    : invalid(path, "invalid_value", "An offset is a number of seconds, or text such as \"10s\".")
+    : invalid(path, "invalid_value", 'An offset is a number of seconds, or text such as "10s".')
 }
 
 const plainMedia = (source: MediaSource, marks: Marks): MediaPart => ({
@@ -202,31 +220,44 @@ const readAudio = (value: Json | undefined, marks: Marks, path: string): Read<Pa
   const at = `${path}.input_audio`
   if (!isJsonObject(value)) return invalid(at, "missing_required_parameter", "input_audio needs data and format.")
   const { data, format } = value
-  if (typeof data !== "string" || data === "") return invalid(`${at}.data`, "missing_required_parameter", "input_audio needs data, base64 text.")
+  if (typeof data !== "string" || data === "")
+    return invalid(`${at}.data`, "missing_required_parameter", "input_audio needs data, base64 text.")
   const mime = typeof format === "string" ? mimeOfAudioFormat(format) : undefined
-  if (mime === undefined) return invalid(`${at}.format`, "invalid_value", `format must be one of ${audioFormatNames.join(", ")}.`)
-  return Result.succeed(plainMedia({ path: `${at}.data`, url: data, isData: true, declaredType: mime, filename: undefined }, marks))
+  if (mime === undefined)
+    return invalid(`${at}.format`, "invalid_value", `format must be one of ${audioFormatNames.join(", ")}.`)
+  return Result.succeed(
+    plainMedia({ path: `${at}.data`, url: data, isData: true, declaredType: mime, filename: undefined }, marks)
+  )
 }
 
 const readFile = (value: Json | undefined, marks: Marks, path: string): Read<Part> => {
   const at = `${path}.file`
-  if (!isJsonObject(value)) return invalid(at, "missing_required_parameter", "file needs file_data, file_url or file_id.")
+  if (!isJsonObject(value))
+    return invalid(at, "missing_required_parameter", "file needs file_data, file_url or file_id.")
   const about = { isData: false, declaredType: stringOf(value["mime_type"]), filename: stringOf(value["filename"]) }
   const data = stringOf(value["file_data"])
-  if (data !== undefined) return Result.succeed(plainMedia({ ...about, path: `${at}.file_data`, url: data, isData: true }, marks))
+  if (data !== undefined)
+    return Result.succeed(plainMedia({ ...about, path: `${at}.file_data`, url: data, isData: true }, marks))
   const url = stringOf(value["file_url"])
   if (url !== undefined) return Result.succeed(plainMedia({ ...about, path: `${at}.file_url`, url }, marks))
   const id = stringOf(value["file_id"])
   if (id === undefined) return invalid(at, "missing_required_parameter", "file needs file_data, file_url or file_id.")
   return namesFile(id)
     ? Result.succeed(plainMedia({ ...about, path: `${at}.file_id`, url: id }, marks))
-    : invalid(`${at}.file_id`, "invalid_value", "file_id must be a Files API URL or files/<id>; the gateway keeps no files.")
+    : invalid(
+        `${at}.file_id`,
+        "invalid_value",
+        "file_id must be a Files API URL or files/<id>; the gateway keeps no files."
+      )
 }
 
 const readImage = (value: Json | undefined, marks: Marks, path: string): Read<Part> => {
   const at = `${path}.image`
   const data = isJsonObject(value) ? value["b64_json"] : undefined
-  if (!isJsonObject(value) || typeof data !== "string") return invalid(`${at}.b64_json`, "invalid_type", "An image part needs b64_json.")
+  if (!isJsonObject(value) || typeof data !== "string")
+    return invalid(`${at}.b64_json`, "invalid_type", "An image part needs b64_json.")
   const declaredType = stringOf(value["mime_type"])
-  return Result.succeed(plainMedia({ path: `${at}.b64_json`, url: data, isData: true, declaredType, filename: undefined }, marks))
+  return Result.succeed(
+    plainMedia({ path: `${at}.b64_json`, url: data, isData: true, declaredType, filename: undefined }, marks)
+  )
 }

@@ -42,7 +42,11 @@ export type ToolChoice =
   | { readonly _tag: "Auto" | "None" | "Required" }
   /** One function; `path` is where it is named. */
   | { readonly _tag: "Named"; readonly name: string; readonly path: string }
-  | { readonly _tag: "Allowed"; readonly required: boolean; readonly names: ReadonlyArray<{ name: string; path: string }> }
+  | {
+      readonly _tag: "Allowed"
+      readonly required: boolean
+      readonly names: ReadonlyArray<{ name: string; path: string }>
+    }
 
 const byType: ReadonlyMap<unknown, BuiltInTool["_tag"]> = new Map([
   ["code_execution", "CodeExecution"],
@@ -102,7 +106,11 @@ const readTool = (tool: JsonObject, path: string): Result.Result<AskedTool, Requ
   }
   return type === "custom"
     ? invalid(`${path}.type`, "unsupported_tool", "Tools of type custom are not supported; declare a function instead.")
-    : invalid(`${path}.type`, "invalid_value", `Unknown tool type; use function or one of: ${[...byType.keys()].join(", ")}.`)
+    : invalid(
+        `${path}.type`,
+        "invalid_value",
+        `Unknown tool type; use function or one of: ${[...byType.keys()].join(", ")}.`
+      )
 }
 
 /** A function whose name is a provider's tool and which has no properties is that tool: the requirement asks for it so. */
@@ -114,11 +122,19 @@ const readFunction = (
 ): Result.Result<AskedTool, RequestFault> => {
   const name = declared["name"]
   if (typeof name !== "string" || name === "" || name.length > longestName) {
-    return invalid(`${functionPath}.name`, "invalid_value", `A function needs a name of 1 to ${longestName} characters.`)
+    return invalid(
+      `${functionPath}.name`,
+      "invalid_value",
+      `A function needs a name of 1 to ${longestName} characters.`
+    )
   }
   const parameters = declared["parameters"] ?? undefined
   if (parameters !== undefined && !isJsonObject(parameters)) {
-    return invalid(`${functionPath}.parameters`, "invalid_schema", "parameters must be a JSON schema, which is an object.")
+    return invalid(
+      `${functionPath}.parameters`,
+      "invalid_schema",
+      "parameters must be a JSON schema, which is an object."
+    )
   }
   const description = declared["description"] ?? ""
   if (typeof description !== "string") {
@@ -227,7 +243,11 @@ export const checkToolChoice = (
   tools: ReadonlyArray<AskedTool>
 ): Result.Result<void, RequestFault> => {
   if (choice?._tag === "Required" && tools.length === 0) {
-    return invalid("tool_choice", "invalid_value", "tool_choice asks for a tool call, but the request declares no tools.")
+    return invalid(
+      "tool_choice",
+      "invalid_value",
+      "tool_choice asks for a tool call, but the request declares no tools."
+    )
   }
   const stray = namedIn(choice).find(({ name }) => !tools.some((tool) => tool.name === name))
   return stray === undefined
@@ -236,7 +256,9 @@ export const checkToolChoice = (
 }
 
 /** The tools a choice names. */
-export const namedIn = (choice: ToolChoice | undefined): ReadonlyArray<{ readonly name: string; readonly path: string }> =>
+export const namedIn = (
+  choice: ToolChoice | undefined
+): ReadonlyArray<{ readonly name: string; readonly path: string }> =>
   choice?._tag === "Named" ? [choice] : choice?._tag === "Allowed" ? choice.names : []
 
 const readFunctionCall = (choice: unknown): Result.Result<ToolChoice | undefined, RequestFault> => {

@@ -24,7 +24,12 @@ export interface AskedThinking {
 }
 
 /** Tokens of an effort where an upstream takes budgets. */
-export const effortTokens: Readonly<Record<Effort, number>> = { minimal: 1_024, low: 1_024, medium: 8_192, high: 24_576 }
+export const effortTokens: Readonly<Record<Effort, number>> = {
+  minimal: 1_024,
+  low: 1_024,
+  medium: 8_192,
+  high: 24_576
+}
 
 const efforts: ReadonlyMap<unknown, Thinking> = new Map<unknown, Thinking>([
   ["none", { _tag: "Off" }],
@@ -43,14 +48,20 @@ export const readThinking = (request: ChatRequest): Result.Result<AskedThinking 
   const thinking = readSwitch(request.thinking)
   if (Result.isFailure(thinking)) return Result.fail(thinking.failure)
   if (thinking.success !== undefined) return Result.succeed({ thinking: thinking.success, param: "thinking" })
-  return Result.succeed(effort.success === undefined ? undefined : { thinking: effort.success, param: "reasoning_effort" })
+  return Result.succeed(
+    effort.success === undefined ? undefined : { thinking: effort.success, param: "reasoning_effort" }
+  )
 }
 
 const readEffort = (value: unknown): Result.Result<Thinking | undefined, RequestFault> => {
   if (value === undefined || value === null) return Result.succeed(undefined)
   const effort = efforts.get(value)
   return effort === undefined
-    ? invalid("reasoning_effort", "invalid_value", `reasoning_effort must be one of: ${[...efforts.keys()].join(", ")}.`)
+    ? invalid(
+        "reasoning_effort",
+        "invalid_value",
+        `reasoning_effort must be one of: ${[...efforts.keys()].join(", ")}.`
+      )
     : Result.succeed(effort)
 }
 

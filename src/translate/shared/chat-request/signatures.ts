@@ -18,7 +18,9 @@ export const historyCalls = (request: ChatRequest): ReadonlyArray<string> => {
 }
 
 /** The signed calls of an answer or of one delta, full form. */
-export const signaturesOf = (message: Message | Delta): ReadonlyArray<{ readonly callId: string; readonly signature: string }> => {
+export const signaturesOf = (
+  message: Message | Delta
+): ReadonlyArray<{ readonly callId: string; readonly signature: string }> => {
   if (message.tool_calls === undefined) return []
   const signed: Array<{ callId: string; signature: string }> = []
   for (const call of message.tool_calls) {
@@ -29,7 +31,10 @@ export const signaturesOf = (message: Message | Delta): ReadonlyArray<{ readonly
 }
 
 /** Who made the signatures of a turn, as far as memory knows one of its calls. */
-export const issuerOf = (calls: ReadonlyArray<{ readonly id: string }>, { signature }: TranslateContext): string | undefined => {
+export const issuerOf = (
+  calls: ReadonlyArray<{ readonly id: string }>,
+  { signature }: TranslateContext
+): string | undefined => {
   for (const call of calls) {
     const known = signature(call.id)
     if (known !== undefined) return known.issuer

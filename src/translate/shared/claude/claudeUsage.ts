@@ -22,7 +22,9 @@ export const usageOf = (counts: JsonObject | undefined): Usage => {
     completion_tokens: completion,
     total_tokens: prompt + completion,
     ...(Object.keys(promptDetails).length > 0 ? { prompt_tokens_details: promptDetails } : {}),
-    ...(typeof thoughts === "number" ? { completion_tokens_details: { reasoning_tokens: Math.min(count(thoughts), completion) } } : {}),
+    ...(typeof thoughts === "number"
+      ? { completion_tokens_details: { reasoning_tokens: Math.min(count(thoughts), completion) } }
+      : {}),
     ...(counts === undefined ? {} : { upstream: counts }),
     ...(typeof tier === "string" ? { service_tier: tier } : {})
   }

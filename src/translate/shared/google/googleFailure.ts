@@ -2,7 +2,14 @@
 // It must not know our own answers; whatever the upstream's special texts mean is decided here.
 import type { Json } from "../../../domain/text/json.ts"
 import type { Reason } from "../../../domain/ProviderError.ts"
-import { errorInfoReasons, readUpstreamError, reasonOfStatus, retryAfterOf, statusInside, type UpstreamError } from "../reply/upstreamError.ts"
+import {
+  errorInfoReasons,
+  readUpstreamError,
+  reasonOfStatus,
+  retryAfterOf,
+  statusInside,
+  type UpstreamError
+} from "../reply/upstreamError.ts"
 
 /** Total: any status, any body. */
 export const failureFromGoogle = (
@@ -13,15 +20,22 @@ export const failureFromGoogle = (
 ): Reason => {
   const error = readUpstreamError(status, headers, body)
   const special = status === 400 || status === 422 ? specialOf(error, origin) : undefined
-  return special ?? endpointReason(status, headers, error) ?? reasonOfStatus(status, headers, error, origin, hintOf(status, error))
+  return (
+    special ??
+    endpointReason(status, headers, error) ??
+    reasonOfStatus(status, headers, error, origin, hintOf(status, error))
+  )
 }
 
 /** An error inside a 200. Whose credential was refused cannot be told there; nobody is blamed for a stored one. */
 export const failureInside = (error: Json): Reason => failureFromGoogle(statusInside(error), {}, { error }, "stored")
 
-const signatureTexts = /missing a thought_?signature|corrupted thought signature|invalid signature in thinking block|thought_?signature[^.]{0,40}(invalid|not valid)/i
-const contextTexts = /input token count[^.]{0,80}exceeds|prompt is too long|exceeds the maximum number of (input )?tokens/i
-const mixTexts = /multiple tools are supported only when they are all search tools|tool_type[^.]{0,80}more than one initialized field|only one tool|at most one tool is supported/i
+const signatureTexts =
+  /missing a thought_?signature|corrupted thought signature|invalid signature in thinking block|thought_?signature[^.]{0,40}(invalid|not valid)/i
+const contextTexts =
+  /input token count[^.]{0,80}exceeds|prompt is too long|exceeds the maximum number of (input )?tokens/i
+const mixTexts =
+  /multiple tools are supported only when they are all search tools|tool_type[^.]{0,80}more than one initialized field|only one tool|at most one tool is supported/i
 const sizeTexts = /(payload|request) size exceeds|request (entity|payload) (is )?too large/i
 const prefillTexts = /(requests?|conversation|contents?) (must )?ends? with a user (role|turn|message)|prefill/i
 
@@ -32,7 +46,10 @@ const specialOf = (error: UpstreamError, origin: "caller" | "stored"): Reason | 
     return { _tag: "CredentialsRejected", origin, message }
   }
   if (signatureTexts.test(text)) {
-    return { _tag: "SignatureRejected", message: `${message} Send back function.thought_signature as it came, or start a new turn.` }
+    return {
+      _tag: "SignatureRejected",
+      message: `${message} Send back function.thought_signature as it came, or start a new turn.`
+    }
   }
   if (contextTexts.test(text)) return { _tag: "ContextTooLong", message }
   if (mixTexts.test(text)) {
@@ -46,7 +63,11 @@ const dedicatedTexts = /dedicated (endpoint|dns|domain)|shared (vertex ai )?doma
 const unreadyTexts = /not (yet )?ready|scal(ed|ing) (down )?(to|from) zero/i
 
 /** What a self-deployed endpoint of any dialect says of itself: it has a host of its own, or is not up yet. */
-const endpointReason = (status: number, headers: Readonly<Record<string, string>>, { details, message, text }: UpstreamError): Reason | undefined => {
+const endpointReason = (
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  { details, message, text }: UpstreamError
+): Reason | undefined => {
   if (status >= 400 && status < 500 && dedicatedTexts.test(text)) {
     return {
       _tag: "InvalidRequest",

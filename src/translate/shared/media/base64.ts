@@ -53,7 +53,8 @@ export const normaliseBase64 = (text: string): string | undefined => {
 
 /** 1: standard letter, 2: URL-safe letter, 0: none. */
 const alphabet = new Uint8Array(128)
-for (const letter of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") alphabet[letter.charCodeAt(0)] = 1
+for (const letter of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+  alphabet[letter.charCodeAt(0)] = 1
 for (const letter of "-_") alphabet[letter.charCodeAt(0)] = 2
 
 /** Letters decoded at once; whole groups of four. */

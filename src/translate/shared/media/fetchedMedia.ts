@@ -10,10 +10,20 @@ import { anyBytes, mimeOfMagic, normaliseMime, plainText } from "./mime.ts"
 type Read<A> = Result.Result<A, BodyInvalid>
 
 /** Media behind an address, from what became of fetching them; `upstream` names who takes bytes only. */
-export const readFetched = (source: MediaSource, fetched: FetchedMedia | undefined, upstream: string): Read<InlineMedia> => {
+export const readFetched = (
+  source: MediaSource,
+  fetched: FetchedMedia | undefined,
+  upstream: string
+): Read<InlineMedia> => {
   if (fetched === undefined) {
-    const hint = isPublicMedia(source.url) ? " The operator can have public addresses fetched by the setting media.fetch." : ""
-    return mediaFault(source, "invalid_media_url", `${upstream} reads media from the request itself only: send data:<type>;base64,<data>.${hint}`)
+    const hint = isPublicMedia(source.url)
+      ? " The operator can have public addresses fetched by the setting media.fetch."
+      : ""
+    return mediaFault(
+      source,
+      "invalid_media_url",
+      `${upstream} reads media from the request itself only: send data:<type>;base64,<data>.${hint}`
+    )
   }
   switch (fetched._tag) {
     case "Failed":
@@ -37,9 +47,11 @@ const shown = (source: MediaSource): Read<InlineMedia> => {
   return mime === undefined ? unknownUrl(source) : inline(mime, mime === plainText ? base64OfText(words) : words)
 }
 
-const isSpecific = (mime: string | undefined): mime is string => mime !== undefined && mime !== anyBytes && mime !== "binary/octet-stream"
+const isSpecific = (mime: string | undefined): mime is string =>
+  mime !== undefined && mime !== anyBytes && mime !== "binary/octet-stream"
 
-const isBinary = (mime: string | undefined): boolean => mime === "application/pdf" || mime?.startsWith("image/") === true
+const isBinary = (mime: string | undefined): boolean =>
+  mime === "application/pdf" || mime?.startsWith("image/") === true
 
 /** The type the host says if it says one, else the claimed one, else that of the bytes. */
 const read = (source: MediaSource, contentType: string | undefined, data: string): Read<InlineMedia> => {
@@ -47,11 +59,15 @@ const read = (source: MediaSource, contentType: string | undefined, data: string
   const claimed = claimedType(source)
   const found = mimeOfMagic(data)
   if (said === plainText && isBinary(claimed)) {
-    return failed(source, "At this URL is text, such as a page in the place of an image or a document: it must be readable by anybody, without a login.")
+    return failed(
+      source,
+      "At this URL is text, such as a page in the place of an image or a document: it must be readable by anybody, without a login."
+    )
   }
   const mime = isSpecific(said) ? said : isSpecific(claimed) ? claimed : found
   if (mime === undefined) return unknownUrl(source)
-  if (mime === plainText) return isUtf8(data) ? inline(mime, data) : failed(source, "The text at this URL is not UTF-8.")
+  if (mime === plainText)
+    return isUtf8(data) ? inline(mime, data) : failed(source, "The text at this URL is not UTF-8.")
   return isBinary(mime) ? checked(source, mime, found, data) : inline(mime, data)
 }
 

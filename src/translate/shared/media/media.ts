@@ -38,14 +38,17 @@ type Read<A> = Result.Result<A, BodyInvalid>
 export const mediaFault = (source: MediaSource, code: string, message: string): Read<never> =>
   Result.fail(new BodyInvalid({ code, param: source.path, message }))
 
-const supported = "png, jpeg, webp, heic, heif, wav, mp3, aiff, aac, ogg, flac, pcm, m4a, mp4, mpeg, mov, avi, webm, wmv, pdf and text documents"
+const supported =
+  "png, jpeg, webp, heic, heif, wav, mp3, aiff, aac, ogg, flac, pcm, m4a, mp4, mpeg, mov, avi, webm, wmv, pdf and text documents"
 
 /** Reads one source for a Google product; both take other addresses. */
 export const readMedia = (source: MediaSource, kind: ProviderKind): Read<Media> => {
   if (isInline(source)) {
     return Result.flatMap(readInline(source), (media): Read<Media> =>
       Result.flatMap(settle(source, kind, media.mimeType), (mimeType): Read<Media> =>
-        mimeType === plainText && !isUtf8(media.data) ? notUtf8(source) : Result.succeed({ ...media, mimeType })))
+        mimeType === plainText && !isUtf8(media.data) ? notUtf8(source) : Result.succeed({ ...media, mimeType })
+      )
+    )
   }
   const { url } = source
   const scheme = url.slice(0, 8).toLowerCase()
@@ -53,12 +56,18 @@ export const readMedia = (source: MediaSource, kind: ProviderKind): Read<Media> 
   if (scheme.startsWith("gs://")) return readCloudStorage(source, kind)
   if (scheme.startsWith("https://")) return readHttps(source, kind)
   if (isFileId(url)) return readHttps({ ...source, url: `https://${filesHost}/v1beta/${url}` }, kind)
-  return mediaFault(source, "invalid_media_url", "Media is a data URI, an https URL with a file extension, a gs:// URI, a Files API URL or a YouTube link.")
+  return mediaFault(
+    source,
+    "invalid_media_url",
+    "Media is a data URI, an https URL with a file extension, a gs:// URI, a Files API URL or a YouTube link."
+  )
 }
 
 /** True when the bytes themselves stand in the request: a data URI or, where no scheme is, base64. */
 export const isInline = ({ url, isData }: MediaSource): boolean =>
-  isData || url.slice(0, 5).toLowerCase() === "data:" || (url.length > 64 && !url.slice(0, 64).includes(":") && !isFileId(url))
+  isData ||
+  url.slice(0, 5).toLowerCase() === "data:" ||
+  (url.length > 64 && !url.slice(0, 64).includes(":") && !isFileId(url))
 
 /** Reads media that stand in the request, of whatever type. */
 export const readInline = (source: MediaSource): Read<InlineMedia> => {
@@ -66,16 +75,27 @@ export const readInline = (source: MediaSource): Read<InlineMedia> => {
   return source.url.slice(0, 5).toLowerCase() === "data:" ? readDataUri(source) : readBase64(source)
 }
 
-const hasKnownType = ({ declaredType }: MediaSource): boolean => declaredType === undefined || normaliseMime(declaredType) !== undefined
+const hasKnownType = ({ declaredType }: MediaSource): boolean =>
+  declaredType === undefined || normaliseMime(declaredType) !== undefined
 
 const unknownType = (source: MediaSource): Read<never> =>
-  mediaFault(source, "unsupported_media_type", "The type given beside the media is none; write it as image/png is written.")
+  mediaFault(
+    source,
+    "unsupported_media_type",
+    "The type given beside the media is none; write it as image/png is written."
+  )
 
 /** A text document whose bytes are not UTF-8. */
-export const notUtf8 = (source: MediaSource): Read<never> => mediaFault(source, "invalid_base64", "The text document is not UTF-8.")
+export const notUtf8 = (source: MediaSource): Read<never> =>
+  mediaFault(source, "invalid_base64", "The text document is not UTF-8.")
 
 const settle = (source: MediaSource, kind: ProviderKind, mime: string): Read<string> => {
-  if (!isReadable(mime)) return mediaFault(source, "unsupported_media_type", `Models do not read this media type. Readable are ${supported}.`)
+  if (!isReadable(mime))
+    return mediaFault(
+      source,
+      "unsupported_media_type",
+      `Models do not read this media type. Readable are ${supported}.`
+    )
   return Result.succeed(mime === "audio/opus" && kind === "google" ? "audio/ogg" : mime)
 }
 
@@ -92,9 +112,18 @@ const typeOf = ({ declaredType, filename }: MediaSource, own: string | undefined
 
 const inline = (source: MediaSource, mimeType: string | undefined, payload: string): Read<InlineMedia> => {
   const data = normaliseBase64(payload)
-  if (data === undefined) return mediaFault(source, "invalid_base64", "The data is not base64: it is empty, or holds characters or padding base64 does not have.")
+  if (data === undefined)
+    return mediaFault(
+      source,
+      "invalid_base64",
+      "The data is not base64: it is empty, or holds characters or padding base64 does not have."
+    )
   return mimeType === undefined
-    ? mediaFault(source, "invalid_media_url", "The type of this base64 data cannot be told; send it as data:<type>;base64,...")
+    ? mediaFault(
+        source,
+        "invalid_media_url",
+        "The type of this base64 data cannot be told; send it as data:<type>;base64,..."
+      )
     : Result.succeed({ _tag: "Inline", mimeType, data })
 }
 
@@ -106,7 +135,12 @@ const readDataUri = (source: MediaSource): Read<InlineMedia> => {
     return mediaFault(source, "invalid_base64", "A data URI must read data:<type>;base64,<data>.")
   }
   const mime = typeOf(source, normaliseMime(label.slice(0, label.indexOf(";"))))
-  if (mime === undefined) return mediaFault(source, "unsupported_media_type", "The data URI names no media type; write data:<type>;base64,<data>.")
+  if (mime === undefined)
+    return mediaFault(
+      source,
+      "unsupported_media_type",
+      "The data URI names no media type; write data:<type>;base64,<data>."
+    )
   return inline(source, mime, source.url.slice(comma + 1))
 }
 
@@ -117,7 +151,11 @@ const readBase64 = (source: MediaSource): Read<InlineMedia> => {
 
 const readCloudStorage = (source: MediaSource, kind: ProviderKind): Read<Media> => {
   if (kind !== "vertex-ai") {
-    return mediaFault(source, "invalid_media_url", "gs:// URIs work on vertex-ai only; use the Files API or a data URI.")
+    return mediaFault(
+      source,
+      "invalid_media_url",
+      "gs:// URIs work on vertex-ai only; use the Files API or a data URI."
+    )
   }
   if (!isCloudStorageUri(source.url)) {
     return mediaFault(source, "invalid_media_url", "A gs:// URI must read gs://<bucket>/<path>.")
@@ -137,7 +175,8 @@ const unprintable = /[\x00-\x1f\x7f\\]/
 
 const filesHost = "generativelanguage.googleapis.com"
 const isFileId = (text: string): boolean => /^files\/[A-Za-z0-9-]{1,64}$/.test(text)
-const isFileUrl = ({ hostname, pathname }: URL): boolean => hostname === filesHost && /^\/v1(beta)?\/files\/[^/]+$/.test(pathname)
+const isFileUrl = ({ hostname, pathname }: URL): boolean =>
+  hostname === filesHost && /^\/v1(beta)?\/files\/[^/]+$/.test(pathname)
 
 /** True for `files/<id>` and for the URL of such a file. */
 export const namesFile = (text: string): boolean => {
@@ -148,7 +187,8 @@ export const namesFile = (text: string): boolean => {
 const videoHosts = new Set(["youtube.com", "www.youtube.com", "m.youtube.com", "music.youtube.com"])
 
 const isVideoSite = ({ hostname, pathname, searchParams }: URL): boolean =>
-  (videoHosts.has(hostname) && ((pathname === "/watch" && searchParams.get("v") !== null) || /^\/(shorts|live|embed)\/[\w-]+/.test(pathname))) ||
+  (videoHosts.has(hostname) &&
+    ((pathname === "/watch" && searchParams.get("v") !== null) || /^\/(shorts|live|embed)\/[\w-]+/.test(pathname))) ||
   (hostname === "youtu.be" && /^\/[\w-]+/.test(pathname))
 
 /** Of an https URL: undefined unless its address is public, without user name and port. */
@@ -170,10 +210,15 @@ export const isPublicMedia = (text: string): boolean => {
 const readHttps = (source: MediaSource, kind: ProviderKind): Read<Media> => {
   const url = publicUrl(source.url)
   if (url === undefined) {
-    return mediaFault(source, "invalid_media_url", "The media URL must be a public https address without user name and port.")
+    return mediaFault(
+      source,
+      "invalid_media_url",
+      "The media URL must be a public https address without user name and port."
+    )
   }
   if (isFileUrl(url)) {
-    if (kind !== "google") return mediaFault(source, "invalid_media_url", "Files API URLs work on google only; use gs:// or a data URI.")
+    if (kind !== "google")
+      return mediaFault(source, "invalid_media_url", "Files API URLs work on google only; use gs:// or a data URI.")
     const mime = typeOf(source, undefined)
     return mime === undefined
       ? Result.succeed({ _tag: "Remote", mimeType: undefined, uri: source.url })
@@ -206,4 +251,8 @@ const remote = (source: MediaSource, kind: ProviderKind, mime: string | undefine
 
 /** An address that nothing tells the type of. */
 export const unknownUrl = (source: MediaSource): Read<never> =>
-  mediaFault(source, "unknown_media_type", "The type of this URL cannot be told from its extension; add mime_type beside url.")
+  mediaFault(
+    source,
+    "unknown_media_type",
+    "The type of this URL cannot be told from its extension; add mime_type beside url."
+  )

@@ -23,22 +23,58 @@ const aliases: Readonly<Record<string, string>> = {
 }
 
 const byExtension: Readonly<Record<string, string>> = {
-  png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", jfif: "image/jpeg", webp: "image/webp", heic: "image/heic",
-  heif: "image/heif", gif: "image/gif", avif: "image/avif",
-  wav: "audio/wav", mp3: "audio/mp3", aiff: "audio/aiff", aif: "audio/aiff", aac: "audio/aac", ogg: "audio/ogg",
-  oga: "audio/ogg", opus: "audio/opus", flac: "audio/flac", pcm: "audio/pcm", m4a: "audio/m4a", mpga: "audio/mpga", weba: "audio/webm",
-  mp4: "video/mp4", m4v: "video/mp4", mpeg: "video/mpeg", mpg: "video/mpeg", mov: "video/mov", avi: "video/avi",
-  webm: "video/webm", wmv: "video/wmv", "3gp": "video/3gpp", flv: "video/x-flv",
+  png: "image/png",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  jfif: "image/jpeg",
+  webp: "image/webp",
+  heic: "image/heic",
+  heif: "image/heif",
+  gif: "image/gif",
+  avif: "image/avif",
+  wav: "audio/wav",
+  mp3: "audio/mp3",
+  aiff: "audio/aiff",
+  aif: "audio/aiff",
+  aac: "audio/aac",
+  ogg: "audio/ogg",
+  oga: "audio/ogg",
+  opus: "audio/opus",
+  flac: "audio/flac",
+  pcm: "audio/pcm",
+  m4a: "audio/m4a",
+  mpga: "audio/mpga",
+  weba: "audio/webm",
+  mp4: "video/mp4",
+  m4v: "video/mp4",
+  mpeg: "video/mpeg",
+  mpg: "video/mpeg",
+  mov: "video/mov",
+  avi: "video/avi",
+  webm: "video/webm",
+  wmv: "video/wmv",
+  "3gp": "video/3gpp",
+  flv: "video/x-flv",
   pdf: "application/pdf",
-  svg: "image/svg+xml", bmp: "image/bmp", tif: "image/tiff", tiff: "image/tiff",
+  svg: "image/svg+xml",
+  bmp: "image/bmp",
+  tif: "image/tiff",
+  tiff: "image/tiff",
   // Any office type: none of them is read.
-  doc: "application/msword", docx: "application/msword", xls: "application/msword", xlsx: "application/msword",
-  ppt: "application/msword", pptx: "application/msword", zip: "application/zip"
+  doc: "application/msword",
+  docx: "application/msword",
+  xls: "application/msword",
+  xlsx: "application/msword",
+  ppt: "application/msword",
+  pptx: "application/msword",
+  zip: "application/zip"
 }
 
 const textExtensions = new Set(
-  ("txt text log html htm css csv tsv md markdown json jsonl xml yaml yml toml ini rtf py js mjs cjs ts tsx jsx java c h cc cpp hpp cs go rs rb php " +
-    "swift kt scala sh bash sql r lua pl tex vue svelte proto graphql").split(" ")
+  (
+    "txt text log html htm css csv tsv md markdown json jsonl xml yaml yml toml ini rtf py js mjs cjs ts tsx jsx java c h cc cpp hpp cs go rs rb php " +
+    "swift kt scala sh bash sql r lua pl tex vue svelte proto graphql"
+  ).split(" ")
 )
 
 /** What text of any kind is sent as. */
@@ -48,9 +84,22 @@ export const anyBytes = "application/octet-stream"
 
 /** Formats of `input_audio`. */
 const audioFormats: Readonly<Record<string, string>> = {
-  mp3: "audio/mp3", wav: "audio/wav", opus: "audio/opus", ogg: "audio/ogg", flac: "audio/flac", pcm: "audio/pcm",
-  pcm16: "audio/pcm", aac: "audio/aac", "x-aac": "audio/aac", m4a: "audio/m4a", "x-m4a": "audio/m4a", mpeg: "audio/mpeg",
-  mpga: "audio/mpga", mp4: "audio/mp4", webm: "audio/webm", aiff: "audio/aiff"
+  mp3: "audio/mp3",
+  wav: "audio/wav",
+  opus: "audio/opus",
+  ogg: "audio/ogg",
+  flac: "audio/flac",
+  pcm: "audio/pcm",
+  pcm16: "audio/pcm",
+  aac: "audio/aac",
+  "x-aac": "audio/aac",
+  m4a: "audio/m4a",
+  "x-m4a": "audio/m4a",
+  mpeg: "audio/mpeg",
+  mpga: "audio/mpga",
+  mp4: "audio/mp4",
+  webm: "audio/webm",
+  aiff: "audio/aiff"
 }
 export const audioFormatNames: ReadonlyArray<string> = Object.keys(audioFormats)
 export const mimeOfAudioFormat = (format: string): string | undefined =>
@@ -58,7 +107,8 @@ export const mimeOfAudioFormat = (format: string): string | undefined =>
 
 /** Kinds of image no model reads. Of other kinds only pdf and text are read at all. */
 const refused = new Set(["image/svg+xml", "image/bmp", "image/x-ms-bmp", "image/tiff"])
-const textual = /^application\/((x-)?(json|yaml|javascript|typescript|python|sh|toml|sql)|xml|rtf|[a-z0-9.-]+\+(json|xml|yaml))$/
+const textual =
+  /^application\/((x-)?(json|yaml|javascript|typescript|python|sh|toml|sql)|xml|rtf|[a-z0-9.-]+\+(json|xml|yaml))$/
 
 /** The type a file name or URL path tells by its extension. */
 export const mimeOfPath = (path: string): string | undefined => {

@@ -13,7 +13,7 @@ export const pictureTokens = (size: string): number => {
   if (word === "512" || word === "0.5K") return tokens["1K"]
   const read = readSize(size)
   if (Result.isFailure(read)) return tokens["4K"]
-  return tokens[read.success === undefined ? "1K" : resolutionOf(read.success) ?? "1K"]
+  return tokens[read.success === undefined ? "1K" : (resolutionOf(read.success) ?? "1K")]
 }
 
 /** The picture of a request without a size. */

@@ -23,7 +23,11 @@ export const isGlobalAddress = (text: string): boolean => {
 }
 
 const isGlobalV4 = ([a = 0, b = 0, c = 0]: ReadonlyArray<number>): boolean =>
-  !(a === 0 || a === 10 || a === 127 || a >= 224 ||
+  !(
+    a === 0 ||
+    a === 10 ||
+    a === 127 ||
+    a >= 224 ||
     (a === 100 && b >= 64 && b <= 127) ||
     (a === 169 && b === 254) ||
     (a === 172 && b >= 16 && b <= 31) ||
@@ -32,8 +36,10 @@ const isGlobalV4 = ([a = 0, b = 0, c = 0]: ReadonlyArray<number>): boolean =>
     (a === 192 && b === 88 && c === 99) ||
     (a === 198 && (b === 18 || b === 19)) ||
     (a === 198 && b === 51 && c === 100) ||
-    (a === 203 && b === 0 && c === 113))
+    (a === 203 && b === 0 && c === 113)
+  )
 
 /** Global unicast is 2000::/3; of it 2001::/23 serves protocols, 6to4 and Teredo can hide other addresses, and two blocks are for documentation. */
 const isGlobalV6 = (address: string): boolean =>
-  /^[23][0-9a-f]{3}:/.test(address) && !/^(2002:|2001:db8:|2001:(1?[0-9a-f]{1,2})?:|3fff:([0-9a-f]{1,3})?:)/.test(address)
+  /^[23][0-9a-f]{3}:/.test(address) &&
+  !/^(2002:|2001:db8:|2001:(1?[0-9a-f]{1,2})?:|3fff:([0-9a-f]{1,3})?:)/.test(address)

@@ -11,7 +11,9 @@ export const count = (value: Json | undefined): number =>
 
 /** The counts of a stream repeat and grow: the last value wins per field, and a field that is missing resets nothing. */
 export const mergeUsage = (before: JsonObject | undefined, metadata: JsonObject): JsonObject => {
-  const news = lacksNulls(metadata) ? metadata : Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null))
+  const news = lacksNulls(metadata)
+    ? metadata
+    : Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null))
   return before === undefined || holdsAllOf(news, before) ? news : { ...before, ...news }
 }
 

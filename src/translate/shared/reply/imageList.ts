@@ -63,6 +63,11 @@ export const filteredPicture = (told: string | null | undefined): Reason =>
 
 /** True where there is no picture and nothing else is wrong: others of the same request are still worth having. */
 export const isWithoutPicture = (reason: Reason): boolean =>
-  (reason._tag === "InvalidRequest" && reason.code === "content_policy_violation") || (reason._tag === "BadReply" && reason.kind === "no_content")
+  (reason._tag === "InvalidRequest" && reason.code === "content_policy_violation") ||
+  (reason._tag === "BadReply" && reason.kind === "no_content")
 
-export const noPicture: Reason = { _tag: "BadReply", kind: "no_content", message: "The upstream answered without a picture. Try again." }
+export const noPicture: Reason = {
+  _tag: "BadReply",
+  kind: "no_content",
+  message: "The upstream answered without a picture. Try again."
+}

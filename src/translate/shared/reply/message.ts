@@ -21,9 +21,10 @@ export const messageOf = (deltas: ReadonlyArray<Delta>, refusal: string | undefi
     }
     reasoning += delta.reasoning_content ?? ""
     for (const call of delta.tool_calls ?? []) calls[call.index] = withPiece(calls[call.index], call)
-    if (delta.function_call !== undefined && message.function_call === undefined) message.function_call = delta.function_call
-    blocks.push(...delta.content_blocks ?? [])
-    parts.push(...delta.content_parts ?? [])
+    if (delta.function_call !== undefined && message.function_call === undefined)
+      message.function_call = delta.function_call
+    blocks.push(...(delta.content_blocks ?? []))
+    parts.push(...(delta.content_parts ?? []))
   }
   message.content = content !== "" ? content : calls.length > 0 || message.function_call !== undefined ? null : ""
   if (calls.length > 0) message.tool_calls = calls
@@ -55,7 +56,8 @@ const blocksOf = (deltas: ReadonlyArray<ContentBlockDelta>): ReadonlyArray<Conte
     const signed = delta.signature === undefined ? {} : { signature: delta.signature }
     if (delta.provider_part !== undefined) blocks[index] = { type: "provider_part", ...delta.provider_part }
     else if (delta.data !== undefined) blocks[index] = { type: "redacted_thinking", data: delta.data }
-    else if (block?.type === "thinking") blocks[index] = { ...block, thinking: block.thinking + (delta.thinking ?? ""), ...signed }
+    else if (block?.type === "thinking")
+      blocks[index] = { ...block, thinking: block.thinking + (delta.thinking ?? ""), ...signed }
     else if (block?.type === "text") blocks[index] = { ...block, text: block.text + (delta.text ?? ""), ...signed }
     else if (delta.thinking !== undefined) blocks[index] = { type: "thinking", thinking: delta.thinking, ...signed }
     else blocks[index] = { type: "text", text: delta.text ?? "", ...signed }

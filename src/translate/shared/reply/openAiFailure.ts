@@ -19,7 +19,8 @@ export const failureFromOpenAi = (
   if ((status === 400 || status === 422) && (error.code === "context_length_exceeded" || contextTexts.test(text))) {
     return { _tag: "ContextTooLong", message }
   }
-  if (status === 404 && servedTexts.test(text)) return { _tag: "ModelNotFound", message: `${message} ${servedHint}`, ...code }
+  if (status === 404 && servedTexts.test(text))
+    return { _tag: "ModelNotFound", message: `${message} ${servedHint}`, ...code }
   return failureFromGoogle(status, headers, body, origin)
 }
 

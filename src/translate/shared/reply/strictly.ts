@@ -14,11 +14,14 @@ const all: Keep = (value) => value
 /** Keeps the members of a set only. */
 const oneOf = (...members: ReadonlyArray<unknown>): Keep => {
   const known = new Set(members)
-  return (value) => known.has(value) ? value : undefined
+  return (value) => (known.has(value) ? value : undefined)
 }
 
 /** Keeps of each element what the schema of elements does. */
-const list = (keep: Keep): Keep => (value) => Array.isArray(value) ? value.map(keep) : value
+const list =
+  (keep: Keep): Keep =>
+  (value) =>
+    Array.isArray(value) ? value.map(keep) : value
 
 /** Keeps these fields of an object. Every answer and chunk passes by here, so names and schemas are laid out beforehand. */
 const fields = (shape: Readonly<Record<string, Keep>>): Keep => {
@@ -82,37 +85,45 @@ const envelope = {
 const completion: Keep = fields({
   ...envelope,
   metadata: all,
-  choices: list(fields({
-    index: all,
-    finish_reason: all,
-    logprobs,
-    message: fields({
-      role: all,
-      content: all,
-      refusal: all,
-      tool_calls: list(fields({ id: all, type: all, function: functionFields, custom: fields({ name: all, input: all }) })),
-      function_call: functionFields,
-      annotations: list(fields({ type: all, url_citation: fields({ start_index: all, end_index: all, url: all, title: all }) })),
-      audio: fields({ id: all, data: all, expires_at: all, transcript: all })
+  choices: list(
+    fields({
+      index: all,
+      finish_reason: all,
+      logprobs,
+      message: fields({
+        role: all,
+        content: all,
+        refusal: all,
+        tool_calls: list(
+          fields({ id: all, type: all, function: functionFields, custom: fields({ name: all, input: all }) })
+        ),
+        function_call: functionFields,
+        annotations: list(
+          fields({ type: all, url_citation: fields({ start_index: all, end_index: all, url: all, title: all }) })
+        ),
+        audio: fields({ id: all, data: all, expires_at: all, transcript: all })
+      })
     })
-  }))
+  )
 })
 
 const chunk: Keep = fields({
   ...envelope,
   obfuscation: all,
-  choices: list(fields({
-    index: all,
-    finish_reason: all,
-    logprobs,
-    delta: fields({
-      role: all,
-      content: all,
-      refusal: all,
-      tool_calls: list(fields({ index: all, id: all, type: all, function: functionFields })),
-      function_call: functionFields
+  choices: list(
+    fields({
+      index: all,
+      finish_reason: all,
+      logprobs,
+      delta: fields({
+        role: all,
+        content: all,
+        refusal: all,
+        tool_calls: list(fields({ index: all, id: all, type: all, function: functionFields })),
+        function_call: functionFields
+      })
     })
-  }))
+  )
 })
 
 const embeddings: Keep = fields({
@@ -142,9 +153,12 @@ export const strictlyCompletion = (full: ChatCompletion): ChatCompletion => comp
 export const strictlyChunk = (full: ChatChunk): ChatChunk | undefined => {
   const strict = chunk(full) as ChatChunk
   if (full.choices.length === 0) return strict
-  const choices = strict.choices.filter((choice, position) =>
-    choice.finish_reason !== null || hasKeys(choice.delta) || choice.logprobs ||
-    !hasKeys(full.choices[position]?.delta ?? {})
+  const choices = strict.choices.filter(
+    (choice, position) =>
+      choice.finish_reason !== null ||
+      hasKeys(choice.delta) ||
+      choice.logprobs ||
+      !hasKeys(full.choices[position]?.delta ?? {})
   )
   if (choices.length === strict.choices.length) return strict
   return choices.length > 0 || strict.usage ? { ...strict, choices } : undefined

@@ -57,7 +57,11 @@ export const statusInside = (error: Json): number => {
   const code = codes.find((one) => typeof one === "number" && one >= 300 && one <= 599)
   if (typeof code === "number") return code
   const words = isJsonObject(error) ? [error["status"], error["type"], error["code"]] : []
-  return words.map((word) => (typeof word === "string" ? statusOfWord.get(word) : undefined)).find((found) => found !== undefined) ?? 500
+  return (
+    words
+      .map((word) => (typeof word === "string" ? statusOfWord.get(word) : undefined))
+      .find((found) => found !== undefined) ?? 500
+  )
 }
 
 const statusOfWord: ReadonlyMap<string, number> = new Map([
@@ -113,7 +117,12 @@ export const reasonOfStatus = (
       return { _tag: "QuotaExhausted", isBilling: true, ...common }
     case 403:
       return error.text.includes(predictPermission)
-        ? { _tag: "PermissionDenied", permission: predictPermission, ...common, message: `${error.message} ${predictHint}` }
+        ? {
+            _tag: "PermissionDenied",
+            permission: predictPermission,
+            ...common,
+            message: `${error.message} ${predictHint}`
+          }
         : { _tag: "PermissionDenied", ...common }
     case 404:
       return { _tag: "ModelNotFound", ...common }
@@ -145,7 +154,8 @@ export const reasonOfStatus = (
 }
 
 const predictPermission = "aiplatform.endpoints.predict"
-const predictHint = "Grant it to the service account, for example by the role Vertex AI User; a credential of project id and region alone may lack it."
+const predictHint =
+  "Grant it to the service account, for example by the role Vertex AI User; a credential of project id and region alone may lack it."
 
 /** The members of one list in all details, e.g. the violations of BadRequest and QuotaFailure. */
 const membersOf = (details: Json | undefined, list: string): ReadonlyArray<JsonObject> =>
@@ -165,18 +175,29 @@ const rateLimited = (
 ): Reason => {
   const failures = membersOf(error.details, "violations")
   const metadata = error.details.map((detail) => detail["metadata"]).filter(isJsonObject)
-  const ids = [...failures.map((failure) => failure["quotaId"]), ...metadata.map((data) => data["quota_limit"])]
-    .filter((id) => typeof id === "string")
-  const limits = [...failures.map((failure) => failure["quotaValue"]), ...metadata.map((data) => data["quota_limit_value"])]
+  const ids = [...failures.map((failure) => failure["quotaId"]), ...metadata.map((data) => data["quota_limit"])].filter(
+    (id) => typeof id === "string"
+  )
+  const limits = [
+    ...failures.map((failure) => failure["quotaValue"]),
+    ...metadata.map((data) => data["quota_limit_value"])
+  ]
   const spent = ids.some((id) => /per_?day/i.test(id)) || limits.some((limit) => limit === "0" || limit === 0)
   if (!spent) return { _tag: "RateLimited", ...retry }
-  return { _tag: "QuotaExhausted", ...retry, ...(ids[0] === undefined ? {} : { quotaId: upstreamText(ids[0]).slice(0, 128) }) }
+  return {
+    _tag: "QuotaExhausted",
+    ...retry,
+    ...(ids[0] === undefined ? {} : { quotaId: upstreamText(ids[0]).slice(0, 128) })
+  }
 }
 
 const dayMillis = 86_400_000
 
 /** `retry-after-ms`, then `retry-after` in seconds or as a date, then RetryInfo; never invented. */
-export const retryAfterOf = (headers: Headers, details: ReadonlyArray<JsonObject>): { readonly retryAfterMillis?: number } => {
+export const retryAfterOf = (
+  headers: Headers,
+  details: ReadonlyArray<JsonObject>
+): { readonly retryAfterMillis?: number } => {
   const delay = details.map((detail) => detail["retryDelay"]).find((value) => typeof value === "string")
   const millis = [
     numberOf(headers["retry-after-ms"]),
@@ -191,7 +212,9 @@ const numberOf = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,12}(\.\d{1,9})?$/.test(text.trim()) ? Math.ceil(Number(text)) : undefined
 
 const secondsOf = (text: string | undefined): number | undefined =>
-  text !== undefined && /^\d{1,9}(\.\d{1,9})?$/.test(text.trim()) ? Math.ceil(Number((Number(text) * 1_000).toFixed(6))) : undefined
+  text !== undefined && /^\d{1,9}(\.\d{1,9})?$/.test(text.trim())
+    ? Math.ceil(Number((Number(text) * 1_000).toFixed(6)))
+    : undefined
 
 /** A date counts from the answer's own date, so that no clock is needed. */
 const untilOf = (until: string | undefined, date: string | undefined): number | undefined => {

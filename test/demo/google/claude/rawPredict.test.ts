@@ -3,7 +3,12 @@ import { request as httpRequest } from "node:http"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { makeSimulator } from "../../../../src/demo/google/Simulator.ts"
 
-const simulator = makeSimulator({ geminiApiKeys: ["key"], accessTokens: ["token"], projects: ["test-project"], now: () => 1_800_000_000_000 })
+const simulator = makeSimulator({
+  geminiApiKeys: ["key"],
+  accessTokens: ["token"],
+  projects: ["test-project"],
+  now: () => 1_800_000_000_000
+})
 let base = ""
 let close = async () => {}
 
@@ -15,15 +20,24 @@ beforeAll(async () => {
 afterAll(() => close())
 
 const place = "projects/test-project/locations/us-east5"
-const path = (model: string, operation = "rawPredict") => `/v1/${place}/publishers/anthropic/models/${model}:${operation}`
+const path = (model: string, operation = "rawPredict") =>
+  `/v1/${place}/publishers/anthropic/models/${model}:${operation}`
 const haiku = "claude-haiku-4-5@20251001"
 const bearer = { authorization: "Bearer token" }
-const hello = { anthropic_version: "vertex-2023-10-16", max_tokens: 100, messages: [{ role: "user", content: "Hello" }] }
+const hello = {
+  anthropic_version: "vertex-2023-10-16",
+  max_tokens: 100,
+  messages: [{ role: "user", content: "Hello" }]
+}
 const streamed = { ...hello, stream: true }
 const requestId = expect.stringMatching(/^req_vrtx_011C[A-Za-z0-9]{22}$/)
 
 const post = async (target: string, body: unknown, headers: Record<string, string> = bearer) => {
-  const response = await fetch(base + target, { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json", ...headers } })
+  const response = await fetch(base + target, {
+    method: "POST",
+    body: JSON.stringify(body),
+    headers: { "content-type": "application/json", ...headers }
+  })
   return { status: response.status, type: response.headers.get("content-type"), text: await response.text() }
 }
 const json = async (target: string, body: unknown, headers: Record<string, string> = bearer) => {
@@ -32,17 +46,24 @@ const json = async (target: string, body: unknown, headers: Record<string, strin
 }
 /** The events by name, their data read. */
 const events = (text: string): ReadonlyArray<readonly [string, Record<string, unknown>]> =>
-  text.split("\n\n").filter((event) => event !== "").map((event) => {
-    const [, name = "", data = ""] = /^event: ([a-z_]+)\ndata: ([^\n]+)$/.exec(event) ?? []
-    return [name, JSON.parse(data)]
-  })
+  text
+    .split("\n\n")
+    .filter((event) => event !== "")
+    .map((event) => {
+      const [, name = "", data = ""] = /^event: ([a-z_]+)\ndata: ([^\n]+)$/.exec(event) ?? []
+      return [name, JSON.parse(data)]
+    })
 const names = (text: string) => events(text).map(([name]) => name)
 
 describe("rawPredict", () => {
   it("answers a message in compact JSON, under ids of the platform", async () => {
     const { status, type, body } = await json(path(haiku), hello)
     expect([status, type, body.id, body.model, body.stop_reason]).toEqual([
-      200, "application/json", expect.stringMatching(/^msg_vrtx_01[A-Za-z0-9]{22}$/), "claude-haiku-4-5-20251001", "end_turn"
+      200,
+      "application/json",
+      expect.stringMatching(/^msg_vrtx_01[A-Za-z0-9]{22}$/),
+      "claude-haiku-4-5-20251001",
+      "end_turn"
     ])
   })
   it("streams named events, with one of Vertex AI's own on every second call", async () => {
@@ -55,24 +76,36 @@ describe("rawPredict", () => {
     expect(events(first.text).every(([name, data]) => data["type"] === name)).toBe(true)
   })
   it("wants verb and `stream` to agree", async () => {
-    expect((await json(path(haiku), streamed)).body.error.message).toBe("stream: rawPredict does not stream, use streamRawPredict")
-    expect((await json(path(haiku, "streamRawPredict"), hello)).body.error.message).toBe("stream: streamRawPredict needs `stream` to be true")
+    expect((await json(path(haiku), streamed)).body.error.message).toBe(
+      "stream: rawPredict does not stream, use streamRawPredict"
+    )
+    expect((await json(path(haiku, "streamRawPredict"), hello)).body.error.message).toBe(
+      "stream: streamRawPredict needs `stream` to be true"
+    )
   })
   it("refuses a body in Anthropic's shape", async () => {
     expect(await json(path(haiku), { ...hello, model: "claude-haiku-4-5" })).toEqual({
       status: 400,
       type: "application/json",
-      body: { type: "error", error: { type: "invalid_request_error", message: "model: Extra inputs are not permitted" }, request_id: requestId }
+      body: {
+        type: "error",
+        error: { type: "invalid_request_error", message: "model: Extra inputs are not permitted" },
+        request_id: requestId
+      }
     })
   })
   it("looks at the beta header and ignores those of Anthropic's own service", async () => {
     const refused = await json(path(haiku), hello, { ...bearer, "anthropic-beta": "oauth-2025-04-20" })
     expect([refused.status, refused.body.error.type]).toEqual([400, "invalid_request_error"])
-    expect((await json(path(haiku), hello, { ...bearer, "anthropic-version": "2023-06-01", "x-api-key": "k" })).status).toBe(200)
+    expect(
+      (await json(path(haiku), hello, { ...bearer, "anthropic-version": "2023-06-01", "x-api-key": "k" })).status
+    ).toBe(200)
   })
   it("refuses callers and models in Google's shape", async () => {
     expect((await json(path(haiku), hello, { "x-api-key": "k" })).body.error.status).toBe("UNAUTHENTICATED")
-    expect((await json(path(haiku).replace("test-project", "other"), hello)).body.error.status).toBe("PERMISSION_DENIED")
+    expect((await json(path(haiku).replace("test-project", "other"), hello)).body.error.status).toBe(
+      "PERMISSION_DENIED"
+    )
     for (const model of ["claude-haiku-4-5-20251001", "gemini-2.5-flash", "claude-2.1"]) {
       expect(await json(path(model), hello)).toEqual({
         status: 404,
@@ -80,7 +113,8 @@ describe("rawPredict", () => {
         body: {
           error: {
             code: 404,
-            message: `Publisher Model \`${place}/publishers/anthropic/models/${model}\` was not found or your project does not have access to it. ` +
+            message:
+              `Publisher Model \`${place}/publishers/anthropic/models/${model}\` was not found or your project does not have access to it. ` +
               "Please ensure you are using a valid model version.",
             status: "NOT_FOUND"
           }
@@ -89,14 +123,26 @@ describe("rawPredict", () => {
     }
   })
   it("serves dated, undated and aliased ids", async () => {
-    for (const model of ["claude-3-5-sonnet-v2@20241022", "claude-opus-4-8", "claude-sonnet-4-5@default", "claude-3-5-haiku-latest", "claude-fable-5"]) {
+    for (const model of [
+      "claude-3-5-sonnet-v2@20241022",
+      "claude-opus-4-8",
+      "claude-sonnet-4-5@default",
+      "claude-3-5-haiku-latest",
+      "claude-fable-5"
+    ]) {
       expect([model, (await json(path(model), hello)).status]).toEqual([model, 200])
     }
   })
   it("takes back the thoughts it gave", async () => {
     const thinking = { type: "enabled", budget_tokens: 1024 }
     const tools = [{ name: "clock", description: "The time", input_schema: { type: "object" } }]
-    const first = await json(path(haiku), { ...hello, max_tokens: 2000, thinking, tools, messages: [{ role: "user", content: "What does the clock say?" }] })
+    const first = await json(path(haiku), {
+      ...hello,
+      max_tokens: 2000,
+      thinking,
+      tools,
+      messages: [{ role: "user", content: "What does the clock say?" }]
+    })
     const { content } = first.body
     expect(content.map(({ type }: { type: string }) => type)).toEqual(["thinking", "tool_use"])
     const messages = [
@@ -105,18 +151,27 @@ describe("rawPredict", () => {
       { role: "user", content: [{ type: "tool_result", tool_use_id: content[1].id, content: "noon" }] }
     ]
     const second = await json(path(haiku), { ...hello, max_tokens: 2000, thinking, tools, messages })
-    expect([second.status, second.body.content[1]]).toEqual([200, { type: "text", text: "The tool clock answered noon. That is all I need to answer you." }])
+    expect([second.status, second.body.content[1]]).toEqual([
+      200,
+      { type: "text", text: "The tool clock answered noon. That is all I need to answer you." }
+    ])
   })
 })
 
 describe("count-tokens", () => {
   const counted = { anthropic_version: "vertex-2023-10-16", model: haiku, messages: hello.messages }
   it("counts what the answer reports as its prompt", async () => {
-    expect(await json(path("count-tokens"), counted)).toEqual({ status: 200, type: "application/json", body: { input_tokens: 8 } })
+    expect(await json(path("count-tokens"), counted)).toEqual({
+      status: 200,
+      type: "application/json",
+      body: { input_tokens: 8 }
+    })
     expect((await json(path(haiku), hello)).body.usage.input_tokens).toBe(8)
   })
   it("refuses what belongs to an answer, and ids it does not know", async () => {
-    expect((await json(path("count-tokens"), { ...counted, stream: false })).body.error.message).toBe("stream: Extra inputs are not permitted")
+    expect((await json(path("count-tokens"), { ...counted, stream: false })).body.error.message).toBe(
+      "stream: Extra inputs are not permitted"
+    )
     for (const model of ["claude-sonnet-4-5@default", "claude-3-5-haiku-latest", "claude-haiku-4-5-20251001"]) {
       expect([model, (await json(path("count-tokens"), { ...counted, model })).status]).toEqual([model, 404])
     }
@@ -125,16 +180,33 @@ describe("count-tokens", () => {
 
 describe("faults", () => {
   it("overload in a stream comes as its first event, else as 529", async () => {
-    const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" }, request_id: requestId }
-    expect(await json(path("demo-overloaded"), hello)).toEqual({ status: 529, type: "application/json", body: overloaded })
+    const overloaded = {
+      type: "error",
+      error: { type: "overloaded_error", message: "Overloaded" },
+      request_id: requestId
+    }
+    expect(await json(path("demo-overloaded"), hello)).toEqual({
+      status: 529,
+      type: "application/json",
+      body: overloaded
+    })
     const stream = await post(path("demo-overloaded", "streamRawPredict"), streamed)
     expect([stream.status, events(stream.text)]).toEqual([200, [["error", overloaded]]])
   })
   it("errors come first, midstream, or in a 200", async () => {
     const first = await post(path("demo-error-first-event", "streamRawPredict"), streamed)
-    expect(events(first.text).map(([name, { error }]) => [name, error])).toEqual([["error", { type: "api_error", message: "Internal server error" }]])
+    expect(events(first.text).map(([name, { error }]) => [name, error])).toEqual([
+      ["error", { type: "api_error", message: "Internal server error" }]
+    ])
     const later = await post(path("demo-error-midstream", "streamRawPredict"), streamed)
-    expect(names(later.text)).toEqual(["message_start", "ping", "content_block_start", "content_block_delta", "content_block_delta", "error"])
+    expect(names(later.text)).toEqual([
+      "message_start",
+      "ping",
+      "content_block_start",
+      "content_block_delta",
+      "content_block_delta",
+      "error"
+    ])
     const unary = await json(path("demo-error-first-event"), hello)
     expect([unary.status, unary.body.type]).toEqual([200, "error"])
     expect((await json(path("demo-error-midstream"), hello)).body.error.type).toBe("api_error")
@@ -154,6 +226,12 @@ describe("faults", () => {
     const [response] = await once(request, "response")
     const [chunk] = await once(response, "data")
     response.destroy()
-    expect(chunk.toString().startsWith("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"Line 1 of")).toBe(true)
+    expect(
+      chunk
+        .toString()
+        .startsWith(
+          'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Line 1 of'
+        )
+    ).toBe(true)
   })
 })

@@ -30,11 +30,18 @@ export const sample = (defs: Readonly<Record<string, unknown>>, entry: string, r
     const type = typeof schema.type === "object" ? pick(random, schema.type) : schema.type
     if (type === "null") return null
     if (type === "boolean") return random() < 0.5
-    if (type === "integer" || type === "number") return (schema.minimum ?? schema.exclusiveMinimum ?? 0) + (schema.exclusiveMinimum === undefined ? 0 : 1)
-    if (type === "string") return schema.pattern?.includes("srvtoolu_") ? "srvtoolu_a1" : "ab".slice(0, Math.max(2, schema.minLength ?? 0))
-    if (type === "array") return depth > 9 || schema.items === undefined ? [] : Array.from({ length: Math.floor(random() * 3) }, () => draw(schema.items ?? true, depth + 1))
+    if (type === "integer" || type === "number")
+      return (schema.minimum ?? schema.exclusiveMinimum ?? 0) + (schema.exclusiveMinimum === undefined ? 0 : 1)
+    if (type === "string")
+      return schema.pattern?.includes("srvtoolu_") ? "srvtoolu_a1" : "ab".slice(0, Math.max(2, schema.minLength ?? 0))
+    if (type === "array")
+      return depth > 9 || schema.items === undefined
+        ? []
+        : Array.from({ length: Math.floor(random() * 3) }, () => draw(schema.items ?? true, depth + 1))
     const chance = depth > 9 ? 0 : depth === 0 ? 0.25 : 0.5
-    const members = Object.entries(schema.properties ?? {}).filter(([key]) => schema.required?.includes(key) || random() < chance)
+    const members = Object.entries(schema.properties ?? {}).filter(
+      ([key]) => schema.required?.includes(key) || random() < chance
+    )
     const object: Record<string, unknown> = {}
     for (const [key, inner] of members) object[key] = draw(inner, depth + 1)
     if (typeof schema.additionalProperties === "object") object["extra"] = draw(schema.additionalProperties, depth + 1)

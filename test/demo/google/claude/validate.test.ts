@@ -25,9 +25,18 @@ interface Fixture {
 const fixtures: ReadonlyArray<Fixture> = JSON.parse(
   readFileSync(new URL("../../../fixtures/google/claude-verdicts.json", import.meta.url), "utf8")
 )
-const question = { anthropic_version: "vertex-2023-10-16", max_tokens: 2000, messages: [{ role: "user", content: "Hi" }] }
+const question = {
+  anthropic_version: "vertex-2023-10-16",
+  max_tokens: 2000,
+  messages: [{ role: "user", content: "Hi" }]
+}
 
-const verdict = (body: unknown, model = "claude-haiku-4-5@20251001", betaHeader?: string, acceptForeignSignatures = false): string => {
+const verdict = (
+  body: unknown,
+  model = "claude-haiku-4-5@20251001",
+  betaHeader?: string,
+  acceptForeignSignatures = false
+): string => {
   const result = validateMessages(body, { model, betaHeader, acceptForeignSignatures })
   return result.accepted ? "accepted" : result.message
 }
@@ -46,15 +55,22 @@ describe("verdicts of our own fixtures", () => {
   })
   it("a prompt longer than the model remembers", () => {
     const words = "word ".repeat(170_000)
-    expect(verdict({ ...question, messages: [{ role: "user", content: words }] })).toBe("prompt is too long: 212506 tokens > 200000 maximum")
-    expect(verdict({ ...question, max_tokens: 64_000, messages: [{ role: "user", content: words.slice(0, 640_000) }] })).toBe(
+    expect(verdict({ ...question, messages: [{ role: "user", content: words }] })).toBe(
+      "prompt is too long: 212506 tokens > 200000 maximum"
+    )
+    expect(
+      verdict({ ...question, max_tokens: 64_000, messages: [{ role: "user", content: words.slice(0, 640_000) }] })
+    ).toBe(
       "input length and `max_tokens` exceed context limit: 160006 + 64000 > 200000, decrease input length or `max_tokens` and try again"
     )
   })
 })
 
 describe("signatures of thoughts", () => {
-  const turn = (block: Readonly<Record<string, unknown>>, thinking: unknown = { type: "enabled", budget_tokens: 1024 }) => ({
+  const turn = (
+    block: Readonly<Record<string, unknown>>,
+    thinking: unknown = { type: "enabled", budget_tokens: 1024 }
+  ) => ({
     ...question,
     thinking,
     messages: [
@@ -76,9 +92,16 @@ describe("signatures of thoughts", () => {
   it("refuses those of another issuer, and an altered one", () => {
     const refusal = "messages.1.content.0: Invalid `signature` in `thinking` block"
     const altered = `${own.slice(0, 20)}${own[20] === "A" ? "B" : "A"}${own.slice(21)}`
-    const foreign = [issueSignature("vertex", "I look at the clock."), issueSignature("google", "I look at the clock."), altered, ""]
+    const foreign = [
+      issueSignature("vertex", "I look at the clock."),
+      issueSignature("google", "I look at the clock."),
+      altered,
+      ""
+    ]
     expect(foreign.map((signature) => verdict(turn(thought(signature))))).toEqual(foreign.map(() => refusal))
-    expect(verdict(turn({ type: "redacted_thinking", data: "AAAA" }))).toBe("messages.1.content.0: Invalid `data` in `redacted_thinking` block")
+    expect(verdict(turn({ type: "redacted_thinking", data: "AAAA" }))).toBe(
+      "messages.1.content.0: Invalid `data` in `redacted_thinking` block"
+    )
     expect(verdict(turn(thought("AAAA")), undefined, undefined, true)).toBe("accepted")
   })
   it("refuses a changed thought of the latest turn, not of an earlier one", () => {
@@ -87,44 +110,73 @@ describe("signatures of thoughts", () => {
       "messages.1.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. " +
         "These blocks must remain as they were in the original response."
     )
-    const later = [{ role: "assistant", content: "Noon." }, { role: "user", content: "Thanks" }]
+    const later = [
+      { role: "assistant", content: "Noon." },
+      { role: "user", content: "Thanks" }
+    ]
     expect(verdict({ ...changed, messages: [...changed.messages, ...later] })).toBe("accepted")
   })
 })
 
 describe("bodies to count", () => {
-  const counted = { anthropic_version: "vertex-2023-10-16", model: "claude-haiku-4-5@20251001", messages: question.messages }
+  const counted = {
+    anthropic_version: "vertex-2023-10-16",
+    model: "claude-haiku-4-5@20251001",
+    messages: question.messages
+  }
   const count = (body: unknown): string => {
     const result = validateCountMessages(body, { betaHeader: undefined, acceptForeignSignatures: false })
     return result.accepted ? "accepted" : result.message
   }
   it("name the model and nothing about the answer", () => {
     expect(count(counted)).toBe("accepted")
-    expect(count({ ...counted, system: "Be short", tools: [{ name: "a", input_schema: { type: "object" } }], tool_choice: { type: "auto" } })).toBe("accepted")
+    expect(
+      count({
+        ...counted,
+        system: "Be short",
+        tools: [{ name: "a", input_schema: { type: "object" } }],
+        tool_choice: { type: "auto" }
+      })
+    ).toBe("accepted")
     expect(count({ messages: question.messages })).toBe("model: Field required")
-    for (const [field, value] of [["max_tokens", 5], ["stream", false], ["temperature", 1], ["stop_sequences", []], ["metadata", {}]] as const) {
+    for (const [field, value] of [
+      ["max_tokens", 5],
+      ["stream", false],
+      ["temperature", 1],
+      ["stop_sequences", []],
+      ["metadata", {}]
+    ] as const) {
       expect(count({ ...counted, [field]: value })).toBe(`${field}: Extra inputs are not permitted`)
     }
-    expect(count({ ...counted, tool_choice: { type: "auto" } })).toBe("tool_choice: tool_choice may only be specified while providing tools")
+    expect(count({ ...counted, tool_choice: { type: "auto" } })).toBe(
+      "tool_choice: tool_choice may only be specified while providing tools"
+    )
   })
 })
 
 const file = "anthropic.schema.json"
 
 /** Recorded bodies of both services, in the form of Vertex AI. */
-const recorded = (): ReadonlyArray<{ readonly recording: Recording; readonly model: string; readonly body: unknown; readonly betas: string | undefined }> =>
+const recorded = (): ReadonlyArray<{
+  readonly recording: Recording
+  readonly model: string
+  readonly body: unknown
+  readonly betas: string | undefined
+}> =>
   [...recordings("vertex-anthropic"), ...recordings("anthropic-api")].flatMap((recording) => {
     const { body, url, headers = {} } = recording.request
     if (typeof body !== "object" || body === null) return []
     const { model, ...rest }: { model?: string } = body
     const onVertex = /models\/([^:]+):/.exec(url)?.[1]
-    return [{
-      recording,
-      model: onVertex ?? (model ?? "").replace(/-([0-9]{8})$/, "@$1"),
-      body: { anthropic_version: "vertex-2023-10-16", ...rest },
-      // The recorder kept the header of some beta calls only; the query tells of all.
-      betas: headers["anthropic-beta"] ?? (url.includes("beta=true") ? "structured-outputs-2025-11-13" : undefined)
-    }]
+    return [
+      {
+        recording,
+        model: onVertex ?? (model ?? "").replace(/-([0-9]{8})$/, "@$1"),
+        body: { anthropic_version: "vertex-2023-10-16", ...rest },
+        // The recorder kept the header of some beta calls only; the query tells of all.
+        betas: headers["anthropic-beta"] ?? (url.includes("beta=true") ? "structured-outputs-2025-11-13" : undefined)
+      }
+    ]
   })
 
 interface Contest {
@@ -143,7 +195,8 @@ const contests: ReadonlyArray<Contest> = [
  * True where only a bound of ours refuses. The published schema has each block twice, once with bounds and once, from the types of
  * an SDK, without; the service has the bounds.
  */
-const boundsOnly = (violations: ReadonlyArray<ModelViolation>): boolean => violations.every((violation) => violation.bound)
+const boundsOnly = (violations: ReadonlyArray<ModelViolation>): boolean =>
+  violations.every((violation) => violation.bound)
 
 const compare = ({ entry, mine, betas }: Contest, bodies: Iterable<readonly [name: string, body: unknown]>) => {
   const oracle = schemaOracle(file, entry)
@@ -160,7 +213,11 @@ const compare = ({ entry, mine, betas }: Contest, bodies: Iterable<readonly [nam
   return { differing, counts }
 }
 
-function* drawn(defs: Readonly<Record<string, unknown>>, entry: string, random: Random): Generator<readonly [string, unknown]> {
+function* drawn(
+  defs: Readonly<Record<string, unknown>>,
+  entry: string,
+  random: Random
+): Generator<readonly [string, unknown]> {
   for (let round = 0; round < 1500; round++) {
     const whole = sample(defs, entry, random)
     yield ["as drawn", whole]
@@ -193,10 +250,13 @@ const exceptions: Readonly<Record<string, string>> = {
   "anthropic-api/messages-claude-sonnet-4-0-code-execution-tool-choice": "tools.0: Input tag 'code_execution_20250522'",
   "anthropic-api/messages-claude-sonnet-4-5-text": "tools.1: Input tag 'web_fetch_20250910'",
   // Vertex AI reads no URLs.
-  "anthropic-api/messages-claude-sonnet-4-0-image-input": "messages.0.content.1.image.source.base64.data: URL sources are not supported",
-  "anthropic-api/messages-claude-sonnet-4-6-citations-document-input": "messages.0.content.0.image.source.base64.data: URL sources are not supported",
+  "anthropic-api/messages-claude-sonnet-4-0-image-input":
+    "messages.0.content.1.image.source.base64.data: URL sources are not supported",
+  "anthropic-api/messages-claude-sonnet-4-6-citations-document-input":
+    "messages.0.content.0.image.source.base64.data: URL sources are not supported",
   // The id lost its prefix while it was redacted.
-  "anthropic-api/messages-claude-opus-4-8-multi-turn": "messages.0.content.1.web_search_tool_result.tool_use_id: String should match pattern"
+  "anthropic-api/messages-claude-opus-4-8-multi-turn":
+    "messages.0.content.1.web_search_tool_result.tool_use_id: String should match pattern"
 }
 
 describe.skipIf(sharedDir() === undefined)("the judges beside the checkout", () => {
@@ -217,10 +277,14 @@ describe.skipIf(sharedDir() === undefined)("the judges beside the checkout", () 
     const odd = recorded().flatMap(({ recording, model, body, betas }) => {
       const said = verdict(body, model, betas, true)
       const expected = exceptions[recording.id] ?? (recording.response.status < 400 ? "accepted" : "")
-      const asRecorded = expected === "" ? JSON.stringify(recording.response.body).includes(JSON.stringify(said).slice(1, -1)) : said.startsWith(expected)
+      const asRecorded =
+        expected === ""
+          ? JSON.stringify(recording.response.body).includes(JSON.stringify(said).slice(1, -1))
+          : said.startsWith(expected)
       return asRecorded ? [] : [`${recording.id}: ${said}`]
     })
     expect(odd).toEqual([])
   })
 })
-if (sharedDir() === undefined) loudlySkipped("the comparison of the simulated Claude with published schemas and recordings")
+if (sharedDir() === undefined)
+  loudlySkipped("the comparison of the simulated Claude with published schemas and recordings")

@@ -11,7 +11,9 @@ const shared = process.env["MODEL_GATEWAY_SHARED"] ?? "../shared"
 export const sharedFolder = (): string | undefined => {
   if (existsSync(join(shared, "specs")) && existsSync(join(shared, "recordings"))) return shared
   // oxlint-disable-next-line no-console -- a silent skip would pass for a verdict
-  console.warn(`left out: the comparison with Google's schemas and recordings, because ${shared} is not there (set MODEL_GATEWAY_SHARED)`)
+  console.warn(
+    `left out: the comparison with Google's schemas and recordings, because ${shared} is not there (set MODEL_GATEWAY_SHARED)`
+  )
   return undefined
 }
 
@@ -26,7 +28,14 @@ export interface Recorded {
   readonly status: number
 }
 
-const folders = ["gemini-api", "vertex-gemini", "gemini-count-tokens", "vertex-count-tokens", "vertex-predict", "gemini-embeddings"]
+const folders = [
+  "gemini-api",
+  "vertex-gemini",
+  "gemini-count-tokens",
+  "vertex-count-tokens",
+  "vertex-predict",
+  "gemini-embeddings"
+]
 
 const entries: Readonly<Record<string, Entry>> = {
   generateContent: "GenerateContentRequest",
@@ -46,24 +55,27 @@ export const recordedRequests = (folder: string): ReadonlyArray<Recorded> =>
       const path = new URL(request.url).pathname
       const entry = entries[path.split(":").at(-1) ?? ""]
       if (entry === undefined) throw new Error(`${file}: no entry for ${path}`)
-      return [{
-        name: `${name}/${file}`,
-        service: { backend: name.startsWith("gemini") ? "google" : "vertex", version: path.split("/")[1] ?? "" },
-        entry,
-        model: /models\/([^:]+)/.exec(path)?.[1] ?? "",
-        body: request.body,
-        status: response.status
-      }]
+      return [
+        {
+          name: `${name}/${file}`,
+          service: { backend: name.startsWith("gemini") ? "google" : "vertex", version: path.split("/")[1] ?? "" },
+          entry,
+          model: /models\/([^:]+)/.exec(path)?.[1] ?? "",
+          body: request.body,
+          status: response.status
+        }
+      ]
     })
   )
 
 /** The verdict of a schema validator over the published descriptions. */
-export const schemaJudge = (folder: string): (service: Service, entry: Entry, body: unknown) => boolean => {
+export const schemaJudge = (folder: string): ((service: Service, entry: Entry, body: unknown) => boolean) => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
   const names = ["google-generativelanguage-v1beta", "google-aiplatform-v1", "google-aiplatform-v1beta1"]
   for (const name of names) ajv.addSchema(readJson(join(folder, "specs", `${name}.schema.json`)), name)
   return (service, entry, body) => {
-    const name = service.backend === "google" ? "google-generativelanguage-v1beta" : `google-aiplatform-${service.version}`
+    const name =
+      service.backend === "google" ? "google-generativelanguage-v1beta" : `google-aiplatform-${service.version}`
     const check = ajv.getSchema(`${name}#/$defs/${entry}`)
     if (check === undefined) throw new Error(`no schema ${name} ${entry}`)
     return check(body) === true

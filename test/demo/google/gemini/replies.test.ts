@@ -3,15 +3,29 @@ import { streamChunks, unaryBody } from "../../../../src/demo/google/gemini/chun
 import type { GeminiIdentity } from "../../../../src/demo/google/gemini/chunks.ts"
 import { drawJpeg, drawPng } from "../../../../src/demo/google/shared/pictures.ts"
 import { replyTo } from "../../../../src/demo/google/gemini/replies.ts"
-import type { FunctionDeclaration, GenerateRequest, JsonSchema } from "../../../../src/demo/google/shared/generateRequest.ts"
+import type {
+  FunctionDeclaration,
+  GenerateRequest,
+  JsonSchema
+} from "../../../../src/demo/google/shared/generateRequest.ts"
 import { signatureOwner } from "../../../../src/demo/google/shared/signatures.ts"
 
-const ask = (text: string, more: Partial<GenerateRequest> = {}): GenerateRequest => ({ contents: [{ role: "user", parts: [{ text }] }], ...more })
-const google: GeminiIdentity = { backend: "google", model: "gemini-2.5-flash", responseId: "r", createTime: "2026-01-01T00:00:00.000000Z" }
+const ask = (text: string, more: Partial<GenerateRequest> = {}): GenerateRequest => ({
+  contents: [{ role: "user", parts: [{ text }] }],
+  ...more
+})
+const google: GeminiIdentity = {
+  backend: "google",
+  model: "gemini-2.5-flash",
+  responseId: "r",
+  createTime: "2026-01-01T00:00:00.000000Z"
+}
 const vertex: GeminiIdentity = { ...google, backend: "vertex" }
-const parts = (request: GenerateRequest, model = "gemini-2.5-flash") => replyTo(request, { backend: "google", model }).candidates[0]?.parts ?? []
+const parts = (request: GenerateRequest, model = "gemini-2.5-flash") =>
+  replyTo(request, { backend: "google", model }).candidates[0]?.parts ?? []
 const unary = (request: GenerateRequest, identity = google) => unaryBody(replyTo(request, identity), identity)
-const greeting = "Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?"
+const greeting =
+  "Hello! I am a simulated Gemini model, so nothing you write leaves this machine. What would you like to try?"
 
 const weather: FunctionDeclaration = {
   name: "get_weather",
@@ -59,7 +73,10 @@ describe("bodies", () => {
   })
   it("streams the same text, usage on every event, the finish on the last", () => {
     const chunks = streamChunks(replyTo(ask("Hello"), google), google).map(({ value }) => value)
-    const text = chunks.flatMap((chunk) => JSON.parse(JSON.stringify(chunk)).candidates).map((candidate) => candidate.content.parts[0].text).join("")
+    const text = chunks
+      .flatMap((chunk) => JSON.parse(JSON.stringify(chunk)).candidates)
+      .map((candidate) => candidate.content.parts[0].text)
+      .join("")
     expect(text).toBe(greeting)
     expect(chunks.length).toBeGreaterThan(3)
     expect(chunks.filter((chunk) => JSON.stringify(chunk).includes("promptTokenCount"))).toHaveLength(chunks.length)
@@ -89,12 +106,18 @@ describe("tool calls", () => {
   it("calls once for each place, signed on the first only, with ids on Gemini 3", () => {
     const calls = parts(ask("What is the weather in Paris and Tokyo?", withWeather), "gemini-3-pro-preview")
     expect(calls).toEqual([
-      { functionCall: { id: expect.stringMatching(/^call_/), name: "get_weather", args: { city: "Paris" } }, thoughtSignature: expect.any(String) },
+      {
+        functionCall: { id: expect.stringMatching(/^call_/), name: "get_weather", args: { city: "Paris" } },
+        thoughtSignature: expect.any(String)
+      },
       { functionCall: { id: expect.stringMatching(/^call_/), name: "get_weather", args: { city: "Tokyo" } } }
     ])
   })
   it("does not sign on 2.5 when thinking is off", () => {
-    const request = ask("Weather in Paris?", { ...withWeather, generationConfig: { thinkingConfig: { thinkingBudget: 0 } } })
+    const request = ask("Weather in Paris?", {
+      ...withWeather,
+      generationConfig: { thinkingConfig: { thinkingBudget: 0 } }
+    })
     expect(parts(request)).toEqual([{ functionCall: { name: "get_weather", args: { city: "Paris" } } }])
   })
   it("answers in text when no tool fits, and when mode is NONE", () => {
@@ -113,23 +136,34 @@ describe("tool calls", () => {
       { role: "model", parts: [{ functionCall: { name: "get_weather", args: { city: "Paris" } } }] },
       { role: "user", parts: [{ functionResponse: { name: "get_weather", response: { output: "18 degrees" } } }] }
     ]
-    expect(parts({ contents, ...withWeather })).toEqual([{ text: "The tool get_weather answered 18 degrees. That is all I need to answer you." }])
+    expect(parts({ contents, ...withWeather })).toEqual([
+      { text: "The tool get_weather answered 18 degrees. That is all I need to answer you." }
+    ])
   })
   it("opens the browser for computer use", () => {
-    expect(parts(ask("Find shoes", { tools: [{ computerUse: { environment: "ENVIRONMENT_BROWSER" } }] }))[0]?.functionCall)
-      .toEqual({ name: "open_web_browser", args: {} })
+    expect(
+      parts(ask("Find shoes", { tools: [{ computerUse: { environment: "ENVIRONMENT_BROWSER" } }] }))[0]?.functionCall
+    ).toEqual({ name: "open_web_browser", args: {} })
   })
 })
 
 describe("other answers", () => {
   const finish = (request: GenerateRequest) => replyTo(request, google).candidates[0]?.finishReason
   it("gives JSON for a schema", () => {
-    const responseSchema: JsonSchema = { type: "OBJECT", properties: { city: { type: "STRING" }, hot: { type: "BOOLEAN" } }, required: ["city"] }
-    const [part] = parts(ask("Weather in Oslo", { generationConfig: { responseMimeType: "application/json", responseSchema } }))
+    const responseSchema: JsonSchema = {
+      type: "OBJECT",
+      properties: { city: { type: "STRING" }, hot: { type: "BOOLEAN" } },
+      required: ["city"]
+    }
+    const [part] = parts(
+      ask("Weather in Oslo", { generationConfig: { responseMimeType: "application/json", responseSchema } })
+    )
     expect(JSON.parse(part?.text ?? "")).toEqual({ city: "Oslo", hot: true })
   })
   it("gives a JSON object without a schema", () => {
-    expect(JSON.parse(parts(ask("Hello", { generationConfig: { responseMimeType: "application/json" } }))[0]?.text ?? "")).toEqual({ answer: greeting })
+    expect(
+      JSON.parse(parts(ask("Hello", { generationConfig: { responseMimeType: "application/json" } }))[0]?.text ?? "")
+    ).toEqual({ answer: greeting })
   })
   it("stops at the token limit and at a stop sequence", () => {
     const short = ask("Hello", { generationConfig: { maxOutputTokens: 2 } })
@@ -149,21 +183,33 @@ describe("other answers", () => {
     expect(parts(asked, model)[0]?.thought).toBe(true)
   })
   it("draws a picture beside text, or alone", () => {
-    const both = parts(ask("a cat", { generationConfig: { responseModalities: ["TEXT", "IMAGE"] } }), "gemini-2.5-flash-image")
-    expect(both).toEqual([{ text: "Here is a small picture for \"a cat\"." }, { inlineData: { mimeType: "image/png", data: drawPng("a cat", undefined) } }])
+    const both = parts(
+      ask("a cat", { generationConfig: { responseModalities: ["TEXT", "IMAGE"] } }),
+      "gemini-2.5-flash-image"
+    )
+    expect(both).toEqual([
+      { text: 'Here is a small picture for "a cat".' },
+      { inlineData: { mimeType: "image/png", data: drawPng("a cat", undefined) } }
+    ])
     const alone = ask("a cat", { generationConfig: { responseModalities: ["IMAGE"] } })
     expect(parts(alone, "gemini-2.5-flash-image")).toHaveLength(1)
-    expect(unary(alone, { ...google, model: "gemini-2.5-flash-image" })["usageMetadata"]).toMatchObject({ candidatesTokensDetails: [{ modality: "IMAGE", tokenCount: 1290 }] })
+    expect(unary(alone, { ...google, model: "gemini-2.5-flash-image" })["usageMetadata"]).toMatchObject({
+      candidatesTokensDetails: [{ modality: "IMAGE", tokenCount: 1290 }]
+    })
   })
   it("draws in the format, ratio and size asked, at the price of the model", () => {
     const imageConfig = { aspectRatio: "16:9", imageSize: "4K", imageOutputOptions: { mimeType: "image/jpeg" } }
     const asked = ask("a cat", { generationConfig: { responseModalities: ["IMAGE"], imageConfig } })
     const model = "gemini-3-pro-image-preview"
     expect(parts(asked, model)[0]?.inlineData).toEqual({ mimeType: "image/jpeg", data: drawJpeg("a cat", "16:9", 256) })
-    expect(unary(asked, { ...google, model })["usageMetadata"]).toMatchObject({ candidatesTokensDetails: [{ modality: "IMAGE", tokenCount: 2000 }] })
+    expect(unary(asked, { ...google, model })["usageMetadata"]).toMatchObject({
+      candidatesTokensDetails: [{ modality: "IMAGE", tokenCount: 2000 }]
+    })
   })
   it("describes media", () => {
-    const contents = [{ role: "user", parts: [{ inlineData: { mimeType: "image/png", data: "AAAA" } }, { text: "What is it?" }] }]
+    const contents = [
+      { role: "user", parts: [{ inlineData: { mimeType: "image/png", data: "AAAA" } }, { text: "What is it?" }] }
+    ]
     expect(parts({ contents })[0]?.text).toMatch(/^I see an image\/png of 3 bytes\. You wrote: "What is it\?"/)
   })
   it("grounds in bytes", () => {
@@ -182,17 +228,25 @@ describe("other answers", () => {
     ])
   })
   it("blocks the prompt, or the answer", () => {
-    expect(unary(ask("x"), { ...google, model: "demo-safety-block" })).toMatchObject({ promptFeedback: { blockReason: "SAFETY" } })
+    expect(unary(ask("x"), { ...google, model: "demo-safety-block" })).toMatchObject({
+      promptFeedback: { blockReason: "SAFETY" }
+    })
     expect(unary(ask("x"), { ...google, model: "demo-safety-block" })).not.toHaveProperty("candidates")
     expect(finish(ask("demo:block-answer"))).toBe("SAFETY")
   })
   it("rates safety when asked", () => {
     const safetySettings = [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE" }]
-    expect(replyTo(ask("Hello", { safetySettings }), google).candidates[0]?.safetyRatings).toContainEqual({ category: "HARM_CATEGORY_HARASSMENT", probability: "NEGLIGIBLE" })
+    expect(replyTo(ask("Hello", { safetySettings }), google).candidates[0]?.safetyRatings).toContainEqual({
+      category: "HARM_CATEGORY_HARASSMENT",
+      probability: "NEGLIGIBLE"
+    })
   })
   it("gives several candidates and log probabilities", () => {
     expect(replyTo(ask("Hello", { generationConfig: { candidateCount: 3 } }), google).candidates).toHaveLength(3)
-    const result = replyTo(ask("Hello", { generationConfig: { responseLogprobs: true, logprobs: 2, maxOutputTokens: 2 } }), google).candidates[0]?.logprobs
+    const result = replyTo(
+      ask("Hello", { generationConfig: { responseLogprobs: true, logprobs: 2, maxOutputTokens: 2 } }),
+      google
+    ).candidates[0]?.logprobs
     expect(result?.logprobsResult["chosenCandidates"]).toEqual([
       { token: "Hello!", tokenId: 1000, logProbability: -0.125 },
       { token: " I", tokenId: 1001, logProbability: -0.25 }

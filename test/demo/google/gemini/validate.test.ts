@@ -1,6 +1,11 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
-import { readShape, validateCount, validateGenerate, validateShape } from "../../../../src/demo/google/gemini/validate.ts"
+import {
+  readShape,
+  validateCount,
+  validateGenerate,
+  validateShape
+} from "../../../../src/demo/google/gemini/validate.ts"
 import type { Service } from "../../../../src/demo/google/gemini/validate.ts"
 import { issueSignature } from "../../../../src/demo/google/shared/signatures.ts"
 import { recordedRequests, schemaJudge, sharedFolder } from "./judge.ts"
@@ -18,7 +23,9 @@ interface Fixture {
   readonly message?: string
 }
 
-const fixtures: ReadonlyArray<Fixture> = JSON.parse(readFileSync(new URL("../../../fixtures/google/verdicts.json", import.meta.url), "utf8"))
+const fixtures: ReadonlyArray<Fixture> = JSON.parse(
+  readFileSync(new URL("../../../fixtures/google/verdicts.json", import.meta.url), "utf8")
+)
 
 const verdict = (service: Service, model: string, body: unknown): string => {
   const result = validateGenerate(body, { service, model, acceptForeignSignatures: false })
@@ -39,7 +46,12 @@ describe("thought signatures", () => {
       { role: "user", parts: [{ text: "What time is it?" }] },
       {
         role: "model",
-        parts: [{ functionCall: { name: "get_current_time", args: {} }, ...(signature === undefined ? {} : { thoughtSignature: signature }) }]
+        parts: [
+          {
+            functionCall: { name: "get_current_time", args: {} },
+            ...(signature === undefined ? {} : { thoughtSignature: signature })
+          }
+        ]
       },
       { role: "user", parts: [{ functionResponse: { name: "get_current_time", response: { output: "noon" } } }] }
     ],
@@ -74,30 +86,49 @@ describe("thought signatures", () => {
   })
   it("does not ask for those of earlier turns", () => {
     const body = turn(undefined)
-    const contents = [...body.contents, { role: "model", parts: [{ text: "Noon." }] }, { role: "user", parts: [{ text: "Thanks" }] }]
+    const contents = [
+      ...body.contents,
+      { role: "model", parts: [{ text: "Noon." }] },
+      { role: "user", parts: [{ text: "Thanks" }] }
+    ]
     expect(verdict(google, "gemini-3-pro-preview", { ...body, contents })).toBe("accepted")
   })
 })
 
 describe("error bodies", () => {
   it("names the field of an unknown name", () => {
-    const result = validateGenerate({ contents: [], generation_config: { temperatur: 1 } }, { service: google, model: "gemini-2.5-flash", acceptForeignSignatures: false })
-    const description = "Invalid JSON payload received. Unknown name \"temperatur\" at 'generation_config': Cannot find field."
+    const result = validateGenerate(
+      { contents: [], generation_config: { temperatur: 1 } },
+      { service: google, model: "gemini-2.5-flash", acceptForeignSignatures: false }
+    )
+    const description =
+      "Invalid JSON payload received. Unknown name \"temperatur\" at 'generation_config': Cannot find field."
     expect(result).toEqual({
       accepted: false,
       error: {
         code: 400,
         message: description,
         status: "INVALID_ARGUMENT",
-        details: [{ "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations: [{ field: "generation_config", description }] }]
+        details: [
+          {
+            "@type": "type.googleapis.com/google.rpc.BadRequest",
+            fieldViolations: [{ field: "generation_config", description }]
+          }
+        ]
       }
     })
   })
   it("normalises both spellings, nulls and enum words", () => {
-    const body = { contents: [{ parts: [{ inline_data: { mime_type: "image/png", data: "AA==" }, thought: null }] }], generation_config: { thinking_config: { thinking_level: "low" } } }
+    const body = {
+      contents: [{ parts: [{ inline_data: { mime_type: "image/png", data: "AA==" }, thought: null }] }],
+      generation_config: { thinking_config: { thinking_level: "low" } }
+    }
     expect(readShape(google, "GenerateContentRequest", body)).toEqual({
       violations: [],
-      value: { contents: [{ parts: [{ inlineData: { mimeType: "image/png", data: "AA==" } }] }], generationConfig: { thinkingConfig: { thinkingLevel: "LOW" } } }
+      value: {
+        contents: [{ parts: [{ inlineData: { mimeType: "image/png", data: "AA==" } }] }],
+        generationConfig: { thinkingConfig: { thinkingLevel: "LOW" } }
+      }
     })
   })
 })
@@ -109,8 +140,10 @@ describe.skipIf(shared === undefined)("the judges beside the checkout", () => {
 
   it("agrees with the published schemas on every recorded request", () => {
     const judge = schemaJudge(folder)
-    const differing = recordedRequests(folder).filter(({ service, entry, body }) =>
-      judge(service, entry, body) !== (readShape(service, entry, body).violations.length === 0))
+    const differing = recordedRequests(folder).filter(
+      ({ service, entry, body }) =>
+        judge(service, entry, body) !== (readShape(service, entry, body).violations.length === 0)
+    )
     expect(differing.map(({ name }) => name)).toEqual([])
   })
 
@@ -131,7 +164,9 @@ describe.skipIf(shared === undefined)("the judges beside the checkout", () => {
           counts[expected ? "accepted" : "refused"] += 1
           const reading = readShape(service, recorded.entry, body)
           if (expected !== (reading.violations.length === 0)) {
-            differing.push(`${recorded.name} ${service.version} ${first.done}; ${done}: schema ${expected}, ours ${JSON.stringify(reading.violations)}`)
+            differing.push(
+              `${recorded.name} ${service.version} ${first.done}; ${done}: schema ${expected}, ours ${JSON.stringify(reading.violations)}`
+            )
           }
         }
       }
@@ -145,7 +180,8 @@ describe.skipIf(shared === undefined)("the judges beside the checkout", () => {
     const refused = recordedRequests(folder).filter(({ service, entry, model, body }) => {
       const checking = { service, model, acceptForeignSignatures: true }
       if (entry === "GenerateContentRequest") return !validateGenerate(body, checking).accepted
-      return !(entry === "CountTokensRequest" ? validateCount(body, checking) : validateShape(body, service, entry)).accepted
+      return !(entry === "CountTokensRequest" ? validateCount(body, checking) : validateShape(body, service, entry))
+        .accepted
     })
     expect(refused.map(({ name }) => name)).toEqual([])
   })

@@ -19,30 +19,53 @@ const { ask, url } = asking({
 const shared = `${place}/endpoints/openapi/chat/completions`
 const own = (id: string) => `${place}/endpoints/${id}/chat/completions`
 const llama = "meta/llama-3.3-70b-instruct-maas"
-const says = (content: string, more: Record<string, unknown> = {}) => ({ model: llama, messages: [{ role: "user", content }], ...more })
-const greeting = "Hello! I am a simulated Llama model, so nothing you write leaves this machine. What would you like to try?"
+const says = (content: string, more: Record<string, unknown> = {}) => ({
+  model: llama,
+  messages: [{ role: "user", content }],
+  ...more
+})
+const greeting =
+  "Hello! I am a simulated Llama model, so nothing you write leaves this machine. What would you like to try?"
 const weather = {
   type: "function",
-  function: { name: "get_weather", description: "Weather of a city", parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] } }
+  function: {
+    name: "get_weather",
+    description: "Weather of a city",
+    parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
+  }
 }
 
 /** The events of a stream without framing; the closing `[DONE]` as text. */
 const eventsOf = (text: string): ReadonlyArray<string> =>
-  text.split("\n\n").filter((event) => event.startsWith("data: ")).map((event) => event.slice("data: ".length))
-const chunksOf = (text: string) => eventsOf(text).filter((data) => data !== "[DONE]").map((data) => JSON.parse(data))
-const deltas = (text: string) => chunksOf(text).flatMap((chunk) => chunk.choices).map((choice) => choice.delta)
+  text
+    .split("\n\n")
+    .filter((event) => event.startsWith("data: "))
+    .map((event) => event.slice("data: ".length))
+const chunksOf = (text: string) =>
+  eventsOf(text)
+    .filter((data) => data !== "[DONE]")
+    .map((data) => JSON.parse(data))
+const deltas = (text: string) =>
+  chunksOf(text)
+    .flatMap((chunk) => chunk.choices)
+    .map((choice) => choice.delta)
 
 describe("a completion", () => {
   it("greets", async () => {
     const { status, json } = await ask(shared, says("Hello"))
-    expect([status, json()]).toEqual([200, {
-      id: expect.stringMatching(/^chatcmpl-[0-9a-f]{32}$/),
-      object: "chat.completion",
-      created: 1_800_000_000,
-      model: llama,
-      choices: [{ index: 0, message: { role: "assistant", content: greeting }, logprobs: null, finish_reason: "stop" }],
-      usage: { prompt_tokens: 2, completion_tokens: 27, total_tokens: 29, prompt_tokens_details: null }
-    }])
+    expect([status, json()]).toEqual([
+      200,
+      {
+        id: expect.stringMatching(/^chatcmpl-[0-9a-f]{32}$/),
+        object: "chat.completion",
+        created: 1_800_000_000,
+        model: llama,
+        choices: [
+          { index: 0, message: { role: "assistant", content: greeting }, logprobs: null, finish_reason: "stop" }
+        ],
+        usage: { prompt_tokens: 2, completion_tokens: 27, total_tokens: 29, prompt_tokens_details: null }
+      }
+    ])
   })
   it("calls tools, one for each place, and only one when told so", async () => {
     const asked = says("What is the weather in Paris and Tokyo?", { tools: [weather] })
@@ -53,8 +76,16 @@ describe("a completion", () => {
         role: "assistant",
         content: null,
         tool_calls: [
-          { id: expect.stringMatching(/^chatcmpl-tool-/), type: "function", function: { name: "get_weather", arguments: "{\"city\":\"Paris\"}" } },
-          { id: expect.stringMatching(/^chatcmpl-tool-/), type: "function", function: { name: "get_weather", arguments: "{\"city\":\"Tokyo\"}" } }
+          {
+            id: expect.stringMatching(/^chatcmpl-tool-/),
+            type: "function",
+            function: { name: "get_weather", arguments: '{"city":"Paris"}' }
+          },
+          {
+            id: expect.stringMatching(/^chatcmpl-tool-/),
+            type: "function",
+            function: { name: "get_weather", arguments: '{"city":"Tokyo"}' }
+          }
         ]
       },
       logprobs: null,
@@ -64,15 +95,24 @@ describe("a completion", () => {
     expect(one).toEqual([both.message.tool_calls[0]].map((call) => ({ ...call, id: expect.any(String) })))
   })
   it("obeys tool_choice", async () => {
-    const finish = async (tool_choice: unknown) => (await ask(shared, says("Weather in Paris?", { tools: [weather], tool_choice }))).json().choices[0].finish_reason
+    const finish = async (tool_choice: unknown) =>
+      (await ask(shared, says("Weather in Paris?", { tools: [weather], tool_choice }))).json().choices[0].finish_reason
     const forced = { type: "function", function: { name: "get_weather" } }
-    expect([await finish("none"), await finish("auto"), await finish("required"), await finish(forced)])
-      .toEqual(["stop", "tool_calls", "tool_calls", "tool_calls"])
+    expect([await finish("none"), await finish("auto"), await finish("required"), await finish(forced)]).toEqual([
+      "stop",
+      "tool_calls",
+      "tool_calls",
+      "tool_calls"
+    ])
   })
   it("speaks about the results of tools", async () => {
     const messages = [
       { role: "user", content: "Weather in Paris?" },
-      { role: "assistant", content: null, tool_calls: [{ id: "a", type: "function", function: { name: "get_weather", arguments: "{\"city\":\"Paris\"}" } }] },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "a", type: "function", function: { name: "get_weather", arguments: '{"city":"Paris"}' } }]
+      },
       { role: "tool", tool_call_id: "a", content: "21 degrees" }
     ]
     const answer = (await ask(shared, { model: llama, messages, tools: [weather] })).json().choices[0]
@@ -80,13 +120,19 @@ describe("a completion", () => {
   })
   it("fits a schema, stops at limits, gives several choices and log probabilities", async () => {
     const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
-    const fitted = await ask(shared, says("Describe the city in Norway", { response_format: { type: "json_schema", json_schema: { name: "c", schema } } }))
+    const fitted = await ask(
+      shared,
+      says("Describe the city in Norway", {
+        response_format: { type: "json_schema", json_schema: { name: "c", schema } }
+      })
+    )
     expect(JSON.parse(fitted.json().choices[0].message.content)).toEqual({ city: "Norway" })
     const short = (await ask(shared, says("Hello", { max_tokens: 2 }))).json().choices[0]
     expect([short.message.content, short.finish_reason]).toEqual(["Hello! I", "length"])
     const stopped = (await ask(shared, says("Hello", { stop: " simulated" }))).json().choices[0]
     expect([stopped.message.content, stopped.finish_reason]).toEqual(["Hello! I am a", "stop"])
-    const several = (await ask(shared, says("Hello", { n: 2, max_tokens: 2, logprobs: true, top_logprobs: 2 }))).json().choices
+    const several = (await ask(shared, says("Hello", { n: 2, max_tokens: 2, logprobs: true, top_logprobs: 2 }))).json()
+      .choices
     expect(several.map(({ index }: { index: number }) => index)).toEqual([0, 1])
     expect(several[0].logprobs.content[0]).toEqual({
       token: "Hello!",
@@ -99,10 +145,19 @@ describe("a completion", () => {
     })
   })
   it("keeps to a system message and sees pictures", async () => {
-    const content = [{ type: "text", text: "What is it?" }, { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }]
-    const answer = await ask(shared, { model: llama, messages: [{ role: "developer", content: "Be brief." }, { role: "user", content }] })
+    const content = [
+      { type: "text", text: "What is it?" },
+      { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }
+    ]
+    const answer = await ask(shared, {
+      model: llama,
+      messages: [
+        { role: "developer", content: "Be brief." },
+        { role: "user", content }
+      ]
+    })
     expect(answer.json().choices[0].message.content).toBe(
-      "I see an image/png of 3 bytes. You wrote: \"What is it?\". I keep to the instruction \"Be brief.\". " +
+      'I see an image/png of 3 bytes. You wrote: "What is it?". I keep to the instruction "Be brief.". ' +
         "A simulated model cannot think about it, but it answers in the true wire format."
     )
   })
@@ -110,40 +165,73 @@ describe("a completion", () => {
 
 describe("a stream", () => {
   it("has the role first, the words in pieces, the finish, usage when asked, and ends with [DONE]", async () => {
-    const { status, type, text } = await ask(shared, says("Hello", { stream: true, stream_options: { include_usage: true } }))
+    const { status, type, text } = await ask(
+      shared,
+      says("Hello", { stream: true, stream_options: { include_usage: true } })
+    )
     const chunks = chunksOf(text)
-    expect([status, type, eventsOf(text).at(-1), text.endsWith("data: [DONE]\n\n")]).toEqual([200, "text/event-stream", "[DONE]", true])
+    expect([status, type, eventsOf(text).at(-1), text.endsWith("data: [DONE]\n\n")]).toEqual([
+      200,
+      "text/event-stream",
+      "[DONE]",
+      true
+    ])
     expect(deltas(text)[0]).toEqual({ role: "assistant", content: "" })
-    expect(deltas(text).map((delta) => delta.content ?? "").join("")).toBe(greeting)
+    expect(
+      deltas(text)
+        .map((delta) => delta.content ?? "")
+        .join("")
+    ).toBe(greeting)
     expect(chunks.at(-2).choices).toEqual([{ index: 0, delta: {}, logprobs: null, finish_reason: "stop" }])
-    expect([chunks.at(-1).choices, chunks.at(-1).usage]).toEqual([[], { prompt_tokens: 2, completion_tokens: 27, total_tokens: 29, prompt_tokens_details: null }])
+    expect([chunks.at(-1).choices, chunks.at(-1).usage]).toEqual([
+      [],
+      { prompt_tokens: 2, completion_tokens: 27, total_tokens: 29, prompt_tokens_details: null }
+    ])
     expect(chunks.filter((chunk) => "usage" in chunk)).toHaveLength(1)
   })
   it("has no usage unless asked", async () => {
-    expect(chunksOf((await ask(shared, says("Hello", { stream: true }))).text).some((chunk) => "usage" in chunk)).toBe(false)
+    expect(chunksOf((await ask(shared, says("Hello", { stream: true }))).text).some((chunk) => "usage" in chunk)).toBe(
+      false
+    )
   })
   it("gives calls in deltas: name and id first, arguments in pieces", async () => {
-    const { text } = await ask(shared, says("What is the weather in Paris and Tokyo?", { tools: [weather], stream: true }))
+    const { text } = await ask(
+      shared,
+      says("What is the weather in Paris and Tokyo?", { tools: [weather], stream: true })
+    )
     const calls = deltas(text).flatMap((delta) => delta.tool_calls ?? [])
-    const joined = (index: number) => calls.filter((call) => call.index === index).map((call) => call.function.arguments).join("")
-    expect(calls.filter((call) => "id" in call)).toEqual([0, 1].map((index) => ({
-      index,
-      id: expect.stringMatching(/^chatcmpl-tool-/),
-      type: "function",
-      function: { name: "get_weather", arguments: "" }
-    })))
-    expect([joined(0), joined(1), calls.length]).toEqual(["{\"city\":\"Paris\"}", "{\"city\":\"Tokyo\"}", 6])
+    const joined = (index: number) =>
+      calls
+        .filter((call) => call.index === index)
+        .map((call) => call.function.arguments)
+        .join("")
+    expect(calls.filter((call) => "id" in call)).toEqual(
+      [0, 1].map((index) => ({
+        index,
+        id: expect.stringMatching(/^chatcmpl-tool-/),
+        type: "function",
+        function: { name: "get_weather", arguments: "" }
+      }))
+    )
+    expect([joined(0), joined(1), calls.length]).toEqual(['{"city":"Paris"}', '{"city":"Tokyo"}', 6])
   })
   it("says the same as the completion", async () => {
     for (const words of ["Hello", "Tell me about tides and ships", "Describe it 🎉🎉🎉 ".repeat(9)]) {
       const whole = (await ask(shared, says(words))).json().choices[0].message.content
-      expect(deltas((await ask(shared, says(words, { stream: true }))).text).map((delta) => delta.content ?? "").join("")).toBe(whole)
+      expect(
+        deltas((await ask(shared, says(words, { stream: true }))).text)
+          .map((delta) => delta.content ?? "")
+          .join("")
+      ).toBe(whole)
     }
   })
   const oracle = schemaOracle("openai.schema.json", "CreateChatCompletionStreamResponse")
   it.skipIf(oracle === undefined)("consists of chunks of the published schema", async () => {
     for (const more of [{}, { tools: [weather], tool_choice: "required" }, { n: 2, logprobs: true }]) {
-      const { text } = await ask(shared, says("Weather in Oslo", { ...more, stream: true, stream_options: { include_usage: true } }))
+      const { text } = await ask(
+        shared,
+        says("Weather in Oslo", { ...more, stream: true, stream_options: { include_usage: true } })
+      )
       expect(chunksOf(text).filter((chunk) => oracle?.(chunk) !== true)).toEqual([])
     }
   })
@@ -156,7 +244,8 @@ describe("a stream", () => {
 })
 
 describe("habits of other hosts", () => {
-  const habit = (name: string, more: Record<string, unknown> = {}) => ask(shared, says(`Weather in Paris? demo:quirk-${name}`, more))
+  const habit = (name: string, more: Record<string, unknown> = {}) =>
+    ask(shared, says(`Weather in Paris? demo:quirk-${name}`, more))
   const calls = { tools: [weather] }
   it("comments between events", async () => {
     expect((await habit("comments", { stream: true })).text.startsWith(": PROCESSING\n\ndata: {")).toBe(true)
@@ -168,16 +257,27 @@ describe("habits of other hosts", () => {
   })
   it("times in the usage", async () => {
     const answer = (await habit("queue-time")).json()
-    expect([answer.service_tier, answer.x_groq, answer.usage.queue_time]).toEqual(["on_demand", { id: "req_01k92s237sf8fbxzedfmbvwb47" }, 0.034199604])
+    expect([answer.service_tier, answer.x_groq, answer.usage.queue_time]).toEqual([
+      "on_demand",
+      { id: "req_01k92s237sf8fbxzedfmbvwb47" },
+      0.034199604
+    ])
   })
   it("fields of the vendor", async () => {
     const answer = (await habit("vendor-fields")).json()
-    expect([answer.provider, answer.choices[0].native_finish_reason, answer.choices[0].message.reasoning]).toEqual(["DeepInfra", "stop", null])
+    expect([answer.provider, answer.choices[0].native_finish_reason, answer.choices[0].message.reasoning]).toEqual([
+      "DeepInfra",
+      "stop",
+      null
+    ])
   })
   it("missing fields", async () => {
     const answer = (await habit("missing-fields")).json()
-    expect([Object.keys(answer), Object.keys(answer.choices[0]), Object.keys(answer.choices[0].message)])
-      .toEqual([["model", "choices", "usage"], ["index", "message"], ["content"]])
+    expect([Object.keys(answer), Object.keys(answer.choices[0]), Object.keys(answer.choices[0].message)]).toEqual([
+      ["model", "choices", "usage"],
+      ["index", "message"],
+      ["content"]
+    ])
     const chunks = chunksOf((await habit("missing-fields", { stream: true })).text)
     expect(Object.keys(chunks[0])).toEqual(["model", "choices"])
     expect(chunks.at(-1).choices[0].finish_reason).toBe("stop")
@@ -185,12 +285,16 @@ describe("habits of other hosts", () => {
   it("arguments as an object, whole and streamed", async () => {
     const [call] = (await habit("object-arguments", calls)).json().choices[0].message.tool_calls
     expect(call.function.arguments).toEqual({ city: "Paris" })
-    const streamed = deltas((await habit("object-arguments", { ...calls, stream: true })).text).flatMap((delta) => delta.tool_calls ?? [])
+    const streamed = deltas((await habit("object-arguments", { ...calls, stream: true })).text).flatMap(
+      (delta) => delta.tool_calls ?? []
+    )
     expect(streamed.map((one) => one.function)).toEqual([{ name: "get_weather", arguments: { city: "Paris" } }])
   })
   it("arguments in one piece", async () => {
-    const streamed = deltas((await habit("whole-arguments", { ...calls, stream: true })).text).flatMap((delta) => delta.tool_calls ?? [])
-    expect(streamed.map((one) => one.function)).toEqual([{ name: "get_weather", arguments: "{\"city\":\"Paris\"}" }])
+    const streamed = deltas((await habit("whole-arguments", { ...calls, stream: true })).text).flatMap(
+      (delta) => delta.tool_calls ?? []
+    )
+    expect(streamed.map((one) => one.function)).toEqual([{ name: "get_weather", arguments: '{"city":"Paris"}' }])
   })
   it("empty ids, a list for content, and two habits at once", async () => {
     const message = (await habit("empty-ids demo:quirk-list-content", calls)).json().choices[0].message
@@ -201,14 +305,19 @@ describe("habits of other hosts", () => {
     expect((await habit("stop-for-calls", calls)).json().choices[0].finish_reason).toBe("stop")
   })
   it("usage beside a choice", async () => {
-    const last = chunksOf((await habit("usage-beside-choice", { stream: true, stream_options: { include_usage: true } })).text).at(-1)
-    expect([last.choices, typeof last.usage.total_tokens]).toEqual([[{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: null }], "number"])
+    const last = chunksOf(
+      (await habit("usage-beside-choice", { stream: true, stream_options: { include_usage: true } })).text
+    ).at(-1)
+    expect([last.choices, typeof last.usage.total_tokens]).toEqual([
+      [{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: null }],
+      "number"
+    ])
   })
   it("no [DONE], no finish at all", async () => {
     const undone = (await habit("no-done", { stream: true })).text
-    expect([undone.includes("[DONE]"), undone.includes("\"finish_reason\":\"stop\"")]).toEqual([false, true])
+    expect([undone.includes("[DONE]"), undone.includes('"finish_reason":"stop"')]).toEqual([false, true])
     const endless = (await habit("no-finish", { stream: true })).text
-    expect([endless.includes("[DONE]"), endless.includes("\"finish_reason\":\"stop\"")]).toEqual([false, false])
+    expect([endless.includes("[DONE]"), endless.includes('"finish_reason":"stop"')]).toEqual([false, false])
   })
   it("JSON in place of a stream", async () => {
     const answer = await habit("json-stream", { stream: true })
@@ -217,15 +326,19 @@ describe("habits of other hosts", () => {
   it("a call that failed, whole and streamed, in the recorded shapes", async () => {
     const asked = says("demo:tool-use-failed", calls)
     const error = {
-      message: "tool call validation failed: parameters for tool did not match schema: errors: [`/age`: expected integer, but got string]",
+      message:
+        "tool call validation failed: parameters for tool did not match schema: errors: [`/age`: expected integer, but got string]",
       type: "invalid_request_error",
       code: "tool_use_failed",
-      failed_generation: "[{\"name\": \"structured_output\", \"parameters\": {\"age\": \"30\"}}]"
+      failed_generation: '[{"name": "structured_output", "parameters": {"age": "30"}}]'
     }
     const whole = await ask(shared, asked)
     expect([whole.status, whole.json()]).toEqual([400, { error }])
     const streamed = await ask(shared, { ...asked, stream: true })
-    expect([streamed.status, streamed.text]).toEqual([200, `event: error\ndata: ${JSON.stringify({ error: { ...error, status_code: 400 } })}\n\n`])
+    expect([streamed.status, streamed.text]).toEqual([
+      200,
+      `event: error\ndata: ${JSON.stringify({ error: { ...error, status_code: 400 } })}\n\n`
+    ])
   })
 })
 
@@ -235,7 +348,10 @@ describe("refusals of the shared path", () => {
     return [status, json()]
   }
   const google = (code: number, status: string, message: string) => [code, [{ error: { code, message, status } }]]
-  const contained = (message: string, more: Record<string, unknown> = {}) => [400, { error: { message, type: "invalid_request_error", ...more } }]
+  const contained = (message: string, more: Record<string, unknown> = {}) => [
+    400,
+    { error: { message, type: "invalid_request_error", ...more } }
+  ]
 
   it("a model without publisher, or with more than one", async () => {
     const words = "Malformed publisher model name: expected format '<publisher>/<model>'"
@@ -245,38 +361,63 @@ describe("refusals of the shared path", () => {
   })
   it("a model nobody serves", async () => {
     expect(await refused({ ...says("Hello"), model: "meta/llama-9" })).toEqual(
-      google(404, "NOT_FOUND", "Publisher Model `projects/test-project/locations/us-central1/publishers/meta/models/llama-9` not found.")
+      google(
+        404,
+        "NOT_FOUND",
+        "Publisher Model `projects/test-project/locations/us-central1/publishers/meta/models/llama-9` not found."
+      )
     )
     expect((await refused({ ...says("Hello"), model: "nobody/llama-3.3-70b-instruct-maas" }))[0]).toBe(404)
   })
   it("a body of the wrong shape, by its path", async () => {
-    expect(await refused({ model: llama, messages: [{ role: "user", content: 7 }] }))
-      .toEqual(contained("Invalid value at 'messages[0].content': expected a string.", { param: "messages[0].content" }))
-    expect(await refused({ model: llama, messages: [] }))
-      .toEqual(contained("Invalid value at 'messages': expected an array of at least 1.", { param: "messages" }))
-    expect(await refused(says("Hello", { temperature: 3 })))
-      .toEqual(contained("Invalid value at 'temperature': expected a number between 0 and 2.", { param: "temperature" }))
+    expect(await refused({ model: llama, messages: [{ role: "user", content: 7 }] })).toEqual(
+      contained("Invalid value at 'messages[0].content': expected a string.", { param: "messages[0].content" })
+    )
+    expect(await refused({ model: llama, messages: [] })).toEqual(
+      contained("Invalid value at 'messages': expected an array of at least 1.", { param: "messages" })
+    )
+    expect(await refused(says("Hello", { temperature: 3 }))).toEqual(
+      contained("Invalid value at 'temperature': expected a number between 0 and 2.", { param: "temperature" })
+    )
   })
   it("what vLLM refuses", async () => {
-    expect(await refused(says("Hello", { stream_options: { include_usage: true } })))
-      .toEqual(contained("Stream options can only be defined when `stream=True`."))
-    expect(await refused(says("Hello", { tool_choice: "required" }))).toEqual(contained("When using `tool_choice`, `tools` must be set."))
-    expect(await refused(says("Hello", { top_logprobs: 2 }))).toEqual(contained("when using `top_logprobs`, `logprobs` must be set to true."))
-    expect(await refused(says("Hello", { max_tokens: 0 }))).toEqual(contained("max_tokens must be at least 1, got 0.", { param: "max_tokens" }))
+    expect(await refused(says("Hello", { stream_options: { include_usage: true } }))).toEqual(
+      contained("Stream options can only be defined when `stream=True`.")
+    )
+    expect(await refused(says("Hello", { tool_choice: "required" }))).toEqual(
+      contained("When using `tool_choice`, `tools` must be set.")
+    )
+    expect(await refused(says("Hello", { top_logprobs: 2 }))).toEqual(
+      contained("when using `top_logprobs`, `logprobs` must be set to true.")
+    )
+    expect(await refused(says("Hello", { max_tokens: 0 }))).toEqual(
+      contained("max_tokens must be at least 1, got 0.", { param: "max_tokens" })
+    )
     const file = [{ type: "image_url", image_url: { url: "gs://bucket/cat.png" } }]
-    expect(await refused({ model: llama, messages: [{ role: "user", content: file }] })).toEqual(contained("The URL must be either a HTTP or data URL."))
+    expect(await refused({ model: llama, messages: [{ role: "user", content: file }] })).toEqual(
+      contained("The URL must be either a HTTP or data URL.")
+    )
     expect((await refused(says("word ".repeat(110_000))))[1].error.code).toBe("context_length_exceeded")
   })
   it("nulls are not set, unknown fields pass", async () => {
-    expect((await ask(shared, says("Hello", { max_tokens: null, stop: null, stream: null, guided_json: {} }))).status).toBe(200)
+    expect(
+      (await ask(shared, says("Hello", { max_tokens: null, stop: null, stream: null, guided_json: {} }))).status
+    ).toBe(200)
   })
   it("faults come in this dialect", async () => {
-    const of = (id: string, more: Record<string, unknown> = {}) => ask(shared, { ...says("Hello", more), model: `meta/${id}` })
-    expect((await of("demo-503")).json()).toEqual([{ error: { code: 503, message: "The model is overloaded. Please try again later.", status: "UNAVAILABLE" } }])
-    expect([(await of("demo-flaky-429")).status, (await of("demo-503")).status, (await of("demo-flaky-429")).status]).toEqual([429, 503, 200])
+    const of = (id: string, more: Record<string, unknown> = {}) =>
+      ask(shared, { ...says("Hello", more), model: `meta/${id}` })
+    expect((await of("demo-503")).json()).toEqual([
+      { error: { code: 503, message: "The model is overloaded. Please try again later.", status: "UNAVAILABLE" } }
+    ])
+    expect([
+      (await of("demo-flaky-429")).status,
+      (await of("demo-503")).status,
+      (await of("demo-flaky-429")).status
+    ]).toEqual([429, 503, 200])
     const late = (await of("demo-error-midstream", { stream: true })).text
     expect(late.split("\n\n").at(-2)).toBe(
-      "event: error\ndata: {\"error\":{\"message\":\"An internal error has occurred. Please retry or report it.\",\"type\":\"server_error\",\"code\":500}}"
+      'event: error\ndata: {"error":{"message":"An internal error has occurred. Please retry or report it.","type":"server_error","code":500}}'
     )
   })
 })
@@ -293,7 +434,9 @@ describe("self-deployed endpoints", () => {
   })
   it("check the name, each in its own shape", async () => {
     const message = "The model `other` does not exist."
-    const answers = await Promise.all(["demo-llama", "demo-vllm", "demo-fastapi"].map((id) => ask(own(id), { ...says("Hello"), model: "other" })))
+    const answers = await Promise.all(
+      ["demo-llama", "demo-vllm", "demo-fastapi"].map((id) => ask(own(id), { ...says("Hello"), model: "other" }))
+    )
     expect(answers.map(({ status, json }) => [status, json()])).toEqual([
       [404, { error: { message, type: "NotFoundError", param: "model", code: "model_not_found" } }],
       [404, { object: "error", message, type: "NotFoundError", param: "model", code: 404 }],
@@ -302,43 +445,68 @@ describe("self-deployed endpoints", () => {
   })
   it("an unknown one is not found", async () => {
     const answer = await ask(own("nobody"), says("Hello"))
-    expect([answer.status, answer.json()]).toEqual([404, [{
-      error: { code: 404, message: "Endpoint `projects/test-project/locations/us-central1/endpoints/nobody` not found.", status: "NOT_FOUND" }
-    }]])
+    expect([answer.status, answer.json()]).toEqual([
+      404,
+      [
+        {
+          error: {
+            code: 404,
+            message: "Endpoint `projects/test-project/locations/us-central1/endpoints/nobody` not found.",
+            status: "NOT_FOUND"
+          }
+        }
+      ]
+    ])
   })
   it("speak one dialect", async () => {
     expect((await ask(own("demo-predict"), says("Hello"))).json()).toEqual({ detail: "Not Found" })
-    expect((await ask(`${place}/endpoints/demo-llama:predict`, { instances: [{ prompt: "Hello" }] })).json()).toEqual({ detail: "Not Found" })
+    expect((await ask(`${place}/endpoints/demo-llama:predict`, { instances: [{ prompt: "Hello" }] })).json()).toEqual({
+      detail: "Not Found"
+    })
     const contents = [{ role: "user", parts: [{ text: "Hello" }] }]
     expect((await ask(`${place}/endpoints/demo-llama:generateContent`, { contents })).status).toBe(404)
-    expect((await ask(`${place}/endpoints/demo-tuned:generateContent`, { contents })).json().modelVersion).toBe("demo-tuned")
+    expect((await ask(`${place}/endpoints/demo-tuned:generateContent`, { contents })).json().modelVersion).toBe(
+      "demo-tuned"
+    )
     expect((await ask(`${place}/endpoints/demo-tuned:countTokens`, { contents })).json().totalTokens).toBe(2)
   })
   it("refuse a principal without the permission, and it alone", async () => {
     const lacking = { authorization: "Bearer no-endpoints" }
     const resource = "projects/test-project/locations/us-central1/endpoints/demo-llama"
     const answer = await ask(own("demo-llama"), { ...says("Hello"), model: "demo-llama" }, lacking)
-    expect([answer.status, answer.json()]).toEqual([403, [{
-      error: {
-        code: 403,
-        message: `Permission 'aiplatform.endpoints.predict' denied on resource '//aiplatform.googleapis.com/${resource}' (or it may not exist).`,
-        status: "PERMISSION_DENIED",
-        details: [{
-          "@type": "type.googleapis.com/google.rpc.ErrorInfo",
-          reason: "IAM_PERMISSION_DENIED",
-          domain: "aiplatform.googleapis.com",
-          metadata: { permission: "aiplatform.endpoints.predict", resource }
-        }]
-      }
-    }]])
+    expect([answer.status, answer.json()]).toEqual([
+      403,
+      [
+        {
+          error: {
+            code: 403,
+            message: `Permission 'aiplatform.endpoints.predict' denied on resource '//aiplatform.googleapis.com/${resource}' (or it may not exist).`,
+            status: "PERMISSION_DENIED",
+            details: [
+              {
+                "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+                reason: "IAM_PERMISSION_DENIED",
+                domain: "aiplatform.googleapis.com",
+                metadata: { permission: "aiplatform.endpoints.predict", resource }
+              }
+            ]
+          }
+        }
+      ]
+    ])
     const gemini = `${place}/publishers/google/models/gemini-2.5-flash:generateContent`
     expect((await ask(gemini, { contents: [{ role: "user", parts: [{ text: "Hello" }] }] }, lacking)).status).toBe(200)
   })
   it("are not ready: scaled to zero, or still loading", async () => {
     const cold = { ...says("Hello"), model: "demo-cold" }
     const first = await ask(own("demo-cold"), cold)
-    expect([first.status, first.json()[0].error.details]).toEqual([429, [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "0.2s" }]])
-    expect(first.json()[0].error.message).toBe("Model is not yet ready for inference. Please wait and then try your request again.")
+    expect([first.status, first.json()[0].error.details]).toEqual([
+      429,
+      [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "0.2s" }]
+    ])
+    expect(first.json()[0].error.message).toBe(
+      "Model is not yet ready for inference. Please wait and then try your request again."
+    )
     expect((await ask(own("demo-cold"), cold)).status).toBe(200)
     expect((await ask(own("demo-loading"), says("Hello"))).status).toBe(503)
   })
@@ -347,7 +515,10 @@ describe("self-deployed endpoints", () => {
 describe("a dedicated endpoint", () => {
   /** Asks under a host name of its own, as if no base URL stood between. */
   const under = async (host: string) => {
-    const request = httpRequest(url() + own("demo-dedicated"), { method: "POST", headers: { ...bearer, host, "content-type": "application/json" } })
+    const request = httpRequest(url() + own("demo-dedicated"), {
+      method: "POST",
+      headers: { ...bearer, host, "content-type": "application/json" }
+    })
     request.end(JSON.stringify({ ...says("Hello"), model: "demo-dedicated" }))
     const [response] = await once(request, "response")
     const chunks: Array<Buffer> = []
@@ -359,14 +530,17 @@ describe("a dedicated endpoint", () => {
   it("refuses the shared host in Google's words", async () => {
     expect(await under("us-central1-aiplatform.googleapis.com")).toEqual({
       status: 400,
-      body: [{
-        error: {
-          code: 400,
-          message: "Dedicated Endpoint cannot be accessed through the shared Vertex AI domain us-central1-aiplatform.googleapis.com. " +
-            `Please access the endpoint using its dedicated domain name '${only}'`,
-          status: "FAILED_PRECONDITION"
+      body: [
+        {
+          error: {
+            code: 400,
+            message:
+              "Dedicated Endpoint cannot be accessed through the shared Vertex AI domain us-central1-aiplatform.googleapis.com. " +
+              `Please access the endpoint using its dedicated domain name '${only}'`,
+            status: "FAILED_PRECONDITION"
+          }
         }
-      }]
+      ]
     })
   })
   it("answers under its own host, and where a base URL hides the host", async () => {
@@ -382,18 +556,60 @@ const unread = ["moderation", "prompt_cache_options", "prompt_cache_breakpoint"]
 describe("the shape of chat completions beside the published one", () => {
   const oracle = schemaOracle("openai.schema.json", "CreateChatCompletionRequest")
   const own: ReadonlyArray<unknown> = [
-    says("Hello", { tools: [weather], tool_choice: { type: "function", function: { name: "get_weather" } }, stop: ["a"], n: 2, logit_bias: { "5": 1 } }),
-    says("Hello", { response_format: { type: "json_schema", json_schema: { name: "a", schema: {}, strict: true } }, seed: 4, logprobs: true, top_logprobs: 2 }),
-    says("Hello", { modalities: ["text", "audio"], audio: { voice: { id: "v" }, format: "wav" }, metadata: { a: "b" }, reasoning_effort: "low", verbosity: "high" }),
-    says("Hello", { tool_choice: { type: "allowed_tools", allowed_tools: { mode: "auto", tools: [{}] } }, prediction: { type: "content", content: "x" } }),
-    says("Hello", { tools: [{ type: "custom", custom: { name: "c", format: { type: "grammar", grammar: { definition: "x", syntax: "lark" } } } }] }),
-    says("Hello", { functions: [{ name: "f", parameters: {} }], function_call: { name: "f" }, web_search_options: { search_context_size: "low" } }),
+    says("Hello", {
+      tools: [weather],
+      tool_choice: { type: "function", function: { name: "get_weather" } },
+      stop: ["a"],
+      n: 2,
+      logit_bias: { "5": 1 }
+    }),
+    says("Hello", {
+      response_format: { type: "json_schema", json_schema: { name: "a", schema: {}, strict: true } },
+      seed: 4,
+      logprobs: true,
+      top_logprobs: 2
+    }),
+    says("Hello", {
+      modalities: ["text", "audio"],
+      audio: { voice: { id: "v" }, format: "wav" },
+      metadata: { a: "b" },
+      reasoning_effort: "low",
+      verbosity: "high"
+    }),
+    says("Hello", {
+      tool_choice: { type: "allowed_tools", allowed_tools: { mode: "auto", tools: [{}] } },
+      prediction: { type: "content", content: "x" }
+    }),
+    says("Hello", {
+      tools: [
+        {
+          type: "custom",
+          custom: { name: "c", format: { type: "grammar", grammar: { definition: "x", syntax: "lark" } } }
+        }
+      ]
+    }),
+    says("Hello", {
+      functions: [{ name: "f", parameters: {} }],
+      function_call: { name: "f" },
+      web_search_options: { search_context_size: "low" }
+    }),
     {
       model: llama,
       messages: [
         { role: "developer", content: [{ type: "text", text: "a" }] },
-        { role: "user", content: [{ type: "image_url", image_url: { url: "data:,", detail: "low" } }, { type: "input_audio", input_audio: { data: "", format: "wav" } }, { type: "file", file: { file_id: "f" } }] },
-        { role: "assistant", content: [{ type: "refusal", refusal: "no" }], tool_calls: [{ id: "a", type: "custom", custom: { name: "c", input: "" } }] },
+        {
+          role: "user",
+          content: [
+            { type: "image_url", image_url: { url: "data:,", detail: "low" } },
+            { type: "input_audio", input_audio: { data: "", format: "wav" } },
+            { type: "file", file: { file_id: "f" } }
+          ]
+        },
+        {
+          role: "assistant",
+          content: [{ type: "refusal", refusal: "no" }],
+          tool_calls: [{ id: "a", type: "custom", custom: { name: "c", input: "" } }]
+        },
         { role: "tool", tool_call_id: "a", content: [{ type: "text", text: "b" }] },
         { role: "function", name: "f", content: null },
         { role: "assistant", content: null, function_call: { name: "f", arguments: "" } }
@@ -413,7 +629,8 @@ describe("the shape of chat completions beside the published one", () => {
         const expected = oracle?.(mutant) === true
         counts[expected ? "accepted" : "refused"] += 1
         const fault = chatRequest(mutant, "")
-        if (expected !== (fault === undefined)) differing.push(`${index} ${done}: schema ${expected}, ours ${JSON.stringify(fault)}`)
+        if (expected !== (fault === undefined))
+          differing.push(`${index} ${done}: schema ${expected}, ours ${JSON.stringify(fault)}`)
       }
     }
     expect(differing).toEqual([])

@@ -13,9 +13,19 @@ describe("embeddings of an endpoint", () => {
     const { json } = await ask(path, { model: "demo-llama", input: ["Ruby", "Python"], dimensions: 3 })
     const { data, ...rest } = json()
     expect(rest).toEqual({ object: "list", model: "demo-llama", usage: { prompt_tokens: 3, total_tokens: 3 } })
-    expect(data.map(({ index, object, embedding }: { index: number; object: string; embedding: ReadonlyArray<number> }) => [index, object, embedding.length]))
-      .toEqual([[0, "embedding", 3], [1, "embedding", 3]])
-    const packed = (await ask(path, { model: "demo-llama", input: "Ruby", dimensions: 3, encoding_format: "base64" })).json().data[0].embedding
+    expect(
+      data.map(({ index, object, embedding }: { index: number; object: string; embedding: ReadonlyArray<number> }) => [
+        index,
+        object,
+        embedding.length
+      ])
+    ).toEqual([
+      [0, "embedding", 3],
+      [1, "embedding", 3]
+    ])
+    const packed = (
+      await ask(path, { model: "demo-llama", input: "Ruby", dimensions: 3, encoding_format: "base64" })
+    ).json().data[0].embedding
     expect([...new Float32Array(new Uint8Array(Buffer.from(packed, "base64")).buffer)]).toEqual(data[0].embedding)
   })
   it("takes tokens", async () => {
@@ -41,9 +51,22 @@ describe("embeddings of an endpoint", () => {
   const embeddings = schemaOracle("openai.schema.json", "CreateEmbeddingRequest")
   it.skipIf(embeddings === undefined)("agrees on the members of an embedding request", () => {
     const rows: ReadonlyArray<Record<string, unknown>> = [
-      { input: "a" }, { input: ["a", "b"] }, { input: [1, 2] }, { input: [[1], [2]] }, { input: [] }, { input: ["a", 1] }, { input: [[]] },
-      { input: 7 }, { input: "a", dimensions: 3 }, { input: "a", dimensions: 0 }, { input: "a", dimensions: 1.5 }, { input: "a", user: "u" },
-      { input: "a", user: 7 }, { input: "a", encoding_format: "float" }, { input: "a", encoding_format: "hex" }, {}
+      { input: "a" },
+      { input: ["a", "b"] },
+      { input: [1, 2] },
+      { input: [[1], [2]] },
+      { input: [] },
+      { input: ["a", 1] },
+      { input: [[]] },
+      { input: 7 },
+      { input: "a", dimensions: 3 },
+      { input: "a", dimensions: 0 },
+      { input: "a", dimensions: 1.5 },
+      { input: "a", user: "u" },
+      { input: "a", user: 7 },
+      { input: "a", encoding_format: "float" },
+      { input: "a", encoding_format: "hex" },
+      {}
     ]
     const judged = rows.map((row) => [row, embeddings?.({ model: "m", ...row })])
     expect(rows.map((row) => [row, embeddingsRequest({ model: "m", ...row }, "") === undefined])).toEqual(judged)

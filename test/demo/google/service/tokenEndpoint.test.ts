@@ -35,12 +35,20 @@ describe("the token endpoint", () => {
     return `${signed}.${createSign("RSA-SHA256").update(signed).sign(privateKey).toString("base64url")}`
   }
   const exchange = (jwt: string, grant = "urn:ietf:params:oauth:grant-type:jwt-bearer") =>
-    json("/token", new URLSearchParams({ grant_type: grant, assertion: jwt }).toString(), { "content-type": "application/x-www-form-urlencoded" })
+    json("/token", new URLSearchParams({ grant_type: grant, assertion: jwt }).toString(), {
+      "content-type": "application/x-www-form-urlencoded"
+    })
 
   it("issues a token that Vertex accepts until it ends", async () => {
     const { status, body } = await exchange(assertion())
-    expect([status, body]).toEqual([200, { access_token: expect.stringMatching(/^ya29\./), expires_in: 3599, token_type: "Bearer" }])
-    const call = () => json(`${place}/publishers/google/models/gemini-2.5-flash:generateContent`, hello, { authorization: `Bearer ${body.access_token}` })
+    expect([status, body]).toEqual([
+      200,
+      { access_token: expect.stringMatching(/^ya29\./), expires_in: 3599, token_type: "Bearer" }
+    ])
+    const call = () =>
+      json(`${place}/publishers/google/models/gemini-2.5-flash:generateContent`, hello, {
+        authorization: `Bearer ${body.access_token}`
+      })
     expect((await call()).status).toBe(200)
     clock.millis = now + 3_600_000
     expect((await call()).status).toBe(401)

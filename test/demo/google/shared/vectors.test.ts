@@ -5,7 +5,14 @@ const dot = (left: ReadonlyArray<number>, right: ReadonlyArray<number>): number 
   left.reduce((sum, value, index) => sum + value * (right[index] ?? 0), 0)
 
 describe("vectors", () => {
-  const texts = ["The cat sits on the mat", "A cat sat on a mat", "Stock markets fell sharply today", "", "🎉", "日本語のテキスト"]
+  const texts = [
+    "The cat sits on the mat",
+    "A cat sat on a mat",
+    "Stock markets fell sharply today",
+    "",
+    "🎉",
+    "日本語のテキスト"
+  ]
   it("are of length one at full size", () => {
     for (const text of texts) expect(dot(embed(text, 768), embed(text, 768))).toBeCloseTo(1, 5)
   })
